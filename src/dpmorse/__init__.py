@@ -1,0 +1,19 @@
+"""Differentially private clustering: a private mixture of Gaussians and its Morse structure."""
+
+from dpmorse.densities import GaussianMixture as GaussianMixture
+from dpmorse.engine import InMemoryEngine as InMemoryEngine
+from dpmorse.estimators import DPMoG as DPMoG
+from dpmorse.estimators import DPMoGHard as DPMoGHard
+from dpmorse.estimators import load as load
+from dpmorse.exceptions import BudgetExceededError as BudgetExceededError
+from dpmorse.exceptions import DPMorseError as DPMorseError
+from dpmorse.exceptions import InvalidParameterError as InvalidParameterError
+from dpmorse.exceptions import InvalidTypeError as InvalidTypeError
+from dpmorse.exceptions import ModelFormatError as ModelFormatError
+from dpmorse.exceptions import PrivacyLeakWarning as PrivacyLeakWarning
+from dpmorse.privacy import Budget as Budget
+from dpmorse.privacy import Ledger as Ledger
+from dpmorse.privacy import PrivacyReport as PrivacyReport
+from dpmorse.statistics import MomentShares as MomentShares
+
+__version__ = "0.1.0"

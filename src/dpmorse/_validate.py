@@ -1,0 +1,75 @@
+"""Validators whose keyword is the name printed in the message: ``positive_real(epsilon=epsilon)``.
+
+Each takes one keyword argument and returns the value in its plain Python type. A message names the
+parameter, what was given, what is wanted, and where it helps a hint.
+"""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+
+
+def describe(value: object) -> str:
+    """Show a value in an error message, cut short so that no message is ever long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def positive_int(*, hint: str = "", at_most: int | None = None, **named: object) -> int:
+    """Return an integer >= 1 (and <= ``at_most``); booleans are refused."""
+    name, value = _single(named)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidTypeError(f"{name} must be an integer >= 1, got {describe(value)}.{_space(hint)}")
+    if value < 1 or (at_most is not None and value > at_most):
+        wanted = ">= 1" if at_most is None else f"between 1 and {at_most}"
+        raise InvalidParameterError(f"{name} must be {wanted}, got {describe(value)}.{_space(hint)}")
+    return int(value)
+
+
+def positive_real(*, hint: str = "", **named: object) -> float:
+    """Return a finite number > 0; booleans are refused."""
+    name, value = _single(named)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidTypeError(f"{name} must be a number > 0, got {describe(value)}.{_space(hint)}")
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise InvalidParameterError(
+            f"{name} must be a finite number > 0, got {describe(value)}.{_space(hint)}"
+        )
+    return number
+
+
+def open_unit_interval(*, hint: str = "", **named: object) -> float:
+    """Return a number strictly between 0 and 1."""
+    name, value = _single(named)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidTypeError(
+            f"{name} must be a number between 0 and 1, got {describe(value)}.{_space(hint)}"
+        )
+    number = float(value)
+    if not 0 < number < 1:
+        raise InvalidParameterError(
+            f"{name} must lie strictly between 0 and 1, got {describe(value)}.{_space(hint)}"
+        )
+    return number
+
+
+def choice(*, among: Iterable[str], **named: object) -> str:
+    """Return the value if it is one of the names in ``among``."""
+    name, value = _single(named)
+    options = [str(option) for option in among]
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise InvalidParameterError(f"{name} must be one of {listed}, got {describe(value)}.")
+    return str(value)
+
+
+def _single(named: dict[str, object]) -> tuple[str, object]:
+    ((name, value),) = named.items()
+    return name, value
+
+
+def _space(hint: str) -> str:
+    return f" {hint}" if hint else ""

@@ -1,0 +1,3 @@
+"""Public tower, part 1: released densities. Never imports the private tower, never sees data."""
+
+from dpmorse.densities.mixture import GaussianMixture as GaussianMixture

@@ -1,0 +1,251 @@
+"""A mixture of Gaussians as a value: immutable, checked once, exact in far tails."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.typing import FloatArray, IntArray
+
+_CHUNK_VALUES = 1 << 20  # intermediate arrays stay near 8 MB however many points are asked for
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    r"""The density ``p = sum_k w_k N(mu_k, Sigma_k)`` and the energy ``f = -ln p``.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_components,)
+        Non-negative, summing to 1. A component of weight 0 is kept and takes part in nothing.
+    means : array-like of shape (n_components, n_features)
+        Centres.
+    covariances : array-like of shape (n_components, n_features, n_features)
+        Symmetric and positive definite.
+
+    Guarantees
+    ----------
+    * Values, gradients and Hessians are computed from log densities: finite at any distance where
+      the squared Mahalanobis distance is a finite float.
+    * Covariances are factored after scaling each column to unit variance, so columns in very
+      different units lose no accuracy.
+
+    Edge cases
+    ----------
+    ======================================  ====================================================
+    singular or indefinite covariance       ``InvalidParameterError`` naming the component
+    weights that do not sum to 1 (1e-6)     ``InvalidParameterError``; smaller errors are rescaled
+    all mass in one component               the other weights may be 0
+    ======================================  ====================================================
+
+    Examples
+    --------
+    >>> from dpmorse.densities import GaussianMixture
+    >>> mixture = GaussianMixture([0.5, 0.5], [[-1.0], [1.0]], [[[0.04]], [[0.04]]])
+    >>> mixture.responsibilities([[0.9]]).round(3).tolist()
+    [[0.0, 1.0]]
+    """
+
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    _cholesky: FloatArray = field(init=False, repr=False)
+    _whiten: FloatArray = field(init=False, repr=False)
+    _log_factors: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check, copy, factor and freeze the parameters."""
+        weights, means, covariances = _check(self.weights, self.means, self.covariances)
+        scales = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+        correlation_factors = _factor(covariances / (scales[:, :, None] * scales[:, None, :]))
+        identity = np.eye(means.shape[1])
+        inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
+        cholesky = scales[:, :, None] * correlation_factors
+        half_log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(weights)
+        log_factors = log_weights - half_log_det - 0.5 * means.shape[1] * np.log(2 * np.pi)
+        self._freeze(
+            weights=weights,
+            means=means,
+            covariances=covariances,
+            _cholesky=cholesky,
+            _whiten=np.array(inverse) / scales[:, None, :],
+            _log_factors=log_factors,
+        )
+
+    def _freeze(self, **arrays: FloatArray) -> None:
+        for name, array in arrays.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return int(self.weights.size)
+
+    @property
+    def n_features(self) -> int:
+        """Dimension of the space."""
+        return int(self.means.shape[1])
+
+    def __eq__(self, other: object) -> bool:
+        """Compare parameters bit by bit."""
+        return isinstance(other, GaussianMixture) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("weights", "means", "covariances")
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    def component_log_densities(self, X: FloatArray) -> FloatArray:
+        """Return ln(w_k N(x; mu_k, Sigma_k)), shape (n_samples, n_components)."""
+        X = self._points(X)
+        out = np.empty((len(X), self.n_components))
+        for rows in self._chunks(len(X)):
+            for k in range(self.n_components):
+                u = (X[rows] - self.means[k]) @ self._whiten[k].T
+                out[rows, k] = self._log_factors[k] - 0.5 * np.einsum("nd,nd->n", u, u)
+        return out
+
+    def log_density(self, X: FloatArray) -> FloatArray:
+        """Return ln p(x), shape (n_samples,)."""
+        density: FloatArray = logsumexp(self.component_log_densities(X), axis=1)
+        return density
+
+    def responsibilities(self, X: FloatArray) -> FloatArray:
+        """Return the probability of each component given the point, shape (n_samples, n_components)."""
+        logs = self.component_log_densities(X)
+        logs -= logs.max(axis=1, keepdims=True)
+        np.exp(logs, out=logs)
+        logs /= logs.sum(axis=1, keepdims=True)
+        return logs
+
+    def labels(self, X: FloatArray) -> IntArray:
+        """Return the most probable component of each point; ties go to the lowest index."""
+        return self.component_log_densities(X).argmax(axis=1)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return the gradient of f = -ln p, shape (n_samples, n_features)."""
+        X = self._points(X)
+        return np.concatenate(
+            [np.einsum("nk,nkd->nd", *self._pulls(X[rows])) for rows in self._chunks(len(X))]
+        )
+
+    def hessian(self, X: FloatArray) -> FloatArray:
+        """Return the Hessian of f = -ln p, shape (n_samples, n_features, n_features).
+
+        With responsibilities w_k, precisions P_k and pulls g_k = P_k (x - mu_k):
+        ``Hess f = sum_k w_k (P_k - (g_k - g)(g_k - g)^T)``, ``g = sum_k w_k g_k`` the gradient. The
+        centred form is the covariance of the pulls, free of cancellation far from the centres.
+        """
+        X = self._points(X)
+        precisions = np.einsum("kji,kjl->kil", self._whiten, self._whiten)
+        return np.concatenate([self._hessian(X[rows], precisions) for rows in self._chunks(len(X))])
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+        """Draw points and the component each came from."""
+        labels = rng.choice(self.n_components, size=n_samples, p=self.weights)
+        normal = rng.standard_normal((n_samples, self.n_features))
+        points = self.means[labels]
+        for k in np.unique(labels):
+            points[labels == k] += normal[labels == k] @ self._cholesky[k].T
+        return points, labels
+
+    def affine(self, scale: FloatArray, shift: FloatArray) -> "GaussianMixture":
+        """Return the density of ``scale x + shift``: a change of units.
+
+        Parameters
+        ----------
+        scale : array-like of shape (n_features,) or (n_features, n_features)
+            One factor per column, or an invertible matrix.
+        shift : array-like of shape (n_features,)
+            Added after scaling.
+        """
+        scale = np.asarray(scale, dtype=np.float64)
+        matrix = np.diag(scale) if scale.ndim == 1 else scale
+        covariances = np.einsum("ij,kjl,ml->kim", matrix, self.covariances, matrix)
+        return GaussianMixture(self.weights, self.means @ matrix.T + shift, covariances)
+
+    def _pulls(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return responsibilities (n, K) and pulls P_k (x - mu_k) (n, K, D)."""
+        offsets = X[:, None, :] - self.means
+        u = np.einsum("kij,nkj->nki", self._whiten, offsets)
+        logs = self._log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
+        w = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        return w, np.einsum("kij,nki->nkj", self._whiten, u)
+
+    def _hessian(self, X: FloatArray, precisions: FloatArray) -> FloatArray:
+        w, pulls = self._pulls(X)
+        centred = pulls - np.einsum("nk,nkd->nd", w, pulls)[:, None, :]
+        spread = np.einsum("nk,nki,nkj->nij", w, centred, centred, optimize=True)
+        hessian: FloatArray = np.einsum("nk,kij->nij", w, precisions) - spread
+        return hessian
+
+    def _points(self, X: FloatArray) -> FloatArray:
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.n_features:
+            raise InvalidParameterError(
+                f"X must have shape (n_samples, {self.n_features}), got {points.shape}."
+            )
+        return points
+
+    def _chunks(self, n: int) -> Iterator[slice]:
+        """Split n points so that (points, components, features) arrays stay small."""
+        step = max(1, _CHUNK_VALUES // (self.n_components * self.n_features))
+        return (slice(start, start + step) for start in range(0, max(n, 1), step))
+
+
+def _check(
+    weights: FloatArray, means: FloatArray, covariances: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return float64 copies of valid parameters or say what is wrong with them."""
+    weights, means, covariances = (np.array(a, dtype=np.float64) for a in (weights, means, covariances))
+    if weights.ndim != 1 or weights.size == 0:
+        raise InvalidParameterError(f"weights must have shape (n_components,), got {weights.shape}.")
+    if means.ndim != 2 or len(means) != weights.size or means.shape[1] == 0:
+        raise InvalidParameterError(
+            f"means must have shape ({weights.size}, n_features) to match weights, got {means.shape}."
+        )
+    expected = (*means.shape, means.shape[1])
+    if covariances.shape != expected:
+        raise InvalidParameterError(f"covariances must have shape {expected}, got {covariances.shape}.")
+    for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
+        if not np.all(np.isfinite(array)):
+            raise InvalidParameterError(f"{name} must be finite.")
+    if np.any(weights < 0) or abs(weights.sum() - 1) > 1e-6:
+        raise InvalidParameterError(
+            f"weights must be non-negative and sum to 1, got a smallest weight of {weights.min():g} "
+            f"and a sum of {weights.sum():.9g}."
+        )
+    _check_symmetry(covariances)
+    if abs(weights.sum() - 1) > 1e-12:  # below that, leave the bits alone: a saved model loads unchanged
+        weights /= weights.sum()
+    return weights, means, (covariances + covariances.transpose(0, 2, 1)) / 2
+
+
+def _check_symmetry(covariances: FloatArray) -> None:
+    diagonal = np.diagonal(covariances, axis1=1, axis2=2)
+    flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
+    if flat.size:
+        raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
+    scale = np.sqrt(diagonal[:, :, None] * diagonal[:, None, :])
+    gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale
+    skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
+    if skewed.size:
+        raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")
+
+
+def _factor(correlations: FloatArray) -> FloatArray:
+    """Return Cholesky factors, or name the first matrix that has none."""
+    for k, matrix in enumerate(correlations):
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError as error:
+            raise InvalidParameterError(
+                f"covariances[{k}] is not positive definite. Add a small multiple of the identity."
+            ) from error
+    return np.linalg.cholesky(correlations)

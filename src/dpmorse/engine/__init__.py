@@ -1,0 +1,4 @@
+"""Private tower, part 3: how exact sums are computed. An engine never adds noise."""
+
+from dpmorse.engine.base import Engine as Engine
+from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine

@@ -1,0 +1,357 @@
+"""Compiled passes over a chunk of records: quantise, find the cell, add up. Integers throughout.
+
+Layout. Records are taken in blocks of ``BLOCK``; a block is stored one column after the other, so that
+the innermost loops run over records and vectorise. Columns are padded with zeros to a multiple of four.
+
+Exactness. Quantised coordinates are integers up to 2^12, kept in float32 (or float64), which holds them
+exactly. Sums are accumulated in float64 over at most one block, where they stay below 2^53, and then
+added to int64 totals. Only the search for the nearest cell uses inexact arithmetic, and only to skip
+work: where float32 scores are closer than their proved error bound, exact scores decide.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmorse.engine._compile import compiled, compiled_any_order
+from dpmorse.statistics.cells import ROUNDING_BITS, WEIGHT_BITS
+from dpmorse.typing import FloatArray, IntArray
+
+BLOCK = 2048
+
+
+class Grid(NamedTuple):
+    """How a record becomes integers; ``squared_radius`` is 0 for the box."""
+
+    centre: FloatArray
+    half_width: FloatArray
+    steps_per_unit: FloatArray
+    squared_radius: float
+
+
+class Rule(NamedTuple):
+    """A ``GaussianCells`` padded to whole groups of four columns, in float32 or float64."""
+
+    factors: npt.NDArray[np.floating]
+    offsets: npt.NDArray[np.floating]
+    constants: npt.NDArray[np.floating]
+
+
+class Totals(NamedTuple):
+    """Running int64 sums; second moments have padded rows and are meaningful up to the diagonal."""
+
+    counts: IntArray
+    sums: IntArray
+    second_moments: IntArray
+
+
+_ROUNDING = 2.0**-ROUNDING_BITS
+_WEIGHT_ONE = 2.0**WEIGHT_BITS
+_FAR = np.float32(3e38)
+
+
+@compiled
+def _quantise_block(X, start, stop, grid, columns):
+    """Write rows ``start:stop`` of X as integers; the same arithmetic as ``Domain.quantise``."""
+    n = stop - start
+    n_features = X.shape[1]
+    for j in range(n_features):
+        x, column = X[:, j][start:stop], columns[j]
+        middle, half, step = grid.centre[j], grid.half_width[j], grid.steps_per_unit[j]
+        for r in range(n):
+            offset = np.float64(x[r]) - middle
+            offset = offset if offset < half else half
+            offset = offset if offset > -half else -half
+            column[r] = np.rint(offset * step)
+    if grid.squared_radius > 0:
+        _shrink_to_ball(columns, n, n_features, grid.squared_radius)
+
+
+@compiled
+def _shrink_to_ball(columns, n, n_features, squared_radius):
+    shrink = np.zeros(n)
+    for j in range(n_features):
+        column = columns[j]
+        for r in range(n):
+            q = np.float64(column[r])
+            shrink[r] += q * q
+    for r in range(n):
+        shrink[r] = np.sqrt(squared_radius / max(shrink[r], squared_radius))
+    for j in range(n_features):
+        column = columns[j]
+        for r in range(n):
+            column[r] = np.trunc(np.float64(column[r]) * shrink[r])
+
+
+@compiled_any_order
+def _multiply_add(u, offsets, factors, i, j, columns):
+    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it."""
+    q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    row0, row1, row2, row3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+    f00, f01, f02, f03 = row0[j], row0[j + 1], row0[j + 2], row0[j + 3]
+    f10, f11, f12, f13 = row1[j], row1[j + 1], row1[j + 2], row1[j + 3]
+    f20, f21, f22, f23 = row2[j], row2[j + 1], row2[j + 2], row2[j + 3]
+    f30, f31, f32, f33 = row3[j], row3[j + 1], row3[j + 2], row3[j + 3]
+    if j == 0:
+        o0, o1, o2, o3 = offsets[i], offsets[i + 1], offsets[i + 2], offsets[i + 3]
+        for r in range(BLOCK):
+            x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+            u0[r] = o0 + f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
+            u1[r] = o1 + f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
+            u2[r] = o2 + f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
+            u3[r] = o3 + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+    else:
+        for r in range(BLOCK):
+            x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+            u0[r] += f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
+            u1[r] += f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
+            u2[r] += f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
+            u3[r] += f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+
+
+@compiled_any_order
+def _score_fast(score, u, constant, offsets, factors, columns):
+    """Write the float32 scores of one cell; rows are finished in groups of four."""
+    _first_rows(score, constant, offsets, factors, columns)
+    for i in range(4, offsets.shape[0], 4):
+        for j in range(0, i, 4):
+            _multiply_add(u, offsets, factors, i, j, columns)
+        _last_block(score, u, factors, i, columns)
+
+
+@compiled_any_order
+def _first_rows(score, constant, offsets, factors, columns):
+    """Start the score with the squares of rows 0..3, which need no other block."""
+    q0, q1, q2, q3 = columns[0], columns[1], columns[2], columns[3]
+    o0, o1, o2, o3 = offsets[0], offsets[1], offsets[2], offsets[3]
+    f00, f10, f11 = factors[0, 0], factors[1, 0], factors[1, 1]
+    f20, f21, f22 = factors[2, 0], factors[2, 1], factors[2, 2]
+    f30, f31, f32, f33 = factors[3, 0], factors[3, 1], factors[3, 2], factors[3, 3]
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+        y0 = o0 + f00 * x0
+        y1 = o1 + f10 * x0 + f11 * x1
+        y2 = o2 + f20 * x0 + f21 * x1 + f22 * x2
+        y3 = o3 + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+        score[r] = constant + y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+
+
+@compiled_any_order
+def _last_block(score, u, factors, i, columns):
+    """Add the triangular block (i, i) to rows i..i+3 and their squares to the score."""
+    q0, q1, q2, q3 = columns[i], columns[i + 1], columns[i + 2], columns[i + 3]
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    f00, f10, f11 = factors[i, i], factors[i + 1, i], factors[i + 1, i + 1]
+    f20, f21, f22 = factors[i + 2, i], factors[i + 2, i + 1], factors[i + 2, i + 2]
+    f30, f31, f32 = factors[i + 3, i], factors[i + 3, i + 1], factors[i + 3, i + 2]
+    f33 = factors[i + 3, i + 3]
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+        y0 = u0[r] + f00 * x0
+        y1 = u1[r] + f10 * x0 + f11 * x1
+        y2 = u2[r] + f20 * x0 + f21 * x1 + f22 * x2
+        y3 = u3[r] + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+        score[r] += y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+
+
+@compiled_any_order
+def _nearest_fast(columns, rule, u, score, best, second, labels):
+    """Find the lowest and second lowest float32 score of each record."""
+    n_cells = rule.constants.shape[0]
+    best[:] = _FAR
+    second[:] = _FAR
+    for k in range(n_cells):
+        _score_fast(score, u, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
+        cell = np.int32(k)
+        for r in range(BLOCK):
+            value, lowest = score[r], best[r]
+            nearer = value < lowest
+            second[r] = min(second[r], max(value, lowest))
+            labels[r] = cell if nearer else labels[r]
+            best[r] = value if nearer else lowest
+
+
+@compiled_any_order
+def _settle(columns, n, rule, bound, best, second, in_doubt, labels):
+    """Decide exactly where the two lowest float32 scores are within their error bound."""
+    for r in range(n):
+        in_doubt[r] = second[r] - best[r] <= bound[0] + bound[1] * second[r]
+    for r in range(n):
+        if in_doubt[r]:
+            labels[r] = _nearest_exact(columns, r, rule)
+
+
+@compiled_any_order
+def _nearest_exact(columns, r, rule):
+    n_cells, width = rule.offsets.shape
+    nearest, lowest = 0, np.inf
+    for k in range(n_cells):
+        score = rule.constants[k]
+        for i in range(width):
+            u = rule.offsets[k, i]
+            for j in range(i + 1):
+                u += rule.factors[k, i, j] * columns[j, r]
+            v = np.rint(u * _ROUNDING)
+            score += v * v
+        if score < lowest:
+            nearest, lowest = k, score
+    return nearest
+
+
+@compiled
+def _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell):
+    """Copy the block with the records of a cell side by side; cell k ends at ``ends[k]``."""
+    n_cells = ends.shape[0] - 1
+    ends[:] = 0
+    for r in range(n):
+        ends[labels[r] + 1] += 1
+    for k in range(n_cells):
+        ends[k + 1] += ends[k]
+    for r in range(n):
+        k = labels[r]
+        order[ends[k]] = r
+        ends[k] += 1
+    for j in range(n_features):
+        column, sorted_column = columns[j], by_cell[j]
+        for r in range(n):
+            sorted_column[r] = column[order[r]]
+
+
+@compiled_any_order
+def _add_hard(by_cell, ends, totals):
+    """Add count, sum and lower second moments of each cell of a sorted block."""
+    n_cells, n_features = totals.sums.shape
+    begin = 0
+    for k in range(n_cells):
+        end = ends[k]
+        n = end - begin
+        totals.counts[k] += n
+        for i in range(n_features):
+            x = by_cell[i, begin:end]
+            total = 0.0
+            for r in range(n):
+                total += x[r]
+            totals.sums[k, i] += np.int64(total)
+            _add_products(x, by_cell, begin, end, i, totals.second_moments[k, i])
+        begin = end
+
+
+@compiled_any_order
+def _add_products(x, columns, begin, end, i, row):
+    """Add sum_r x[r] columns[j, r] to row[j] for j = 0..i; past i, to padding or unused entries."""
+    n = end - begin
+    for j in range(0, i + 1, 4):
+        q0, q1 = columns[j, begin:end], columns[j + 1, begin:end]
+        q2, q3 = columns[j + 2, begin:end], columns[j + 3, begin:end]
+        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+        for r in range(n):
+            value = np.float64(x[r])
+            t0 += value * q0[r]
+            t1 += value * q1[r]
+            t2 += value * q2[r]
+            t3 += value * q3[r]
+        row[j] += np.int64(t0)
+        row[j + 1] += np.int64(t1)
+        row[j + 2] += np.int64(t2)
+        row[j + 3] += np.int64(t3)
+
+
+@compiled_any_order
+def _scores_exact(columns, rule, u, scores):
+    """Write the exact scores of every record and cell."""
+    n_cells, width = rule.offsets.shape
+    for k in range(n_cells):
+        score = scores[k]
+        score[:] = rule.constants[k]
+        for i in range(0, width, 4):
+            for j in range(0, i + 4, 4):
+                _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns)
+            _add_rounded_squares(score, u)
+
+
+@compiled
+def _add_rounded_squares(score, u):
+    for a in range(4):
+        u_a = u[a]
+        for r in range(BLOCK):
+            v = np.rint(u_a[r] * _ROUNDING)
+            score[r] += v * v
+
+
+@compiled
+def _memberships(scores, n, steps_per_score, table, lowest, total):
+    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does."""
+    n_cells = scores.shape[0]
+    lowest[:] = scores[0]
+    for k in range(1, n_cells):
+        for r in range(n):
+            lowest[r] = min(lowest[r], scores[k, r])
+    total[:] = 0.0
+    for k in range(n_cells):
+        for r in range(n):
+            step = np.floor((scores[k, r] - lowest[r]) * steps_per_score)
+            weight = table[np.int64(step)] if step < table.shape[0] else 0.0
+            scores[k, r] = weight
+            total[r] += weight
+    for k in range(n_cells):
+        for r in range(n):
+            scores[k, r] = np.floor(scores[k, r] * _WEIGHT_ONE / total[r])
+
+
+@compiled_any_order
+def _add_soft(columns, n, weights, weighted, totals):
+    """Add the weighted count, sum and lower second moments of a block to each cell."""
+    n_cells, n_features = totals.sums.shape
+    for k in range(n_cells):
+        weight = weights[k]
+        total = 0.0
+        for r in range(n):
+            total += weight[r]
+        totals.counts[k] += np.int64(total)
+        for i in range(n_features):
+            column = columns[i]
+            total = 0.0
+            for r in range(n):
+                weighted[r] = weight[r] * column[r]
+                total += weighted[r]
+            totals.sums[k, i] += np.int64(total)
+            _add_products(weighted[:n], columns, 0, n, i, totals.second_moments[k, i])
+
+
+@compiled
+def hard_pass(X, start, stop, grid, fast, exact, bound, totals):
+    """Add rows ``start:stop`` of X to the totals, each in its nearest cell."""
+    n_cells, width = exact.offsets.shape
+    n_features = X.shape[1]
+    columns = np.zeros((width, BLOCK), np.float32)
+    by_cell = np.zeros((width, BLOCK), np.float32)
+    u = np.empty((4, BLOCK), np.float32)
+    score, best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
+    order, ends = np.empty(BLOCK, np.int64), np.empty(n_cells + 1, np.int64)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        n = end - begin
+        _quantise_block(X, begin, end, grid, columns)
+        _nearest_fast(columns, fast, u, score, best, second, labels)
+        _settle(columns, n, exact, bound, best, second, in_doubt, labels)
+        _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
+        _add_hard(by_cell, ends, totals)
+
+
+@compiled
+def soft_pass(X, start, stop, grid, exact, steps_per_score, table, totals):
+    """Add rows ``start:stop`` of X to the totals, each to all cells by its memberships."""
+    n_cells, width = exact.offsets.shape
+    columns = np.zeros((width, BLOCK))
+    u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
+    lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        n = end - begin
+        _quantise_block(X, begin, end, grid, columns)
+        _scores_exact(columns, exact, u, scores)
+        _memberships(scores, n, steps_per_score, table, lowest, total)
+        _add_soft(columns, n, scores, weighted, totals)

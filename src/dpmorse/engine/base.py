@@ -1,0 +1,23 @@
+"""What an engine is: a way to compute exact sums over records, wherever the records are."""
+
+from typing import Protocol
+
+from dpmorse.statistics.cells import GaussianCells
+from dpmorse.statistics.moments import CellMoments, ExactMoments
+
+
+class Engine(Protocol):
+    """Computes exact integer statistics of records. It never adds noise and never releases anything.
+
+    Conformance (tests/contracts/test_engines.py): the result equals the plain NumPy form bit for bit,
+    for every order, chunking and degree of parallelism. Options of an engine change speed and memory
+    only, never a sum and so never privacy or the released model.
+    """
+
+    def count_records(self, records: object) -> int:
+        """Return the number of records, which is private under add/remove-one."""
+        ...
+
+    def reduce(self, records: object, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+        """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it."""
+        ...

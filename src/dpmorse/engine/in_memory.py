@@ -1,0 +1,133 @@
+"""Exact sums over a NumPy array: chunks of rows, threads, one compiled pass, no copy of the array."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.engine._kernels import Grid, Rule, Totals, hard_pass, soft_pass
+from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
+from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.moments import CellMoments, ExactMoments
+from dpmorse.typing import FloatArray
+
+_Pass = Callable[[FloatArray, int, int, Totals], None]
+
+
+@dataclass(frozen=True)
+class InMemoryEngine:
+    """Sums over an array of shape (n_samples, n_features), float32 or float64, in any memory layout.
+
+    Parameters
+    ----------
+    chunk_rows : int
+        Rows handed to a thread at a time.
+    n_threads : int or None
+        Threads; None takes every core this process may use.
+    """
+
+    chunk_rows: int = 1 << 16
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options, which can change speed only."""
+        _validate.positive_int(chunk_rows=self.chunk_rows)
+        if self.n_threads is not None:
+            _validate.positive_int(n_threads=self.n_threads)
+
+    def count_records(self, records: FloatArray) -> int:
+        """Return the number of rows."""
+        return int(records.shape[0])
+
+    def reduce(self, records: FloatArray, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+        """Add up the statistic; see ``Engine.reduce``."""
+        statistic.check_capacity(self.count_records(records))
+        chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
+        starts = range(0, len(records), self.chunk_rows)
+        n_threads = min(len(starts), self.n_threads or _available_cores())
+
+        def add_chunks(mine: Sequence[int]) -> Totals:
+            totals = _empty_totals(statistic)
+            for start in mine:
+                chunk_pass(records, start, min(start + self.chunk_rows, len(records)), totals)
+            return totals
+
+        with ThreadPoolExecutor(n_threads) as threads:
+            parts = list(threads.map(add_chunks, [starts[i::n_threads] for i in range(n_threads)]))
+        return _combine(parts, statistic.domain.n_features)
+
+
+def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass:
+    grid, exact = _grid(statistic.domain), _pad(cells)
+    fast, bound = _single_precision(exact, cells.score_bits)
+
+    def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
+        hard_pass(X, start, stop, grid, fast, exact, bound, totals)
+
+    return chunk_pass
+
+
+def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass:
+    grid, exact = _grid(statistic.domain), _pad(cells)
+
+    def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
+        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, EXP_TABLE, totals)
+
+    return chunk_pass
+
+
+def _grid(domain: Domain) -> Grid:
+    squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
+    return Grid(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
+
+
+def _pad(cells: GaussianCells) -> Rule:
+    """Pad to whole groups of four columns with zeros, which change no score."""
+    missing = -cells.offsets.shape[1] % 4
+    return Rule(
+        np.pad(cells.factors, ((0, 0), (0, missing), (0, missing))),
+        np.pad(cells.offsets, ((0, 0), (0, missing))),
+        cells.constants,
+    )
+
+
+def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, FloatArray]:
+    r"""Return the rule in float32, in nats, and the bound below which its order is not trusted.
+
+    With ``y`` the exact ``u`` in nats^(1/2) and D' = D + 4 roundings of relative size 2^-24 each:
+    the float32 ``y_i`` is off by at most ``g A_i``, ``g = 2 D' 2^-24`` and ``A_i = |offset_i| +
+    2^12 sum_j |factor_ij|``; rounding ``u`` to ``v`` moves it by half a unit. So ``|y| - |v|`` is at
+    most ``d = g |A| + sqrt(D)/2 unit``, and a score ``s`` is off by at most
+    ``2 d sqrt(s) + d^2 + g s <= (4 d + d^2) + (d/4 + g) s``. Both scores compared may be off, hence the
+    doubling; a further factor 2 covers the float32 evaluation of the bound itself.
+    """
+    to_root_nats, to_nats = 2.0 ** -(score_bits + ROUNDING_BITS), 4.0**-score_bits
+    width = exact.offsets.shape[1]
+    relative = 2 * (width + 4) * 2.0**-24
+    reach = np.abs(exact.offsets) + 2.0**GRID_BITS * np.abs(exact.factors).sum(axis=2)
+    largest = np.linalg.norm(reach, axis=1).max() * to_root_nats
+    distance = relative * largest + 0.5 * np.sqrt(width) * 2.0**-score_bits
+    rule = Rule(
+        (exact.factors * to_root_nats).astype(np.float32),
+        (exact.offsets * to_root_nats).astype(np.float32),
+        (exact.constants * to_nats).astype(np.float32),
+    )
+    return rule, 4 * np.array([4 * distance + distance**2, distance / 4 + relative]).astype(np.float32)
+
+
+def _empty_totals(statistic: CellMoments) -> Totals:
+    k, d = statistic.n_cells, statistic.domain.n_features
+    width = d + -d % 4
+    return Totals(np.zeros(k, np.int64), np.zeros((k, d), np.int64), np.zeros((k, d, width), np.int64))
+
+
+def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:
+    counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
+    return ExactMoments(counts, sums, np.ascontiguousarray(second[:, :, :n_features]))
+
+
+def _available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,5 @@
+"""Where the towers meet: estimators that spend a budget and release a mixture."""
+
+from dpmorse.estimators._load import load as load
+from dpmorse.estimators.dpmog import DPMoG as DPMoG
+from dpmorse.estimators.dpmog_hard import DPMoGHard as DPMoGHard

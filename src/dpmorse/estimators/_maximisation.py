@@ -1,0 +1,119 @@
+"""The M-step on released moments: rules for counts, means and covariances that noise has damaged.
+
+Everything here is post-processing of released values, in scaled units (the box is [-1, 1]^D).
+
+* A cell is *supported* when its noisy count is at least three standard deviations of the count's noise.
+  An unsupported cell, in particular one with a count <= 0, keeps its mean and covariance; for the next
+  round its weight is that of one standard deviation, so that it can win records back.
+* Means are clipped to the domain.
+* Covariances are symmetric by construction; their eigenvalues are clipped to [floor, P], where P bounds
+  |z|^2 on the domain and the floor is the larger of ``reg_covar`` and a quarter of the spectral edge of
+  the noise.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.moments import NoisyMoments
+from dpmorse.typing import FloatArray
+
+_SUPPORT = 3.0  # standard deviations of the count
+_FLOOR_OF_EDGE = 0.25
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A mixture in scaled units, and which components the last release supports."""
+
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    supported: npt.NDArray[np.bool_]
+
+    @property
+    def released_weights(self) -> FloatArray:
+        """Weights with unsupported components at 0; all equal if the noise supports none."""
+        weights = np.where(self.supported, self.weights, 0.0)
+        total = weights.sum()
+        return weights / total if total > 0 else np.full(weights.size, 1 / weights.size)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Conjugate prior of Park et al. 2017: Dirichlet weights, normal-inverse-Wishart components at 0."""
+
+    dirichlet: float = 2.0
+    mean_strength: float = 1.01
+    scatter: float = 0.1
+
+    def degrees(self, n_features: int) -> float:
+        """Return nu_0 + D + 2 with nu_0 = D + 1, which the posterior mode adds to a count."""
+        return 2.0 * n_features + 3.0
+
+
+def maximise(
+    previous: Parameters, noisy: NoisyMoments, domain: Domain, reg_covar: float, prior: Prior | None
+) -> Parameters:
+    """Return the parameters that the released moments support; see the module's docstring."""
+    supported = noisy.counts >= _SUPPORT * noisy.count_stddev
+    counts = np.where(supported, noisy.counts, 1.0)
+    if prior is None:
+        means = noisy.sums / counts[:, None]
+        covariances = noisy.second_moments / counts[:, None, None] - _outer(means)
+        weights = np.maximum(noisy.counts, noisy.count_stddev)
+    else:
+        means, covariances = _posterior_mode(noisy, counts, prior)
+        weights = np.maximum(noisy.counts, noisy.count_stddev) + prior.dirichlet - 1
+    floors = np.maximum(reg_covar, _FLOOR_OF_EDGE * _noise_edge(noisy, domain) / counts)
+    ceiling = domain.largest_squared_norm * 4.0**-GRID_BITS
+    keep = ~supported
+    return Parameters(
+        weights=weights / weights.sum(),
+        means=np.where(keep[:, None], previous.means, project(means, domain)),
+        covariances=np.where(
+            keep[:, None, None], previous.covariances, _clip_spectrum(covariances, floors, ceiling)
+        ),
+        supported=supported,
+    )
+
+
+def _posterior_mode(noisy: NoisyMoments, counts: FloatArray, prior: Prior) -> tuple[FloatArray, FloatArray]:
+    """Return the mode under the prior, as in Park et al. 2017 with the prior's mean at 0."""
+    n, strength = counts[:, None], prior.mean_strength
+    averages = noisy.sums / n
+    means = noisy.sums / (n + strength)
+    scatter = noisy.second_moments - counts[:, None, None] * _outer(averages)
+    pull = (strength * counts / (strength + counts))[:, None, None] * _outer(averages)
+    identity = np.eye(means.shape[1])
+    total = prior.scatter * identity + scatter + pull
+    return means, total / (counts + prior.degrees(means.shape[1]))[:, None, None]
+
+
+def _noise_edge(noisy: NoisyMoments, domain: Domain) -> float:
+    """Return the largest eigenvalue to expect of the noise in a second moment (semicircle law)."""
+    off_diagonal_share = 1.0 if domain.radius is None else 0.5
+    return 2 * noisy.second_moment_stddev * math.sqrt(off_diagonal_share * domain.n_features)
+
+
+def project(means: FloatArray, domain: Domain) -> FloatArray:
+    """Bring means into the box and the ball."""
+    means = np.clip(means, -1.0, 1.0)
+    radius = math.sqrt(domain.largest_squared_norm) * 2.0**-GRID_BITS
+    norms = np.linalg.norm(means, axis=1, keepdims=True)
+    return means * np.minimum(1.0, radius / np.maximum(norms, radius))
+
+
+def _clip_spectrum(matrices: FloatArray, floors: FloatArray, ceiling: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(matrices)
+    clipped = np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling)
+    rebuilt = np.einsum("kij,kj,klj->kil", vectors, clipped, vectors)
+    symmetric: FloatArray = (rebuilt + rebuilt.transpose(0, 2, 1)) / 2
+    return symmetric
+
+
+def _outer(vectors: FloatArray) -> FloatArray:
+    return vectors[:, :, None] * vectors[:, None, :]

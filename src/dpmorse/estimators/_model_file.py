@@ -1,0 +1,117 @@
+"""Model files: canonical JSON, checked before it is believed, written whole or not at all.
+
+A file holds released values and public parameters only. It is data, never code: reading one can raise
+``ModelFormatError`` and nothing else. The checksum finds damage; it is no signature.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpmorse.exceptions import ModelFormatError
+
+FORMAT = "dpmorse-model"
+VERSION = 1
+LARGEST_FILE = 64 << 20
+
+
+def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write a document so that the path holds either the old file or the new one, never a part."""
+    document = {"format": FORMAT, "version": VERSION, **content}
+    document["checksum"] = _checksum(document)
+    data = json.dumps(document, indent=1, allow_nan=False).encode() + b"\n"
+    if len(data) > LARGEST_FILE:
+        raise ModelFormatError(f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}.")
+    _replace(Path(path), data)
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a document and check everything that does not depend on the estimator."""
+    with open(path, "rb") as file:
+        data = file.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise ModelFormatError(f"the file is larger than {LARGEST_FILE} bytes.")
+    document = _parse(data)
+    if document.get("format") != FORMAT:
+        raise ModelFormatError("this is not a dpmorse model file.")
+    _check_version(document.get("version"))
+    if document.pop("checksum", None) != _checksum(document):
+        raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
+    return document
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"the file is not valid JSON: {str(error)[:120]}") from None
+    if not isinstance(document, dict):
+        raise ModelFormatError("the file does not hold a JSON object.")
+    return document
+
+
+def _check_version(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise ModelFormatError("the file does not state a valid version.")
+    if version > VERSION:
+        raise ModelFormatError(
+            f"the file has version {version}; this dpmorse reads up to version {VERSION}. Upgrade dpmorse."
+        )
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse duplicate keys: Python would keep the last one, so that one epsilon could hide another."""
+    merged = dict(pairs)
+    if len(merged) != len(pairs):
+        raise ValueError("a key appears twice")
+    return merged
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a finite number")
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    try:
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError):
+        raise ModelFormatError("the file holds a number that is not finite.") from None
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write to a temporary file beside ``path``, flush it to disk, then rename it over ``path``."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private; a model is meant to be shared
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

@@ -1,0 +1,25 @@
+"""Every error and warning the library raises on purpose, under one base."""
+
+
+class DPMorseError(Exception):
+    """Base of all errors raised by dpmorse."""
+
+
+class InvalidParameterError(DPMorseError, ValueError):
+    """A parameter or an input has a value that cannot be used."""
+
+
+class InvalidTypeError(DPMorseError, TypeError):
+    """A parameter or an input has a type that cannot be used."""
+
+
+class BudgetExceededError(DPMorseError):
+    """A release would spend more than the budget allows; nothing was drawn."""
+
+
+class ModelFormatError(DPMorseError, ValueError):
+    """A model file is damaged, hostile, or from a newer version of the library."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """A setting that is permitted but gives a weak promise, such as epsilon = 50."""

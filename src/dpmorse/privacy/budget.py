@@ -1,0 +1,73 @@
+"""How much privacy may be spent, and who counts as a neighbour."""
+
+import warnings
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpmorse import _validate
+from dpmorse.exceptions import PrivacyLeakWarning
+
+DEFAULT_DELTA = 1e-6
+"""Public and fixed: a delta such as 1/n would reveal n, which add/remove-one protects."""
+
+LARGEST_SENSIBLE_EPSILON = 10.0
+LARGEST_SENSIBLE_DELTA = 1e-3
+
+
+class Neighboring(StrEnum):
+    """Which pairs of datasets must be hard to tell apart.
+
+    ``ADD_REMOVE``: one holds one record more than the other; the number of records is protected too.
+    ``REPLACE_ONE``: both hold the same, public, number of records and differ in the value of one.
+    """
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+    @classmethod
+    def parse(cls, value: object) -> "Neighboring":
+        """Read the relation from the parameter ``neighboring`` of an estimator or a file."""
+        return cls(_validate.choice(neighboring=value, among=cls))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An (epsilon, delta) promise under a stated neighbouring relation.
+
+    Parameters
+    ----------
+    epsilon : float
+        Finite and > 0. Above 10 the promise is weak and a ``PrivacyLeakWarning`` says so.
+    delta : float
+        Strictly between 0 and 1. Above 1e-3 a ``PrivacyLeakWarning`` says so.
+    neighboring : Neighboring
+        The neighbouring relation.
+    """
+
+    epsilon: float
+    delta: float = DEFAULT_DELTA
+    neighboring: Neighboring = Neighboring.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        """Validate before anything can be planned with this budget."""
+        hint = "A privacy budget has no default: 1 is a common choice, smaller is more private."
+        object.__setattr__(self, "epsilon", _validate.positive_real(epsilon=self.epsilon, hint=hint))
+        object.__setattr__(self, "delta", _validate.open_unit_interval(delta=self.delta))
+        object.__setattr__(self, "neighboring", Neighboring.parse(self.neighboring))
+        self._warn_if_weak()
+
+    def _warn_if_weak(self) -> None:
+        if self.epsilon > LARGEST_SENSIBLE_EPSILON:
+            warnings.warn(
+                f"epsilon={self.epsilon:g} is above {LARGEST_SENSIBLE_EPSILON:g}: "
+                "the promise to each person is weak.",
+                PrivacyLeakWarning,
+                stacklevel=4,
+            )
+        if self.delta > LARGEST_SENSIBLE_DELTA:
+            warnings.warn(
+                f"delta={self.delta:g} is above {LARGEST_SENSIBLE_DELTA:g}: "
+                "a release may expose about delta * n records entirely.",
+                PrivacyLeakWarning,
+                stacklevel=4,
+            )

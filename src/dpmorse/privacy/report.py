@@ -1,0 +1,112 @@
+"""The promise in words and as a table: what ``estimator.privacy_`` is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.calibration import Calibration
+from dpmorse.privacy.events import Composition, ReleaseEvent
+
+_RELATION_IN_WORDS = {
+    Neighboring.ADD_REMOVE: (
+        "adding or removing one record (a row). The number of records is protected as well"
+    ),
+    Neighboring.REPLACE_ONE: (
+        "replacing the values of one record (a row). The number of records is treated as public"
+    ),
+}
+
+_NOT_SECURE = (
+    "NOT SECURE: the noise was drawn from a seed (random_state), so that whoever knows the seed can "
+    "remove it. Use this model for tests and benchmarks only."
+)
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """What a fit promises, derived from the events of its ledger.
+
+    Attributes
+    ----------
+    budget : Budget
+        What was asked for.
+    events : tuple of ReleaseEvent
+        What was released, in order.
+    calibration : Calibration
+        Which proof set the noise.
+    secure : bool
+        False if the noise came from a seed.
+    """
+
+    budget: Budget
+    events: tuple[ReleaseEvent, ...]
+    calibration: Calibration
+    secure: bool
+
+    @property
+    def delta(self) -> float:
+        """The delta of the promise."""
+        return self.budget.delta
+
+    @property
+    def neighboring(self) -> str:
+        """The neighbouring relation, "add-remove" or "replace-one"."""
+        return self.budget.neighboring.value
+
+    @property
+    def rho(self) -> float:
+        """Total zCDP cost of the events."""
+        return self._spent.rho
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon spent at ``delta``: the smaller of the two proved conversions, never above the budget."""
+        return self._spent.epsilon(self.delta)
+
+    @property
+    def epsilon_zcdp(self) -> float:
+        """Epsilon at ``delta`` by the zCDP conversion alone."""
+        return self._spent.epsilon_zcdp(self.delta)
+
+    @property
+    def _spent(self) -> Composition:
+        return Composition.of(self.events)
+
+    @property
+    def statement(self) -> str:
+        """The promise in plain language."""
+        lines = [
+            f"This model is ({self.epsilon:.6g}, {self.delta:g})-differentially private with respect to "
+            f"{_RELATION_IN_WORDS[self.budget.neighboring]}.",
+            f"It was made by {len(self.events)} release(s) of noisy sums, "
+            f"{sum(event.n_draws for event in self.events)} numbers in all, with a total cost of "
+            f"rho = {self.rho:.6g} (zCDP); by the zCDP conversion alone epsilon is {self.epsilon_zcdp:.6g}.",
+            "Everything computed from the model alone is covered by the same promise. Not covered: the "
+            "labels of training records (each is a function of that person's own record), the bounds and "
+            "other parameters (taken to be public), and side channels such as running time.",
+        ]
+        return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
+
+    def to_dicts(self) -> list[dict[str, object]]:
+        """Return the ledger as rows, ready for ``pandas.DataFrame``."""
+        return [
+            {
+                "release": event.name,
+                "values": event.n_draws,
+                "rho": event.rho,
+                **{f"noise_stddev_{block}": value for block, value in event.noise_stddev.items()},
+            }
+            for event in self.events
+        ]
+
+    @property
+    def table(self) -> str:
+        """The ledger as text, one line per release."""
+        blocks = list(self.events[0].noise_stddev) if self.events else []
+        header = f"{'release':<24}{'values':>8}{'rho':>12}" + "".join(f"{'noise ' + b:>22}" for b in blocks)
+        return "\n".join([header, *(_row(event, event.noise_stddev) for event in self.events)])
+
+
+def _row(event: ReleaseEvent, noise: Mapping[str, float]) -> str:
+    start = f"{event.name:<24}{event.n_draws:>8}{event.rho:>12.4g}"
+    return start + "".join(f"{value:>22.4g}" for value in noise.values())

@@ -1,0 +1,128 @@
+"""Which cell a record belongs to: a rule made of released values, evaluated exactly on integers.
+
+The privacy proof needs the cell of a record to depend on that record and on released values only. A
+floating-point matrix product breaks this, since the last bit of a score may depend on the other rows of
+the batch. Here every intermediate value is an integer below 2^53 held in float64, so that all sums are
+exact in any order, on any machine, with or without fused multiply-add.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.statistics.domain import GRID_BITS
+from dpmorse.typing import FloatArray, IntArray
+
+ROUNDING_BITS = 25
+"""Extra bits of ``u`` that are rounded away before squaring."""
+
+WEIGHT_BITS = 12
+"""Soft responsibilities are multiples of 2^-12."""
+
+TABLE_STEPS_PER_NAT = 1024
+TABLE_BITS = 20  # table entries are floor(2^20 e^-t): zero beyond 13.9 nats
+LARGEST_N_CELLS = 2000  # keeps 2^12 2^20 / (sum of table entries) exact, see `responsibilities`
+
+_NORM_BITS = 26  # |v| <= 2^26, so that |v|^2 + constant < 2^53
+
+
+@dataclass(frozen=True)
+class GaussianCells:
+    """Integer form of the scores -ln(w_k N(z; m_k, S_k)) of a released mixture.
+
+    For a quantised record ``q``: ``u = offsets_k + factors_k q`` (exact), ``v = rint(2^-25 u)``,
+    ``score_k = constants_k + |v|^2`` (exact), in units of ``4^-score_bits`` nats. The lowest score wins,
+    ties go to the lowest index.
+
+    Attributes
+    ----------
+    factors : ndarray of shape (n_cells, n_features, n_features)
+        Lower triangular, integer-valued.
+    offsets : ndarray of shape (n_cells, n_features)
+        Integer-valued.
+    constants : ndarray of shape (n_cells,)
+        Integer-valued, non-negative, the smallest one 0.
+    score_bits : int
+        Resolution of the scores.
+    """
+
+    factors: FloatArray
+    offsets: FloatArray
+    constants: FloatArray
+    score_bits: int
+
+    @classmethod
+    def from_mixture(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> "GaussianCells":
+        """Round a mixture in scaled units, with weights > 0 and positive definite covariances.
+
+        ``y = (S_k^(1/2))^-1 (z - m_k) / sqrt 2`` has ``|y|^2`` = half the squared Mahalanobis distance.
+        """
+        cholesky = np.linalg.cholesky(covariances)
+        whiten = np.linalg.inv(cholesky) * math.sqrt(0.5)
+        shift = -np.einsum("kij,kj->ki", whiten, means)
+        half_log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
+        constants = half_log_det - np.log(weights)
+        constants -= constants.min()
+        reach = np.linalg.norm(np.abs(shift) + np.abs(whiten).sum(axis=2), axis=1).max()
+        bits = _score_bits(float(reach), float(constants.max()))
+        scale = 2.0 ** (bits + ROUNDING_BITS)
+        return cls(
+            factors=np.rint(np.tril(whiten) * (scale * 2.0**-GRID_BITS)),
+            offsets=np.rint(shift * scale),
+            constants=np.rint(constants * 4.0**bits),
+            score_bits=bits,
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.constants.size)
+
+    def scores(self, q: IntArray) -> FloatArray:
+        """Return the exact scores, shape (n_samples, n_cells), of integer records (plain form)."""
+        u = self.offsets + np.einsum("kij,nj->nki", self.factors, q.astype(np.float64))
+        v = np.rint(u * 2.0**-ROUNDING_BITS)
+        exact: FloatArray = self.constants + np.square(v).sum(axis=2)
+        return exact
+
+    def labels(self, q: IntArray) -> IntArray:
+        """Return the cell of each integer record (plain form)."""
+        return self.scores(q).argmin(axis=1)
+
+    def responsibilities(self, q: IntArray) -> IntArray:
+        """Return soft memberships in units of 2^-12 (plain form).
+
+        Guarantees
+        ----------
+        Non-negative, and each row sums to at most 2^12: the quotients are rounded down. The float
+        quotient of integers a < 2^33, b < 2^31 is either an integer or at least 2^-31 away from one, more
+        than its rounding error, so its floor is the exact integer quotient.
+        """
+        scores = self.scores(q)
+        behind = scores - scores.min(axis=1, keepdims=True)
+        steps = np.floor(behind * self.steps_per_score)
+        weight = np.where(steps < EXP_TABLE.size, EXP_TABLE[np.minimum(steps, EXP_TABLE.size - 1).astype(int)], 0.0)
+        shares = np.floor(weight * 2.0**WEIGHT_BITS / weight.sum(axis=1, keepdims=True))
+        return shares.astype(np.int64)
+
+    @property
+    def steps_per_score(self) -> float:
+        """Table steps per unit of score: a power of two."""
+        return TABLE_STEPS_PER_NAT * 4.0**-self.score_bits
+
+
+def _score_bits(reach: float, largest_constant: float) -> int:
+    """Return the finest resolution at which squared norm and constant both stay below 2^52."""
+    for_norm = math.floor(_NORM_BITS - math.log2(reach))
+    for_constant = math.floor((2 * _NORM_BITS - math.log2(max(largest_constant, 1.0))) / 2)
+    return min(for_norm, for_constant)
+
+
+def _exp_table() -> FloatArray:
+    """Tabulate floor(2^20 e^-t) for t in steps of 2^-10 nat, up to where it vanishes."""
+    n = math.ceil(TABLE_BITS * math.log(2) * TABLE_STEPS_PER_NAT)
+    return np.floor(2.0**TABLE_BITS * np.exp(-np.arange(n) / TABLE_STEPS_PER_NAT))
+
+
+EXP_TABLE = _exp_table()
