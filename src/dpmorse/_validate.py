@@ -22,10 +22,11 @@ def positive_int(*, hint: str = "", at_most: int | None = None, **named: object)
     name, value = _single(named)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidTypeError(f"{name} must be an integer >= 1, got {describe(value)}.{_space(hint)}")
-    if value < 1 or (at_most is not None and value > at_most):
+    number = int(value)
+    if number < 1 or (at_most is not None and number > at_most):
         wanted = ">= 1" if at_most is None else f"between 1 and {at_most}"
         raise InvalidParameterError(f"{name} must be {wanted}, got {describe(value)}.{_space(hint)}")
-    return int(value)
+    return number
 
 
 def positive_real(*, hint: str = "", **named: object) -> float:

@@ -126,7 +126,8 @@ class GaussianMixture:
 
     def labels(self, X: FloatArray) -> IntArray:
         """Return the most probable component of each point; ties go to the lowest index."""
-        return self.component_log_densities(X).argmax(axis=1)
+        labels: IntArray = self.component_log_densities(X).argmax(axis=1)
+        return labels
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Return the gradient of f = -ln p, shape (n_samples, n_features)."""
@@ -241,11 +242,12 @@ def _check_symmetry(covariances: FloatArray) -> None:
 
 def _factor(correlations: FloatArray) -> FloatArray:
     """Return Cholesky factors, or name the first matrix that has none."""
+    factors = np.empty_like(correlations)
     for k, matrix in enumerate(correlations):
         try:
-            np.linalg.cholesky(matrix)
+            factors[k] = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError as error:
             raise InvalidParameterError(
                 f"covariances[{k}] is not positive definite. Add a small multiple of the identity."
             ) from error
-    return np.linalg.cholesky(correlations)
+    return factors

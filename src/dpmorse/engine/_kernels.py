@@ -7,52 +7,73 @@ Exactness. Quantised coordinates are integers up to 2^12, kept in float32 (or fl
 exactly. Sums are accumulated in float64 over at most one block, where they stay below 2^53, and then
 added to int64 totals. Only the search for the nearest cell uses inexact arithmetic, and only to skip
 work: where float32 scores are closer than their proved error bound, exact scores decide.
-"""
 
-from typing import NamedTuple
+All compiled code is in this one file, because numba's cache notices changes per file.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmorse.engine._compile import compiled, compiled_any_order
+from dpmorse.engine._layout import Grid, Reals, Rule, Totals
 from dpmorse.statistics.cells import ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048
 
-
-class Grid(NamedTuple):
-    """How a record becomes integers; ``squared_radius`` is 0 for the box."""
-
-    centre: FloatArray
-    half_width: FloatArray
-    steps_per_unit: FloatArray
-    squared_radius: float
-
-
-class Rule(NamedTuple):
-    """A ``GaussianCells`` padded to whole groups of four columns, in float32 or float64."""
-
-    factors: npt.NDArray[np.floating]
-    offsets: npt.NDArray[np.floating]
-    constants: npt.NDArray[np.floating]
-
-
-class Totals(NamedTuple):
-    """Running int64 sums; second moments have padded rows and are meaningful up to the diagonal."""
-
-    counts: IntArray
-    sums: IntArray
-    second_moments: IntArray
-
-
 _ROUNDING = 2.0**-ROUNDING_BITS
 _WEIGHT_ONE = 2.0**WEIGHT_BITS
 _FAR = np.float32(3e38)
 
+Labels = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
 
 @compiled
-def _quantise_block(X, start, stop, grid, columns):
+def hard_pass(
+    X: Reals, start: int, stop: int, grid: Grid, fast: Rule, exact: Rule, bound: Reals, totals: Totals
+) -> None:
+    """Add rows ``start:stop`` of X to the totals, each in its nearest cell."""
+    n_cells, width = exact.offsets.shape
+    n_features = X.shape[1]
+    columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, BLOCK), np.float32)
+    u, score = np.empty((4, BLOCK), np.float32), np.empty(BLOCK, np.float32)
+    best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
+    order, ends = np.empty(BLOCK, np.int64), np.empty(n_cells + 1, np.int64)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        n = end - begin
+        _quantise(X, begin, end, grid, columns)
+        _nearest_fast(columns, fast, u, score, best, second, labels)
+        _settle(columns, n, exact, bound, best, second, in_doubt, labels)
+        _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
+        _add_hard(by_cell, ends, totals)
+
+
+@compiled
+def soft_pass(
+    X: Reals, start: int, stop: int, grid: Grid, exact: Rule, steps: float, table: FloatArray, totals: Totals
+) -> None:
+    """Add rows ``start:stop`` of X to the totals, each to all cells by its memberships."""
+    n_cells, width = exact.offsets.shape
+    columns = np.zeros((width, BLOCK))
+    u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
+    lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        n = end - begin
+        _quantise(X, begin, end, grid, columns)
+        _scores_exact(columns, exact, u, scores)
+        _memberships(scores, n, steps, table, lowest, total)
+        _add_soft(columns, n, scores, weighted, totals)
+
+
+# -- from records to integers -------------------------------------------------------------------------
+
+
+@compiled
+def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> None:
     """Write rows ``start:stop`` of X as integers; the same arithmetic as ``Domain.quantise``."""
     n = stop - start
     n_features = X.shape[1]
@@ -61,15 +82,15 @@ def _quantise_block(X, start, stop, grid, columns):
         middle, half, step = grid.centre[j], grid.half_width[j], grid.steps_per_unit[j]
         for r in range(n):
             offset = np.float64(x[r]) - middle
-            offset = offset if offset < half else half
-            offset = offset if offset > -half else -half
+            offset = offset if offset < half else half  # noqa: FURB136 - NaN must not pass, see privacy.md
+            offset = offset if offset > -half else -half  # noqa: FURB136
             column[r] = np.rint(offset * step)
     if grid.squared_radius > 0:
         _shrink_to_ball(columns, n, n_features, grid.squared_radius)
 
 
 @compiled
-def _shrink_to_ball(columns, n, n_features, squared_radius):
+def _shrink_to_ball(columns: Reals, n: int, n_features: int, squared_radius: float) -> None:
     shrink = np.zeros(n)
     for j in range(n_features):
         column = columns[j]
@@ -84,8 +105,59 @@ def _shrink_to_ball(columns, n, n_features, squared_radius):
             column[r] = np.trunc(np.float64(column[r]) * shrink[r])
 
 
+# -- from integers to cells ---------------------------------------------------------------------------
+
+
 @compiled_any_order
-def _multiply_add(u, offsets, factors, i, j, columns):
+def _nearest_fast(
+    columns: Reals, rule: Rule, u: Reals, score: Reals, best: Reals, second: Reals, labels: Labels
+) -> None:
+    """Find the lowest and second lowest float32 score of each record."""
+    n_cells = rule.constants.shape[0]
+    best[:] = _FAR
+    second[:] = _FAR
+    for k in range(n_cells):
+        _score_fast(score, u, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
+        cell = np.int32(k)
+        for r in range(BLOCK):
+            value, lowest = score[r], best[r]
+            nearer = value < lowest
+            second[r] = min(second[r], max(value, lowest))
+            labels[r] = cell if nearer else labels[r]
+            best[r] = value if nearer else lowest
+
+
+@compiled_any_order
+def _score_fast(
+    score: Reals, u: Reals, constant: float, offsets: Reals, factors: Reals, columns: Reals
+) -> None:
+    """Write the float32 scores of one cell; rows of the factor are finished in groups of four."""
+    _first_rows(score, constant, offsets, factors, columns)
+    for i in range(4, offsets.shape[0], 4):
+        for j in range(0, i, 4):
+            _multiply_add(u, offsets, factors, i, j, columns)
+        _last_block(score, u, factors, i, columns)
+
+
+@compiled_any_order
+def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, columns: Reals) -> None:
+    """Start the score with the squares of rows 0..3, which need no other block."""
+    q0, q1, q2, q3 = columns[0], columns[1], columns[2], columns[3]
+    o0, o1, o2, o3 = offsets[0], offsets[1], offsets[2], offsets[3]
+    f00, f10, f11 = factors[0, 0], factors[1, 0], factors[1, 1]
+    f20, f21, f22 = factors[2, 0], factors[2, 1], factors[2, 2]
+    f30, f31, f32, f33 = factors[3, 0], factors[3, 1], factors[3, 2], factors[3, 3]
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+        y0 = o0 + f00 * x0
+        y1 = o1 + f10 * x0 + f11 * x1
+        y2 = o2 + f20 * x0 + f21 * x1 + f22 * x2
+        y3 = o3 + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+        score[r] = constant + y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+
+
+@compiled_any_order
+def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals) -> None:
     """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it."""
     q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
@@ -112,35 +184,8 @@ def _multiply_add(u, offsets, factors, i, j, columns):
 
 
 @compiled_any_order
-def _score_fast(score, u, constant, offsets, factors, columns):
-    """Write the float32 scores of one cell; rows are finished in groups of four."""
-    _first_rows(score, constant, offsets, factors, columns)
-    for i in range(4, offsets.shape[0], 4):
-        for j in range(0, i, 4):
-            _multiply_add(u, offsets, factors, i, j, columns)
-        _last_block(score, u, factors, i, columns)
-
-
-@compiled_any_order
-def _first_rows(score, constant, offsets, factors, columns):
-    """Start the score with the squares of rows 0..3, which need no other block."""
-    q0, q1, q2, q3 = columns[0], columns[1], columns[2], columns[3]
-    o0, o1, o2, o3 = offsets[0], offsets[1], offsets[2], offsets[3]
-    f00, f10, f11 = factors[0, 0], factors[1, 0], factors[1, 1]
-    f20, f21, f22 = factors[2, 0], factors[2, 1], factors[2, 2]
-    f30, f31, f32, f33 = factors[3, 0], factors[3, 1], factors[3, 2], factors[3, 3]
-    for r in range(BLOCK):
-        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
-        y0 = o0 + f00 * x0
-        y1 = o1 + f10 * x0 + f11 * x1
-        y2 = o2 + f20 * x0 + f21 * x1 + f22 * x2
-        y3 = o3 + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
-        score[r] = constant + y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
-
-
-@compiled_any_order
-def _last_block(score, u, factors, i, columns):
-    """Add the triangular block (i, i) to rows i..i+3 and their squares to the score."""
+def _last_block(score: Reals, u: Reals, factors: Reals, i: int, columns: Reals) -> None:
+    """Add the triangular block (i, i) to rows i..i+3, and their squares to the score."""
     q0, q1, q2, q3 = columns[i], columns[i + 1], columns[i + 2], columns[i + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     f00, f10, f11 = factors[i, i], factors[i + 1, i], factors[i + 1, i + 1]
@@ -157,24 +202,16 @@ def _last_block(score, u, factors, i, columns):
 
 
 @compiled_any_order
-def _nearest_fast(columns, rule, u, score, best, second, labels):
-    """Find the lowest and second lowest float32 score of each record."""
-    n_cells = rule.constants.shape[0]
-    best[:] = _FAR
-    second[:] = _FAR
-    for k in range(n_cells):
-        _score_fast(score, u, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
-        cell = np.int32(k)
-        for r in range(BLOCK):
-            value, lowest = score[r], best[r]
-            nearer = value < lowest
-            second[r] = min(second[r], max(value, lowest))
-            labels[r] = cell if nearer else labels[r]
-            best[r] = value if nearer else lowest
-
-
-@compiled_any_order
-def _settle(columns, n, rule, bound, best, second, in_doubt, labels):
+def _settle(
+    columns: Reals,
+    n: int,
+    rule: Rule,
+    bound: Reals,
+    best: Reals,
+    second: Reals,
+    in_doubt: Flags,
+    labels: Labels,
+) -> None:
     """Decide exactly where the two lowest float32 scores are within their error bound."""
     for r in range(n):
         in_doubt[r] = second[r] - best[r] <= bound[0] + bound[1] * second[r]
@@ -184,7 +221,8 @@ def _settle(columns, n, rule, bound, best, second, in_doubt, labels):
 
 
 @compiled_any_order
-def _nearest_exact(columns, r, rule):
+def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
+    """Return the cell with the lowest exact score; ties go to the lowest index."""
     n_cells, width = rule.offsets.shape
     nearest, lowest = 0, np.inf
     for k in range(n_cells):
@@ -200,8 +238,53 @@ def _nearest_exact(columns, r, rule):
     return nearest
 
 
+@compiled_any_order
+def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
+    """Write the exact scores of every record and cell."""
+    n_cells, width = rule.offsets.shape
+    for k in range(n_cells):
+        score = scores[k]
+        score[:] = rule.constants[k]
+        for i in range(0, width, 4):
+            for j in range(0, i + 4, 4):
+                _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns)
+            for a in range(4):
+                u_a = u[a]
+                for r in range(BLOCK):
+                    v = np.rint(u_a[r] * _ROUNDING)
+                    score[r] += v * v
+
+
 @compiled
-def _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell):
+def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest: Reals, total: Reals) -> None:
+    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does."""
+    n_cells = scores.shape[0]
+    lowest[:] = scores[0]
+    for k in range(1, n_cells):
+        score = scores[k]
+        for r in range(n):
+            lowest[r] = min(lowest[r], score[r])
+    total[:] = 0.0
+    for k in range(n_cells):
+        score = scores[k]
+        for r in range(n):
+            step = np.floor((score[r] - lowest[r]) * steps)
+            weight = table[np.int64(step)] if step < table.shape[0] else 0.0
+            score[r] = weight
+            total[r] += weight
+    for k in range(n_cells):
+        score = scores[k]
+        for r in range(n):
+            score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
+
+
+# -- from cells to sums -------------------------------------------------------------------------------
+
+
+@compiled
+def _sort_by_cell(
+    columns: Reals, n: int, n_features: int, labels: Labels, ends: IntArray, order: IntArray, by_cell: Reals
+) -> None:
     """Copy the block with the records of a cell side by side; cell k ends at ``ends[k]``."""
     n_cells = ends.shape[0] - 1
     ends[:] = 0
@@ -220,7 +303,7 @@ def _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell):
 
 
 @compiled_any_order
-def _add_hard(by_cell, ends, totals):
+def _add_hard(by_cell: Reals, ends: IntArray, totals: Totals) -> None:
     """Add count, sum and lower second moments of each cell of a sorted block."""
     n_cells, n_features = totals.sums.shape
     begin = 0
@@ -239,69 +322,7 @@ def _add_hard(by_cell, ends, totals):
 
 
 @compiled_any_order
-def _add_products(x, columns, begin, end, i, row):
-    """Add sum_r x[r] columns[j, r] to row[j] for j = 0..i; past i, to padding or unused entries."""
-    n = end - begin
-    for j in range(0, i + 1, 4):
-        q0, q1 = columns[j, begin:end], columns[j + 1, begin:end]
-        q2, q3 = columns[j + 2, begin:end], columns[j + 3, begin:end]
-        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-        for r in range(n):
-            value = np.float64(x[r])
-            t0 += value * q0[r]
-            t1 += value * q1[r]
-            t2 += value * q2[r]
-            t3 += value * q3[r]
-        row[j] += np.int64(t0)
-        row[j + 1] += np.int64(t1)
-        row[j + 2] += np.int64(t2)
-        row[j + 3] += np.int64(t3)
-
-
-@compiled_any_order
-def _scores_exact(columns, rule, u, scores):
-    """Write the exact scores of every record and cell."""
-    n_cells, width = rule.offsets.shape
-    for k in range(n_cells):
-        score = scores[k]
-        score[:] = rule.constants[k]
-        for i in range(0, width, 4):
-            for j in range(0, i + 4, 4):
-                _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns)
-            _add_rounded_squares(score, u)
-
-
-@compiled
-def _add_rounded_squares(score, u):
-    for a in range(4):
-        u_a = u[a]
-        for r in range(BLOCK):
-            v = np.rint(u_a[r] * _ROUNDING)
-            score[r] += v * v
-
-
-@compiled
-def _memberships(scores, n, steps_per_score, table, lowest, total):
-    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does."""
-    n_cells = scores.shape[0]
-    lowest[:] = scores[0]
-    for k in range(1, n_cells):
-        for r in range(n):
-            lowest[r] = min(lowest[r], scores[k, r])
-    total[:] = 0.0
-    for k in range(n_cells):
-        for r in range(n):
-            step = np.floor((scores[k, r] - lowest[r]) * steps_per_score)
-            weight = table[np.int64(step)] if step < table.shape[0] else 0.0
-            scores[k, r] = weight
-            total[r] += weight
-    for k in range(n_cells):
-        for r in range(n):
-            scores[k, r] = np.floor(scores[k, r] * _WEIGHT_ONE / total[r])
-
-
-@compiled_any_order
-def _add_soft(columns, n, weights, weighted, totals):
+def _add_soft(columns: Reals, n: int, weights: Reals, weighted: Reals, totals: Totals) -> None:
     """Add the weighted count, sum and lower second moments of a block to each cell."""
     n_cells, n_features = totals.sums.shape
     for k in range(n_cells):
@@ -320,38 +341,21 @@ def _add_soft(columns, n, weights, weighted, totals):
             _add_products(weighted[:n], columns, 0, n, i, totals.second_moments[k, i])
 
 
-@compiled
-def hard_pass(X, start, stop, grid, fast, exact, bound, totals):
-    """Add rows ``start:stop`` of X to the totals, each in its nearest cell."""
-    n_cells, width = exact.offsets.shape
-    n_features = X.shape[1]
-    columns = np.zeros((width, BLOCK), np.float32)
-    by_cell = np.zeros((width, BLOCK), np.float32)
-    u = np.empty((4, BLOCK), np.float32)
-    score, best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
-    order, ends = np.empty(BLOCK, np.int64), np.empty(n_cells + 1, np.int64)
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        n = end - begin
-        _quantise_block(X, begin, end, grid, columns)
-        _nearest_fast(columns, fast, u, score, best, second, labels)
-        _settle(columns, n, exact, bound, best, second, in_doubt, labels)
-        _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
-        _add_hard(by_cell, ends, totals)
-
-
-@compiled
-def soft_pass(X, start, stop, grid, exact, steps_per_score, table, totals):
-    """Add rows ``start:stop`` of X to the totals, each to all cells by its memberships."""
-    n_cells, width = exact.offsets.shape
-    columns = np.zeros((width, BLOCK))
-    u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
-    lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        n = end - begin
-        _quantise_block(X, begin, end, grid, columns)
-        _scores_exact(columns, exact, u, scores)
-        _memberships(scores, n, steps_per_score, table, lowest, total)
-        _add_soft(columns, n, scores, weighted, totals)
+@compiled_any_order
+def _add_products(x: Reals, columns: Reals, begin: int, end: int, i: int, row: IntArray) -> None:
+    """Add sum_r x[r] columns[j, r] to row[j] for j = 0..i; past i, to padding or unused entries."""
+    n = end - begin
+    for j in range(0, i + 1, 4):
+        q0, q1 = columns[j, begin:end], columns[j + 1, begin:end]
+        q2, q3 = columns[j + 2, begin:end], columns[j + 3, begin:end]
+        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+        for r in range(n):
+            value = np.float64(x[r])
+            t0 += value * q0[r]
+            t1 += value * q1[r]
+            t2 += value * q2[r]
+            t3 += value * q3[r]
+        row[j] += np.int64(t0)
+        row[j + 1] += np.int64(t1)
+        row[j + 2] += np.int64(t2)
+        row[j + 3] += np.int64(t3)

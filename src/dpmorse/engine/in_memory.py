@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.engine._kernels import Grid, Rule, Totals, hard_pass, soft_pass
+from dpmorse.engine._kernels import hard_pass, soft_pass
+from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.moments import CellMoments, ExactMoments
@@ -86,7 +87,8 @@ def _grid(domain: Domain) -> Grid:
 
 def _pad(cells: GaussianCells) -> Rule:
     """Pad to whole groups of four columns with zeros, which change no score."""
-    missing = -cells.offsets.shape[1] % 4
+    n_columns = cells.offsets.shape[1]
+    missing = padded(n_columns) - n_columns
     return Rule(
         np.pad(cells.factors, ((0, 0), (0, missing), (0, missing))),
         np.pad(cells.offsets, ((0, 0), (0, missing))),
@@ -94,7 +96,7 @@ def _pad(cells: GaussianCells) -> Rule:
     )
 
 
-def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, FloatArray]:
+def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
     r"""Return the rule in float32, in nats, and the bound below which its order is not trusted.
 
     With ``y`` the exact ``u`` in nats^(1/2) and D' = D + 4 roundings of relative size 2^-24 each:
@@ -120,8 +122,8 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, FloatArray]:
 
 def _empty_totals(statistic: CellMoments) -> Totals:
     k, d = statistic.n_cells, statistic.domain.n_features
-    width = d + -d % 4
-    return Totals(np.zeros(k, np.int64), np.zeros((k, d), np.int64), np.zeros((k, d, width), np.int64))
+    second_moments = np.zeros((k, d, padded(d)), np.int64)
+    return Totals(np.zeros(k, np.int64), np.zeros((k, d), np.int64), second_moments)
 
 
 def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:

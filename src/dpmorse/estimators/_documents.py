@@ -36,7 +36,11 @@ def mixture_from_dict(content: object) -> GaussianMixture:
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
     """Return a privacy report as plain data, with its derived epsilon beside the events."""
     return {
-        "budget": {"epsilon": report.budget.epsilon, "delta": report.delta, "neighboring": report.neighboring},
+        "budget": {
+            "epsilon": report.budget.epsilon,
+            "delta": report.delta,
+            "neighboring": report.neighboring,
+        },
         "calibration": report.calibration.value,
         "secure": report.secure,
         "epsilon": report.epsilon,
@@ -59,7 +63,9 @@ def privacy_from_dict(content: object) -> PrivacyReport:
     for name, derived in (("epsilon", report.epsilon), ("rho", report.rho)):
         stated = number(f"privacy.{name}", fields[name])
         if not math.isclose(stated, derived, rel_tol=1e-6):
-            raise ModelFormatError(f"privacy.{name} is stated as {stated:g}, but the events add up to {derived:g}.")
+            raise ModelFormatError(
+                f"privacy.{name} is stated as {stated:g}, but the events add up to {derived:g}."
+            )
     return report
 
 

@@ -124,7 +124,9 @@ class PrivateEM(PrivateMixtureEstimator):
         n_iter = _validate.positive_int(n_iter=self.n_iter, at_most=_LARGEST_N_ITER)
         _validate.positive_real(reg_covar=self.reg_covar)
         if self.shares is not None and not isinstance(self.shares, MomentShares):
-            raise InvalidTypeError(f"shares must be a MomentShares or None, got {_validate.describe(self.shares)}.")
+            raise InvalidTypeError(
+                f"shares must be a MomentShares or None, got {_validate.describe(self.shares)}."
+            )
         budget = Budget(self.epsilon, self.delta, Neighboring.parse(self.neighboring))  # type: ignore[arg-type]
         calibration = Calibration(_validate.choice(calibration=self.calibration, among=Calibration))
         if len(table.shape) != 2 or 0 in table.shape:

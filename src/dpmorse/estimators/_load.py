@@ -35,4 +35,4 @@ def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator:
     kind = document.get("estimator")
     if not isinstance(kind, str) or kind not in _ESTIMATORS:
         raise ModelFormatError(f"the file names an estimator this version does not know: {str(kind)[:40]!r}.")
-    return _ESTIMATORS[kind]._from_document(document)
+    return _ESTIMATORS[kind]._from_document(document)  # noqa: SLF001 - the same package

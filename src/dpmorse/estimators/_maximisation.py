@@ -104,7 +104,8 @@ def project(means: FloatArray, domain: Domain) -> FloatArray:
     means = np.clip(means, -1.0, 1.0)
     radius = math.sqrt(domain.largest_squared_norm) * 2.0**-GRID_BITS
     norms = np.linalg.norm(means, axis=1, keepdims=True)
-    return means * np.minimum(1.0, radius / np.maximum(norms, radius))
+    projected: FloatArray = means * (radius / np.maximum(norms, radius))
+    return projected
 
 
 def _clip_spectrum(matrices: FloatArray, floors: FloatArray, ceiling: float) -> FloatArray:

@@ -26,7 +26,9 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     document["checksum"] = _checksum(document)
     data = json.dumps(document, indent=1, allow_nan=False).encode() + b"\n"
     if len(data) > LARGEST_FILE:
-        raise ModelFormatError(f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}.")
+        raise ModelFormatError(
+            f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}."
+        )
     _replace(Path(path), data)
 
 

@@ -1,7 +1,6 @@
 """From ``random_state`` to a start and to noise: secure unless a seed is given."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ class Randomness:
 
 def _seed(random_state: Any) -> np.random.SeedSequence:
     """Accept what scikit-learn accepts, and NumPy's Generator."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+    if isinstance(random_state, int | np.integer) and type(random_state) is not bool and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     if isinstance(random_state, np.random.RandomState):
         return np.random.SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())

@@ -13,12 +13,13 @@ _FLOATS = [np.float64, np.float32]
 _NOT_NUMBERS = "USVmM"  # NumPy kinds of text, raw bytes, dates and durations
 
 
-def open_table(X: object) -> Any:
+def open_table(X: Any) -> Any:
     """Return X as something with a shape, without looking at its values."""
     if isinstance(X, list | tuple):
         X = np.asarray(X)
-    if isinstance(getattr(X, "dtype", None), np.dtype) and X.dtype.kind in _NOT_NUMBERS:  # type: ignore[union-attr]
-        raise InvalidTypeError(f"X must hold numbers, got dtype {X.dtype}.")  # type: ignore[union-attr]
+    kind = getattr(X, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
+        raise InvalidTypeError(f"X must hold numbers, got dtype {kind}.")
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise InvalidTypeError("X is a lazy frame; collect() it first.")

@@ -17,7 +17,8 @@ class DPMoG(PrivateEM):
     The method of Park, Foulds, Chaudhuri and Welling (DP-EM, AISTATS 2017) with the prior of its
     program, on raw second moments. A record's contributions to all components are accounted for
     jointly: a vector of responsibilities is no longer than a one-hot vector, so the noise does not grow
-    with the number of components. ``calibration="paper"`` composes 1 + 2K mechanisms a round as the paper does.
+    with the number of components. ``calibration="paper"`` composes 1 + 2K mechanisms a round, as the paper
+    does.
 
     Parameters
     ----------

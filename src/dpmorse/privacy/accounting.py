@@ -125,9 +125,7 @@ def _log_tail(t: float) -> float:
 
 
 def _minimum_over_orders(function: Callable[[float], float]) -> float:
-    search = minimize_scalar(
-        function, bounds=_LOG_ORDER_RANGE, method="bounded", options={"xatol": 1e-9}
-    )
+    search = minimize_scalar(function, bounds=_LOG_ORDER_RANGE, method="bounded", options={"xatol": 1e-9})
     return float(search.fun)
 
 

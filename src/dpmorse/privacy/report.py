@@ -21,6 +21,12 @@ _NOT_SECURE = (
     "remove it. Use this model for tests and benchmarks only."
 )
 
+_SCOPE = (
+    "Everything computed from the model alone is covered by the same promise. Not covered: the labels of "
+    "training records (each is a function of that person's own record), the bounds and other parameters "
+    "(taken to be public), and side channels such as running time."
+)
+
 
 @dataclass(frozen=True)
 class PrivacyReport:
@@ -75,16 +81,16 @@ class PrivacyReport:
     @property
     def statement(self) -> str:
         """The promise in plain language."""
-        lines = [
+        promise = (
             f"This model is ({self.epsilon:.6g}, {self.delta:g})-differentially private with respect to "
-            f"{_RELATION_IN_WORDS[self.budget.neighboring]}.",
+            f"{_RELATION_IN_WORDS[self.budget.neighboring]}."
+        )
+        how = (
             f"It was made by {len(self.events)} release(s) of noisy sums, "
             f"{sum(event.n_draws for event in self.events)} numbers in all, with a total cost of "
-            f"rho = {self.rho:.6g} (zCDP); by the zCDP conversion alone epsilon is {self.epsilon_zcdp:.6g}.",
-            "Everything computed from the model alone is covered by the same promise. Not covered: the "
-            "labels of training records (each is a function of that person's own record), the bounds and "
-            "other parameters (taken to be public), and side channels such as running time.",
-        ]
+            f"rho = {self.rho:.6g} (zCDP); by the zCDP conversion alone epsilon is {self.epsilon_zcdp:.6g}."
+        )
+        lines = [promise, how, _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
 
     def to_dicts(self) -> list[dict[str, object]]:

@@ -88,7 +88,8 @@ class GaussianCells:
 
     def labels(self, q: IntArray) -> IntArray:
         """Return the cell of each integer record (plain form)."""
-        return self.scores(q).argmin(axis=1)
+        labels: IntArray = self.scores(q).argmin(axis=1)
+        return labels
 
     def responsibilities(self, q: IntArray) -> IntArray:
         """Return soft memberships in units of 2^-12 (plain form).
@@ -102,9 +103,12 @@ class GaussianCells:
         scores = self.scores(q)
         behind = scores - scores.min(axis=1, keepdims=True)
         steps = np.floor(behind * self.steps_per_score)
-        weight = np.where(steps < EXP_TABLE.size, EXP_TABLE[np.minimum(steps, EXP_TABLE.size - 1).astype(int)], 0.0)
+        weight = np.where(
+            steps < EXP_TABLE.size, EXP_TABLE[np.minimum(steps, EXP_TABLE.size - 1).astype(int)], 0.0
+        )
         shares = np.floor(weight * 2.0**WEIGHT_BITS / weight.sum(axis=1, keepdims=True))
-        return shares.astype(np.int64)
+        whole: IntArray = shares.astype(np.int64)
+        return whole
 
     @property
     def steps_per_score(self) -> float:

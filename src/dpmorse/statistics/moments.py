@@ -155,7 +155,9 @@ class CellMoments:
         same_cell = 2 * a2 * P + 2 * b2 * M - 2 * a2 * t - b2 * w2 * t * t
         return same_cell if self.n_cells == 1 else max(2 * largest_norm, same_cell)
 
-    def calibrate(self, rho: float, neighboring: Neighboring, shares: MomentShares | None = None) -> NoiseScales:
+    def calibrate(
+        self, rho: float, neighboring: Neighboring, shares: MomentShares | None = None
+    ) -> NoiseScales:
         """Return the smallest noise, in the proportions of ``shares``, whose cost is at most ``rho``.
 
         Without shares the total noise variance over all released entries is the least possible: block
@@ -189,13 +191,17 @@ class CellMoments:
                 "second moment": scales.diagonal / one,
             },
         )
-        return PlannedRelease(self._vector(scales.count, scales.sum, scales.diagonal, scales.off_diagonal), event)
+        return PlannedRelease(
+            self._vector(scales.count, scales.sum, scales.diagonal, scales.off_diagonal), event
+        )
 
     def check_capacity(self, n_records: int) -> None:
         """Refuse more records than 64-bit sums can hold."""
         largest = 1 << (_CAPACITY_BITS - self.unit_bits)
         if n_records >= largest:
-            raise InvalidParameterError(f"X has {n_records} rows; exact 64-bit sums hold fewer than {largest}.")
+            raise InvalidParameterError(
+                f"X has {n_records} rows; exact 64-bit sums hold fewer than {largest}."
+            )
 
     def to_units(self, exact: ExactMoments) -> IntArray:
         """Bring exact sums to the common unit, as one vector."""

@@ -1,0 +1,40 @@
+"""What the compiled passes are handed: tuples of arrays, padded to whole groups of four columns."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmorse.typing import FloatArray, IntArray
+
+Reals = npt.NDArray[np.floating[Any]]
+
+
+class Grid(NamedTuple):
+    """How a record becomes integers; ``squared_radius`` is 0 for the box."""
+
+    centre: FloatArray
+    half_width: FloatArray
+    steps_per_unit: FloatArray
+    squared_radius: float
+
+
+class Rule(NamedTuple):
+    """A padded ``GaussianCells``, in float32 or float64."""
+
+    factors: Reals
+    offsets: Reals
+    constants: Reals
+
+
+class Totals(NamedTuple):
+    """Running int64 sums; rows of second moments are padded, and meaningful up to the diagonal."""
+
+    counts: IntArray
+    sums: IntArray
+    second_moments: IntArray
+
+
+def padded(n_columns: int) -> int:
+    """Round up to a multiple of four."""
+    return n_columns + -n_columns % 4
