@@ -118,11 +118,7 @@ class GaussianMixture:
 
     def responsibilities(self, X: FloatArray) -> FloatArray:
         """Return the probability of each component given the point, shape (n_samples, n_components)."""
-        logs = self.component_log_densities(X)
-        logs -= logs.max(axis=1, keepdims=True)
-        np.exp(logs, out=logs)
-        logs /= logs.sum(axis=1, keepdims=True)
-        return logs
+        return _normalise(self.component_log_densities(X))
 
     def labels(self, X: FloatArray) -> IntArray:
         """Return the most probable component of each point; ties go to the lowest index."""
@@ -176,8 +172,7 @@ class GaussianMixture:
         offsets = X[:, None, :] - self.means
         u = np.einsum("kij,nkj->nki", self._whiten, offsets)
         logs = self._log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
-        w = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-        return w, np.einsum("kij,nki->nkj", self._whiten, u)
+        return _normalise(logs), np.einsum("kij,nki->nkj", self._whiten, u)
 
     def _hessian(self, X: FloatArray, precisions: FloatArray) -> FloatArray:
         w, pulls = self._pulls(X)
@@ -198,6 +193,14 @@ class GaussianMixture:
         """Split n points so that (points, components, features) arrays stay small."""
         step = max(1, _CHUNK_VALUES // (self.n_components * self.n_features))
         return (slice(start, start + step) for start in range(0, max(n, 1), step))
+
+
+def _normalise(logs: FloatArray) -> FloatArray:
+    """Turn log densities into responsibilities that sum to 1, in place and at any distance."""
+    logs -= logs.max(axis=1, keepdims=True)
+    np.exp(logs, out=logs)
+    logs /= logs.sum(axis=1, keepdims=True)
+    return logs
 
 
 def _check(

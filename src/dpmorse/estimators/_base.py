@@ -54,15 +54,18 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> IntArray:
         """Return the most probable component of each record."""
-        return self.mixture_.labels(self._points(X))
+        points = self._points(X)
+        return self.mixture_.labels(points)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each component given the record."""
-        return self.mixture_.responsibilities(self._points(X))
+        points = self._points(X)
+        return self.mixture_.responsibilities(points)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each record under the released mixture."""
-        return self.mixture_.log_density(self._points(X))
+        points = self._points(X)
+        return self.mixture_.log_density(points)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -89,6 +92,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         raise AttributeError(_NO_LABELS)
 
     def _points(self, X: Any) -> FloatArray:
+        """Check that there is a model and that X has its columns."""
         check_is_fitted(self, "mixture_")
         return check_records(self, open_table(X), reset=False)
 

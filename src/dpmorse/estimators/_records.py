@@ -36,7 +36,10 @@ def check_records(estimator: Any, table: Any, *, reset: bool) -> FloatArray:
         validate_data(estimator, table.to_native(), reset=reset, skip_check_array=True)
         records = check_array(_frame_to_array(table), dtype=_FLOATS, estimator=estimator, input_name="X")
     else:
-        records = validate_data(estimator, table, reset=reset, dtype=_FLOATS)
+        try:
+            records = validate_data(estimator, table, reset=reset, dtype=_FLOATS)
+        except OverflowError as error:
+            raise InvalidParameterError("X holds a number too large for a 64-bit float.") from error
     return np.asarray(records)
 
 

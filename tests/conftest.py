@@ -1,0 +1,37 @@
+"""Fixtures shared by all tests."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler
+from dpmorse.privacy.random_bytes import SeededBytes
+
+settings.register_profile("dpmorse", deadline=None, print_blob=True)
+settings.load_profile("dpmorse")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture
+def seeded_sampler():
+    return DiscreteGaussianSampler(SeededBytes(np.random.SeedSequence(7)))
+
+
+@pytest.fixture
+def blobs(rng):
+    """Four well separated groups in the plane, inside [-1, 1]^2."""
+    centres = np.array([[-0.6, -0.6], [-0.6, 0.6], [0.6, -0.6], [0.6, 0.6]])
+    labels = rng.integers(0, 4, size=4000)
+    return np.clip(centres[labels] + 0.08 * rng.normal(size=(4000, 2)), -1, 1), labels
+
+
+@pytest.fixture
+def no_noise(monkeypatch):
+    """Switch noise off. A patch of a private method: no parameter of the public API can do this."""
+    monkeypatch.setattr(
+        DiscreteGaussianSampler, "__call__", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)
+    )

@@ -1,0 +1,164 @@
+"""Every engine gives the plain NumPy sums bit for bit, however it is run."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
+from dpmorse.engine import in_memory
+from dpmorse.engine._kernels import BLOCK
+from dpmorse.statistics import CellMoments, Domain, GaussianCells
+from dpmorse.statistics.cells import WEIGHT_BITS
+from plain import exact_moments, random_cells, random_mixture, unit_box
+
+BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
+
+
+def assert_same(found, expected):
+    assert np.array_equal(found.counts, expected.counts)
+    assert np.array_equal(found.sums, expected.sums)
+    assert np.array_equal(np.tril(found.second_moments), np.tril(expected.second_moments))
+
+
+@BOTH
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 8, 11, 16])
+@pytest.mark.parametrize("radius", [None, 1.1])
+def test_sums_equal_the_plain_form(rng, weight_bits, n_features, radius):
+    statistic = CellMoments(unit_box(n_features, radius), 5, weight_bits)
+    cells = random_cells(rng, 5, n_features)
+    X = rng.normal(size=(3000, n_features)) * 0.6
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@BOTH
+@pytest.mark.parametrize("n_rows", [1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+def test_block_edges(rng, weight_bits, n_rows):
+    statistic = CellMoments(unit_box(3), 4, weight_bits)
+    cells = random_cells(rng, 4, 3)
+    X = rng.uniform(-1, 1, size=(n_rows, 3))
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@BOTH
+def test_twenty_orders_chunkings_and_thread_counts(rng, weight_bits):
+    statistic = CellMoments(unit_box(4), 6, weight_bits)
+    cells = random_cells(rng, 6, 4)
+    X = rng.normal(size=(20_000, 4)) * 0.5
+    expected = exact_moments(X, statistic, cells)
+    for i, (chunk_rows, n_threads) in enumerate(
+        itertools.product([1000, 2048, 7777, 10_000, 65_536], [1, 2, 3, 4])
+    ):
+        order = np.random.default_rng(i).permutation(len(X))
+        engine = InMemoryEngine(chunk_rows=chunk_rows, n_threads=n_threads)
+        assert_same(engine.reduce(X[order], statistic, cells), expected)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "read-only"])
+def test_memory_layouts_and_types(rng, weight_bits, dtype, layout):
+    base = rng.normal(size=(2500, 3)).astype(dtype) * 0.5
+    X = {
+        "C": np.ascontiguousarray,
+        "F": np.asfortranarray,
+        "strided": lambda a: np.repeat(np.repeat(a, 2, axis=0), 2, axis=1)[::2, ::2],
+        "read-only": np.copy,
+    }[layout](base)
+    X.flags.writeable = layout != "read-only"
+    statistic = CellMoments(unit_box(3), 4, weight_bits)
+    cells = random_cells(rng, 4, 3)
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(base, statistic, cells))
+
+
+def test_users_units(rng):
+    lower, upper = np.array([0.0, -1e6, 1e18]), np.array([1e-3, 1e6, 1e18 + 5e12])
+    domain = Domain.from_bounds((lower, upper), 3)
+    X = lower + rng.uniform(-0.1, 1.1, size=(4000, 3)) * (upper - lower)
+    statistic, cells = CellMoments(domain, 3), random_cells(rng, 3, 3)
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+def test_close_calls_are_settled_exactly(rng, monkeypatch):
+    """Two nearly identical cells: almost every record is in doubt, and exact scores decide each."""
+    weights, means, covariances = random_mixture(rng, 4, 3)
+    means[1] = means[0] + 1e-7
+    covariances[1] = covariances[0]
+    weights[1] = weights[0]
+    cells = GaussianCells.from_mixture(weights / weights.sum(), means, covariances)
+    statistic = CellMoments(unit_box(3), 4)
+    X = rng.uniform(-1, 1, size=(6000, 3))
+    expected = exact_moments(X, statistic, cells)
+    assert np.all(expected.counts[:2] > 0), "both twins own records, by margins no float32 can see"
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), expected)
+
+
+def test_records_on_an_exact_tie_go_to_the_lower_cell():
+    means = np.array([[-0.5], [0.5]])
+    cells = GaussianCells.from_mixture(np.full(2, 0.5), means, np.full((2, 1, 1), 0.04))
+    counts = InMemoryEngine().reduce(np.zeros((5000, 1)), CellMoments(unit_box(1), 2), cells).counts
+    assert counts.tolist() == [5000, 0]
+
+
+def test_float32_search_is_only_a_shortcut(rng, monkeypatch):
+    """Distrusting every float32 score changes nothing but speed."""
+    statistic, cells = CellMoments(unit_box(5), 7), random_cells(rng, 7, 5)
+    X = rng.normal(size=(3000, 5)) * 0.5
+    trusted = InMemoryEngine().reduce(X, statistic, cells)
+    original = in_memory._single_precision
+    monkeypatch.setattr(
+        in_memory, "_single_precision", lambda *a: (original(*a)[0], np.full(2, 1e30, dtype=np.float32))
+    )
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), trusted)
+
+
+@pytest.mark.parametrize("scale", [0.002, 0.05, 0.5])
+def test_float32_error_bound_holds(rng, scale):
+    """The bound covers the difference between float32 and exact scores for records all over the box."""
+    cells = random_cells(rng, 6, 8, scale=scale)
+    exact = in_memory._pad(cells)
+    fast, bound = in_memory._single_precision(exact, cells.score_bits)
+    q = rng.integers(-4096, 4097, size=(2000, 8))
+    u = fast.offsets + np.einsum("kij,nj->nki", fast.factors, q.astype(np.float32), dtype=np.float32)
+    approximate = fast.constants + np.square(u).sum(axis=2, dtype=np.float32)
+    true = cells.scores(q) * 4.0**-cells.score_bits
+    # half of the bound is for one score, the other half for the one it is compared with
+    assert np.all(np.abs(approximate - true) <= (bound[0] + bound[1] * true) / 2)
+
+
+@BOTH
+def test_an_inserted_record_moves_no_other(rng, weight_bits):
+    """Rows on a tie at every chunk edge, one record inserted in front: only its own cell changes."""
+    means = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
+    cells = GaussianCells.from_mixture(np.full(3, 1 / 3), means, np.tile(0.05 * np.eye(2), (3, 1, 1)))
+    statistic = CellMoments(unit_box(2), 3, weight_bits)
+    X = np.column_stack([np.zeros(10_010), rng.uniform(-1, 1, size=10_010)])
+    new = np.array([[0.0, 0.9]])
+    engine = InMemoryEngine(chunk_rows=1001)
+    before = engine.reduce(X, statistic, cells)
+    after = engine.reduce(np.vstack([new, X]), statistic, cells)
+    alone = engine.reduce(new, statistic, cells)
+    assert np.array_equal(after.counts - before.counts, alone.counts)
+    assert np.array_equal(after.sums - before.sums, alone.sums)
+
+
+def test_nan_cannot_pass_the_clipping():
+    """Estimators refuse NaN; should one reach a kernel all the same, it stays inside the domain."""
+    cells = random_cells(np.random.default_rng(0), 2, 2)
+    exact = InMemoryEngine().reduce(np.full((3, 2), np.nan), CellMoments(unit_box(2), 2), cells)
+    assert exact.counts.sum() == 3
+    assert np.abs(exact.sums).max() <= 3 * 4096
+
+
+def test_input_is_not_touched(rng):
+    X = rng.normal(size=(3000, 3))
+    copy = X.copy()
+    InMemoryEngine().reduce(X, CellMoments(unit_box(3), 2), random_cells(rng, 2, 3))
+    assert np.array_equal(X, copy)
+
+
+def test_options_are_checked():
+    with pytest.raises(InvalidParameterError, match="chunk_rows must be >= 1, got 0"):
+        InMemoryEngine(chunk_rows=0)
+    with pytest.raises(InvalidTypeError, match="n_threads must be an integer"):
+        InMemoryEngine(n_threads=1.5)

@@ -1,0 +1,200 @@
+"""What the mechanisms consumed equals what is declared, for every estimator, by watching the sampler."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpmorse import Budget, BudgetExceededError, DPMoG, DPMoGHard, Ledger, MomentShares
+from dpmorse.estimators import _em
+from dpmorse.privacy import Neighboring
+from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler
+from dpmorse.privacy.events import Composition
+from dpmorse.statistics.domain import GRID_BITS
+
+KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
+RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])
+
+
+@pytest.fixture
+def draws(monkeypatch):
+    """Every call of the sampler, with the scales it was asked for."""
+    calls = []
+    original = DiscreteGaussianSampler.__call__
+
+    def spy(self, scales):
+        calls.append(scales.copy())
+        return original(self, scales)
+
+    monkeypatch.setattr(DiscreteGaussianSampler, "__call__", spy)
+    return calls
+
+
+def consumed(scales, statistic, neighboring):
+    """zCDP cost of noise with these scales, worked out anew from the definition of the statistic.
+
+    Worst record of add/remove-one: a corner of the box, all of it in one cell. Replace-one with
+    uniform noise: opposite corners in two cells, twice as much.
+    """
+    k, d = statistic.n_cells, statistic.domain.n_features
+    one = 2**statistic.unit_bits
+    count, total, diagonal, off = np.split(scales, np.cumsum([k, k * d, k * d]))
+    assert all(len(set(block.tolist())) == 1 for block in (count, total, diagonal))
+    squared = sum(
+        n * Fraction(one, int(block[0])) ** 2
+        for n, block in ((1, count), (d, total), (d, diagonal), (d * (d - 1) // 2, off))
+        if n
+    )
+    return float(squared) / 2 * (2 if neighboring == "replace-one" else 1)
+
+
+@KINDS
+@RELATIONS
+@pytest.mark.parametrize("calibration", ["gaussian", "zcdp"])
+def test_consumed_equals_declared(kind, neighboring, calibration, draws, blobs):
+    model = kind(5, epsilon=1.5, bounds=(-1, 1), neighboring=neighboring, calibration=calibration, n_iter=7)
+    plan = model._plan(blobs[0])
+    model.fit(blobs[0])
+    report = model.privacy_
+    assert len(draws) == len(report.events) == 7, "one draw per release"
+    for scales, event in zip(draws, report.events, strict=True):
+        assert scales.size == event.n_draws == 5 * (1 + 2 + 3)
+        assert event.rho == pytest.approx(consumed(scales, plan.statistic, neighboring), rel=1e-9)
+        assert event.smallest_scale == scales.min()
+    total = Composition.of(report.events)
+    derived = total.epsilon(1e-6) if calibration == "gaussian" else total.epsilon_zcdp(1e-6)
+    assert 1.5 * (1 - 1e-6) <= derived <= 1.5
+    assert report.epsilon <= 1.5
+
+
+@KINDS
+def test_paper_calibration_never_spends_more_than_asked(kind, draws, blobs):
+    for neighboring in ("add-remove", "replace-one"):
+        model = kind(5, epsilon=1.0, bounds=(-1, 1), neighboring=neighboring, calibration="paper").fit(
+            blobs[0]
+        )
+        assert model.privacy_.epsilon < 1.0
+        assert model.privacy_.epsilon_zcdp < 1.0
+
+
+def test_paper_calibration_of_dpmog_hard_is_algorithm_2(blobs):
+    """sigma = sqrt(r tau / 2) (sqrt(L + eps) + sqrt(L)) / eps with r = 1 + 3D + 2D^2, L = ln(1/delta)."""
+    model = DPMoGHard(
+        4, epsilon=1.0, delta=1e-5, bounds=(-1, 1), neighboring="replace-one", calibration="paper"
+    )
+    for d, published in ((2, 60.0), (8, 191.7), (16, 367.1)):
+        noise = model._plan(np.zeros((5, d))).releases[0].event.noise_stddev
+        assert noise == {"count": pytest.approx(published, abs=0.06)} | dict.fromkeys(
+            ("sum", "second moment"), noise["count"]
+        )
+
+
+def test_paper_calibration_of_dpmog_grows_with_the_components():
+    """Accounting for each component apart costs sqrt K in noise; joint accounting does not."""
+
+    def noise(n_components, calibration):
+        model = DPMoG(n_components, epsilon=1.0, bounds=(-1, 1), calibration=calibration)
+        return model._plan(np.zeros((5, 3))).releases[0].event.noise_stddev["sum"]
+
+    assert noise(40, "paper") / noise(10, "paper") == pytest.approx(2, rel=0.02)
+    assert noise(40, "gaussian") == pytest.approx(noise(10, "gaussian"), rel=1e-6)
+
+
+def test_soft_and_hard_have_the_same_noise():
+    plans = [kind(6, epsilon=1.0, bounds=(-1, 1))._plan(np.zeros((5, 4))) for kind in (DPMoG, DPMoGHard)]
+    soft, hard = (plan.releases[0].event.noise_stddev["second moment"] for plan in plans)
+    assert soft == pytest.approx(hard, rel=1e-6)
+
+
+@KINDS
+def test_shares_are_followed(kind, blobs):
+    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
+    model = kind(3, epsilon=1.0, bounds=(-1, 1), shares=shares, n_iter=2).fit(blobs[0])
+    event = model.privacy_.events[0]
+    norms = {"count": 1, "sum": 2, "second moment": 3}  # squared norms in the box, D = 2
+    for block, share in (("count", 0.2), ("sum", 0.3), ("second moment", 0.5)):
+        cost = norms[block] / event.noise_stddev[block] ** 2 / 2
+        assert cost / event.rho == pytest.approx(share, rel=1e-6)
+
+
+@KINDS
+def test_every_release_is_on_the_grid(kind, monkeypatch, blobs):
+    """Released values are integer multiples of the public unit, whatever the data: no low bits leak."""
+    seen = []
+    original = _em.GaussianMechanism.release
+
+    def spy(self, exact, planned):
+        released = original(self, exact, planned)
+        seen.append(released)
+        return released
+
+    monkeypatch.setattr(_em.GaussianMechanism, "release", spy)
+    kind(3, epsilon=1.0, bounds=(-1, 1), n_iter=3).fit(blobs[0])
+    assert len(seen) == 3
+    assert all(released.dtype == np.int64 for released in seen)
+
+
+class Untouchable:
+    """A table that shows its shape and fails the test as soon as its values are looked at."""
+
+    shape = (1000, 2)
+    dtype = np.dtype(np.float64)
+
+    def __getattr__(self, name):
+        raise AssertionError(f"data was touched: {name}")
+
+
+@KINDS
+def test_an_overspending_fit_is_refused_before_data_is_touched(kind, draws):
+    ledger = Ledger(Budget(0.5, 1e-6))
+    model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger)
+    with pytest.raises(BudgetExceededError, match=r"over the budget of 0\.5"):
+        model.fit(Untouchable())
+    assert draws == []
+    assert ledger.events == ()
+    assert not hasattr(model, "mixture_")
+
+
+@KINDS
+def test_interrupted_fits_keep_what_was_spent_and_stay_unfitted(kind, blobs, monkeypatch):
+    ledger = Ledger(Budget(1.0, 1e-6))
+    model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger, n_iter=5)
+    original = _em.maximise
+    rounds = []
+
+    def interrupted(*args):
+        rounds.append(1)
+        if len(rounds) == 3:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    monkeypatch.setattr(_em, "maximise", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blobs[0])
+    assert len(ledger.events) == 3
+    assert not hasattr(model, "mixture_")
+
+
+@KINDS
+def test_random_state_marks_the_model_as_not_secure(kind, blobs):
+    seeded = kind(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=3).fit(blobs[0])
+    secure = kind(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(blobs[0])
+    assert not seeded.privacy_.secure
+    assert secure.privacy_.secure
+
+
+def test_opendp_draws_the_noise_on_request(blobs):
+    pytest.importorskip("opendp")
+    model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, noise="opendp").fit(blobs[0])
+    assert model.privacy_.secure
+    assert 0.999 < model.privacy_.epsilon <= 1.0
+
+
+def test_relation_is_part_of_the_report(blobs):
+    model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, neighboring="replace-one").fit(blobs[0])
+    assert model.privacy_.neighboring == "replace-one"
+    assert all(event.neighboring is Neighboring.REPLACE_ONE for event in model.privacy_.events)
+
+
+def test_grid_of_the_statistic_is_the_one_documented():
+    assert GRID_BITS == 12

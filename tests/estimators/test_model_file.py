@@ -1,0 +1,272 @@
+"""Model files: released values only, whole or not at all, and nothing hostile gets through."""
+
+import copy
+import json
+import os
+import stat
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpmorse import DPMoG, DPMoGHard, ModelFormatError, MomentShares, load
+from dpmorse.estimators import _model_file
+from dpmorse.estimators._model_file import _checksum
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
+    return DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=123456789).fit(X)
+
+
+@pytest.fixture
+def document(fitted, tmp_path):
+    fitted.save(tmp_path / "original.json")
+    return json.loads((tmp_path / "original.json").read_text())
+
+
+def write(path, document, *, sign=True):
+    """Write a document with a valid checksum: what an attacker, not an accident, would produce."""
+    document = {key: value for key, value in document.items() if key != "checksum"} if sign else document
+    if sign:
+        document["checksum"] = _checksum(document)
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
+def test_round_trip(kind, tmp_path, blobs):
+    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
+    model = kind(
+        4,
+        epsilon=np.float64(1.0),
+        bounds=(np.array([-1, -1]), 1),
+        n_iter=3,
+        radius=1.5,
+        shares=shares,
+        random_state=0,
+    ).fit(blobs[0])
+    path = tmp_path / "model.json"
+    model.save(path)
+    loaded = load(path)
+    assert type(loaded) is kind
+    assert loaded.mixture_ == model.mixture_
+    assert loaded.privacy_ == model.privacy_
+    assert loaded.shares == shares
+    assert loaded.get_params()["n_components"] == 4
+    assert np.array_equal(loaded.predict(blobs[0]), model.predict(blobs[0]))
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_a_loaded_model_can_be_fitted_again(fitted, tmp_path, blobs):
+    fitted.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json").fit(blobs[0])
+    assert again.privacy_.secure, "the seed is not part of the file"
+
+
+def test_the_file_holds_no_seed_no_count_and_no_record(tmp_path, rng):
+    X = rng.uniform(-1, 1, size=(4321, 2))
+    model = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=987654321).fit(X)
+    model.save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text() + repr(model.privacy_) + model.privacy_.statement
+    assert "987654321" not in text
+    assert "4321" not in text
+    assert not any(repr(float(value)) in text for value in X.ravel())
+    assert '"secure": false' in text
+
+
+def test_permissions_follow_the_umask(fitted, tmp_path):
+    previous = os.umask(0o027)
+    try:
+        fitted.save(tmp_path / "model.json")
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "model.json").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failed_save_leaves_the_old_file_whole(fitted, tmp_path, monkeypatch, step):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    before = path.read_bytes()
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_model_file.os, step, fail)
+    with pytest.raises(OSError, match="No space left"):
+        fitted.save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not valid JSON"),
+        (b"\x80\x04\x95pickle", "not valid JSON"),
+        (b"PK\x03\x04", "not valid JSON"),
+        (b"[1, 2]", "does not hold a JSON object"),
+        (b"{}", "not a dpmorse model file"),
+        (b'{"format": "dpmorse-model"}', "does not state a valid version"),
+        (b'{"format": "dpmorse-model", "version": true}', "does not state a valid version"),
+        (
+            b'{"format": "dpmorse-model", "version": 99}',
+            "has version 99; this dpmorse reads up to version 1. Upgrade",
+        ),
+        (b'{"format": "dpmorse-model", "version": 1}', "checksum does not match"),
+        (b'{"format": "a", "format": "dpmorse-model"}', "a key appears twice"),
+        (b'{"format": NaN}', "NaN is not a finite number"),
+        (b'{"format": 1e999}', "not a dpmorse model file"),
+        (b'{"format": "dpmorse-model", "version": 1, "x": 1e999}', "not finite"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b'{"a":' * 100_000, "not valid JSON"),
+        (b"1" * 10_000, "not valid JSON"),
+    ],
+)
+def test_damaged_files(content, message, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=message):
+        load(path)
+
+
+def test_a_flipped_byte_is_noticed(fitted, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    text = path.read_text()
+    path.write_text(text.replace('"epsilon": 1.0', '"epsilon": 0.1', 1))
+    with pytest.raises(ModelFormatError, match="checksum does not match"):
+        load(path)
+
+
+def test_huge_files_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(_model_file, "LARGEST_FILE", 1000)
+    path = tmp_path / "bomb.json"
+    path.write_bytes(b" " * 2000)
+    with pytest.raises(ModelFormatError, match="larger than 1000 bytes"):
+        load(path)
+
+
+def test_huge_models_are_not_written(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(_model_file, "LARGEST_FILE", 1000)
+    with pytest.raises(ModelFormatError, match="holds at most 1000"):
+        fitted.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def edit(document, path, value):
+    changed = copy.deepcopy(document)
+    target = changed
+    for key in path[:-1]:
+        target = target[key]
+    if value is ...:
+        del target[path[-1]]
+    else:
+        target[path[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["estimator"], "os.system", "does not know: 'os.system'"),
+        (["estimator"], ["DPMoG"], "does not know"),
+        (["estimator"], ..., "does not know"),
+        (["parameters"], [], "parameters must have exactly"),
+        (["parameters", "epsilon"], ..., "parameters must have exactly"),
+        (["parameters", "evil"], 1, "parameters must have exactly"),
+        (["parameters", "random_state"], 1, "parameters must have exactly"),
+        (["parameters", "shares"], {"count": 2}, "parameters.shares is not valid"),
+        (["n_features"], 3, "n_features does not match"),
+        (["feature_names"], ["a"], "feature_names must hold 2 names"),
+        (["feature_names"], [1, 2], "feature_names must hold 2 names"),
+        (["mixture"], None, "mixture must be of type dict"),
+        (["mixture", "weights"], ..., "mixture must have exactly the fields"),
+        (["mixture", "weights"], [1, 1, 1], "sum to 1"),
+        (["mixture", "weights"], ["a", "b", "c"], "must hold numbers only"),
+        (["mixture", "weights"], [True, False, False], "must hold numbers only"),
+        (["mixture", "weights"], [0.5, [0.5], 0], "mixture is not valid"),
+        (["mixture", "means"], [[0, 0], [0, 0]], "means must have shape"),
+        (["mixture", "covariances", 0], [[1, 2], [2, 1]], r"covariances\[0\] is not positive definite"),
+        (["privacy"], ..., "privacy must be of type dict"),
+        (["privacy", "epsilon"], 0.01, "privacy.epsilon is stated as 0.01, but the events add up to"),
+        (["privacy", "rho"], 0.0, "privacy.rho is stated as 0, but"),
+        (["privacy", "events"], [], "privacy.epsilon is stated as"),
+        (["privacy", "secure"], "yes", "privacy.secure must be of type bool"),
+        (["privacy", "calibration"], "magic", "privacy.calibration is not valid"),
+        (["privacy", "budget", "epsilon"], -1, "privacy.budget is not valid: epsilon must be"),
+        (["privacy", "budget", "neighboring"], "none", "privacy.budget is not valid: neighboring must be"),
+        (["privacy", "events", 0, "rho"], -1.0, "event.rho must not be negative"),
+        (["privacy", "events", 0, "rho"], "0", "event.rho must be a finite number"),
+        (["privacy", "events", 0, "n_draws"], 0, "event.n_draws is out of range"),
+        (["privacy", "events", 0, "n_draws"], 10**30, "event.n_draws is out of range"),
+        (["privacy", "events", 0, "smallest_scale"], 1.5, "event.smallest_scale must be of type int"),
+        (["privacy", "events", 0, "name"], 5, "event.name must be of type str"),
+        (["privacy", "events", 0, "noise_stddev"], [1], "event.noise_stddev must be of type dict"),
+        (["privacy", "events", 0, "neighboring"], "x", "event.neighboring is not valid"),
+    ],
+)
+def test_edited_files_with_a_valid_checksum(path, value, message, document, tmp_path):
+    target = write(tmp_path / "edited.json", edit(document, path, value))
+    with pytest.raises(ModelFormatError, match=message):
+        load(target)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_random_edits_raise_nothing_but_format_errors(data, document, tmp_path):
+    """Replace a random node of a valid file by random JSON: it loads, or it is a ModelFormatError."""
+    nodes = []
+
+    def visit(node, path):
+        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
+            nodes.append([*path, key])
+            if isinstance(child, dict | list):
+                visit(child, [*path, key])
+
+    visit(document, [])
+    changed = edit(document, data.draw(st.sampled_from(nodes)), data.draw(json_values))
+    try:
+        target = write(tmp_path / "fuzzed.json", changed)
+    except ModelFormatError:
+        return  # infinity cannot be written
+    with suppress(ModelFormatError):
+        load(target)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(noise=st.binary(max_size=200), position=st.integers(0, 10_000))
+def test_random_bytes_raise_nothing_but_format_errors(noise, position, fitted, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    content = path.read_bytes()
+    at = position % len(content)
+    path.write_bytes(content[:at] + noise + content[at + len(noise) :])
+    try:
+        loaded = load(path)
+    except ModelFormatError:
+        return
+    assert loaded.mixture_ == fitted.mixture_, "only white space may change unnoticed"
+    assert loaded.privacy_ == fitted.privacy_

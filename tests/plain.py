@@ -1,0 +1,42 @@
+"""Plain NumPy forms of the statistics, written for clarity: what every engine must reproduce."""
+
+import numpy as np
+
+from dpmorse.statistics import CellMoments, Domain, ExactMoments, GaussianCells
+
+
+def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+    """Integer sums with Python-visible integer arithmetic only."""
+    q = statistic.domain.quantise(np.asarray(X))
+    if statistic.weight_bits:
+        weights = cells.responsibilities(q)
+    else:
+        weights = np.eye(statistic.n_cells, dtype=np.int64)[cells.labels(q)]
+    return ExactMoments(
+        weights.sum(axis=0),
+        np.einsum("nk,ni->ki", weights, q),
+        np.einsum("nk,ni,nj->kij", weights, q, q),
+    )
+
+
+def units(X, statistic, cells):
+    """The exact statistic as the vector that would be released."""
+    if len(X) == 0:
+        return np.zeros(statistic.n_values, dtype=np.int64)
+    return statistic.to_units(exact_moments(X, statistic, cells))
+
+
+def random_mixture(rng, n_components, n_features, spread=0.7, scale=0.3):
+    """Weights, means and covariances of a random mixture in scaled units."""
+    factors = rng.normal(size=(n_components, n_features, n_features)) * scale / np.sqrt(n_features)
+    covariances = np.einsum("kij,klj->kil", factors, factors) + (0.3 * scale) ** 2 * np.eye(n_features)
+    weights = rng.dirichlet(np.full(n_components, 3.0))
+    return weights, rng.uniform(-spread, spread, size=(n_components, n_features)), covariances
+
+
+def random_cells(rng, n_components, n_features, **options) -> GaussianCells:
+    return GaussianCells.from_mixture(*random_mixture(rng, n_components, n_features, **options))
+
+
+def unit_box(n_features, radius=None) -> Domain:
+    return Domain.from_bounds((-1.0, 1.0), n_features, radius)
