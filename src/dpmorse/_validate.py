@@ -57,6 +57,14 @@ def open_unit_interval(*, hint: str = "", **named: object) -> float:
     return number
 
 
+def boolean(**named: object) -> bool:
+    """Return True or False; nothing else counts as either."""
+    name, value = _single(named)
+    if not isinstance(value, bool):
+        raise InvalidTypeError(f"{name} must be True or False, got {describe(value)}.")
+    return value
+
+
 def choice(*, among: Iterable[str], **named: object) -> str:
     """Return the value if it is one of the names in ``among``."""
     name, value = _single(named)

@@ -73,6 +73,7 @@ def fit_refused(model, X, error, message):
         ({"n_iter": 0}, InvalidParameterError, "n_iter must be between 1 and"),
         ({"n_iter": "ten"}, InvalidTypeError, "n_iter must be an integer >= 1, got 'ten'"),
         ({"reg_covar": 0.0}, InvalidParameterError, "reg_covar must be a finite number > 0"),
+        ({"relocate": "yes"}, InvalidTypeError, "relocate must be True or False, got 'yes'"),
         ({"radius": -1}, InvalidParameterError, "radius must be a finite number > 0, got -1"),
         ({"bounds": None}, InvalidParameterError, "bounds must be given, got None. Give bounds="),
         ({"bounds": (1, -1)}, InvalidParameterError, "lower must not exceed upper, got 1 > -1 in column 0"),

@@ -7,7 +7,7 @@ from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from dpmorse import DPMoG, DPMoGHard
 from dpmorse.estimators import _em
-from dpmorse.estimators._maximisation import Parameters, Prior, maximise
+from dpmorse.estimators._maximisation import Parameters, Prior, maximise, relocate
 from dpmorse.estimators._starts import packed_centres
 from dpmorse.statistics import Domain, GaussianCells
 from dpmorse.statistics.moments import NoisyMoments
@@ -176,6 +176,45 @@ def test_unsupported_cells_keep_their_parameters_and_lose_their_weight(count, pr
     assert np.array_equal(after.covariances[0], start.covariances[0])
     assert after.weights[0] > 0, "so that it can win records back"
     assert after.released_weights.tolist() == [0.0, 1.0]
+
+
+def test_relocation_cuts_the_heaviest_component_in_half(rng):
+    """The two halves have the moments of a Gaussian cut at its mean across its widest direction."""
+    covariance = np.array([[0.04, 0.01], [0.01, 0.01]])
+    start = Parameters(
+        np.array([0.1, 0.2, 0.7]),
+        np.zeros((3, 2)),
+        np.stack([np.eye(2), np.eye(2), covariance]),
+        np.array([False, True, True]),
+    )
+    after = relocate(start, moments([0.0, 200.0, 700.0], np.zeros((3, 2)), np.zeros((3, 2, 2))), BOX)
+    X = rng.multivariate_normal([0, 0], covariance, size=400_000)
+    widest = np.linalg.eigh(covariance)[1][:, -1]
+    halves = [X[X @ widest > 0], X[X @ widest <= 0]]
+    for k, half in zip((0, 2), halves, strict=True):
+        assert after.means[k] == pytest.approx(half.mean(axis=0), abs=1e-3)
+        assert after.covariances[k] == pytest.approx(np.cov(half.T), abs=1e-3)
+    assert np.array_equal(after.means[1], start.means[1])
+    assert after.weights[0] == after.weights[2]
+    assert after.supported.tolist() == [False, True, True]
+
+
+def test_nothing_is_relocated_onto_a_component_the_noise_might_own():
+    start = round_start(2, 2)
+    noisy = moments([0.0, 7.9], np.zeros((2, 2)), np.tile(np.eye(2), (2, 1, 1)))
+    after = maximise(start, noisy, BOX, 1e-6, None)
+    assert np.array_equal(relocate(after, noisy, BOX).means, after.means)
+
+
+def test_relocation_finds_groups_the_start_missed(blobs):
+    """All groups in one corner of the box: without relocation most components never see a record."""
+    X = blobs[0] * 0.2 - 0.7
+    scores = {}
+    for choice in (True, False):
+        model = DPMoGHard(6, epsilon=5.0, bounds=(-1, 1), relocate=choice, random_state=0)
+        scores[choice] = adjusted_rand_score(blobs[1], model.fit_predict(X))
+    assert scores[True] > 0.8
+    assert scores[False] < 0.5
 
 
 def test_no_supported_cell_at_all():

@@ -50,14 +50,15 @@ class InMemoryEngine:
         starts = range(0, len(records), self.chunk_rows)
         n_threads = min(len(starts), self.n_threads or _available_cores())
 
-        def add_chunks(mine: Sequence[int]) -> Totals:
+        def add_chunks(first: int) -> Totals:
             totals = _empty_totals(statistic)
-            for start in mine:
+            for start in starts[first::n_threads]:
                 chunk_pass(records, start, min(start + self.chunk_rows, len(records)), totals)
             return totals
 
         with ThreadPoolExecutor(n_threads) as threads:
-            parts = list(threads.map(add_chunks, [starts[i::n_threads] for i in range(n_threads)]))
+            others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
+            parts = [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
         return _combine(parts, statistic.domain.n_features)
 
 

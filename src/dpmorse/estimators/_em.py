@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.estimators._base import PrivateMixtureEstimator
-from dpmorse.estimators._maximisation import Parameters, Prior, maximise, project
+from dpmorse.estimators._maximisation import Parameters, Prior, maximise, project, relocate
 from dpmorse.estimators._randomness import Randomness
 from dpmorse.estimators._records import check_records, open_table
 from dpmorse.estimators._starts import packed_centres
@@ -33,6 +34,7 @@ from dpmorse.statistics.moments import NoiseScales
 from dpmorse.typing import FloatArray
 
 _START_VARIANCE = 0.1
+_ROUNDS_TO_SETTLE = 2  # after a component was relocated
 _LARGEST_MODEL = 1 << 25  # components times squared columns
 _LARGEST_N_ITER = 10_000
 
@@ -70,6 +72,7 @@ class PrivateEM(PrivateMixtureEstimator):
         shares: MomentShares | None = None,
         calibration: str = "gaussian",
         reg_covar: float = 1e-6,
+        relocate: bool = True,
         noise: str = "native",
         engine: Engine | None = None,
         ledger: Ledger | None = None,
@@ -85,6 +88,7 @@ class PrivateEM(PrivateMixtureEstimator):
         self.shares = shares
         self.calibration = calibration
         self.reg_covar = reg_covar
+        self.relocate = relocate
         self.noise = noise
         self.engine = engine
         self.ledger = ledger
@@ -113,8 +117,10 @@ class PrivateEM(PrivateMixtureEstimator):
         mechanism.admit(plan.releases)
         records = check_records(self, table, reset=True)
         self._warn_of_large_delta(plan.budget, len(records))
-        parameters = self._run(records, plan, mechanism, randomness.init)
-        self.mixture_ = _in_users_units(parameters, plan.statistic.domain)
+        # Matrices here are small: BLAS threads only spin on the cores that the engine wants.
+        with threadpool_limits(limits=1, user_api="blas"):
+            parameters = self._run(records, plan, mechanism, randomness.init)
+            self.mixture_ = _in_users_units(parameters, plan.statistic.domain)
         self.privacy_ = PrivacyReport(plan.budget, own_ledger.events, plan.calibration, mechanism.secure)
         return self
 
@@ -123,6 +129,7 @@ class PrivateEM(PrivateMixtureEstimator):
         n_components = _validate.positive_int(n_components=self.n_components, at_most=LARGEST_N_CELLS)
         n_iter = _validate.positive_int(n_iter=self.n_iter, at_most=_LARGEST_N_ITER)
         _validate.positive_real(reg_covar=self.reg_covar)
+        _validate.boolean(relocate=self.relocate)
         if self.shares is not None and not isinstance(self.shares, MomentShares):
             raise InvalidTypeError(
                 f"shares must be a MomentShares or None, got {_validate.describe(self.shares)}."
@@ -162,12 +169,14 @@ class PrivateEM(PrivateMixtureEstimator):
         engine = InMemoryEngine() if self.engine is None else self.engine
         statistic = plan.statistic
         parameters = _start(statistic, rng)
-        for planned in plan.releases:
+        for rounds_left, planned in zip(range(len(plan.releases) - 1, -1, -1), plan.releases, strict=True):
             cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
             exact = engine.reduce(records, statistic, cells)
             released = mechanism.release(statistic.to_units(exact), planned)
             noisy = statistic.from_units(released, planned)
             parameters = maximise(parameters, noisy, statistic.domain, self.reg_covar, self._prior)
+            if self.relocate and rounds_left >= _ROUNDS_TO_SETTLE:
+                parameters = relocate(parameters, noisy, statistic.domain)
         return parameters
 
     def _shared_ledgers(self) -> list[Ledger]:

@@ -5,6 +5,7 @@ Everything here is post-processing of released values, in scaled units (the box 
 * A cell is *supported* when its noisy count is at least three standard deviations of the count's noise.
   An unsupported cell, in particular one with a count <= 0, keeps its mean and covariance; for the next
   round its weight is that of one standard deviation, so that it can win records back.
+* ``relocate`` moves unsupported cells to where records are: each takes over half of the heaviest cell.
 * Means are clipped to the domain.
 * Covariances are symmetric by construction; their eigenvalues are clipped to [floor, P], where P bounds
   |z|^2 on the domain and the floor is the larger of ``reg_covar`` and a quarter of the spectral edge of
@@ -22,6 +23,7 @@ from dpmorse.statistics.moments import NoisyMoments
 from dpmorse.typing import FloatArray
 
 _SUPPORT = 3.0  # standard deviations of the count
+_WORTH_SPLITTING = 8.0  # likewise: both halves are then likely to be supported
 _FLOOR_OF_EDGE = 0.25
 
 
@@ -79,6 +81,30 @@ def maximise(
         ),
         supported=supported,
     )
+
+
+def relocate(parameters: Parameters, noisy: NoisyMoments, domain: Domain) -> Parameters:
+    """Move each unsupported component onto half of the heaviest one, if that is heavy enough.
+
+    A component is cut at its mean across its widest direction ``v`` (variance ``s^2``). The halves of a
+    Gaussian have means ``+- sqrt(2/pi) s v`` and lose ``(2/pi) s^2`` of variance along ``v``.
+    """
+    weights, means, covariances = (
+        a.copy() for a in (parameters.weights, parameters.means, parameters.covariances)
+    )
+    counts = np.where(parameters.supported, noisy.counts, -np.inf)
+    for k in np.flatnonzero(~parameters.supported):
+        heaviest = int(counts.argmax())
+        if counts[heaviest] < _WORTH_SPLITTING * noisy.count_stddev:
+            break
+        values, vectors = np.linalg.eigh(covariances[heaviest])
+        step = math.sqrt(2 / math.pi * values[-1]) * vectors[:, -1]
+        both = [int(k), heaviest]
+        means[both] = means[heaviest] + step, means[heaviest] - step
+        covariances[both] = covariances[heaviest] - np.outer(step, step)
+        weights[both] = weights[heaviest] / 2
+        counts[both] = counts[heaviest] / 2
+    return Parameters(weights / weights.sum(), project(means, domain), covariances, parameters.supported)
 
 
 def _posterior_mode(noisy: NoisyMoments, counts: FloatArray, prior: Prior) -> tuple[FloatArray, FloatArray]:

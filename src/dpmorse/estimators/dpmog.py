@@ -44,6 +44,9 @@ class DPMoG(PrivateEM):
         Which proof sets the noise, see ``Calibration``.
     reg_covar : float, default=1e-6
         Smallest eigenvalue of a covariance in scaled units (the box is [-1, 1]^D).
+    relocate : bool, default=True
+        Move components that the noise does not support onto halves of the heaviest ones, in all but the
+        last two rounds. Costs nothing; False keeps them where they started, as the paper does.
     noise : {"native", "opendp"}, default="native"
         Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
     engine : Engine or None, default=None

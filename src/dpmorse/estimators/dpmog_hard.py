@@ -14,7 +14,8 @@ class DPMoGHard(PrivateEM):
 
     Algorithm 2 of Byun, Choi and Lee (Pattern Recognition 157, 2025), corrected where its proof fails:
     the second moment is released raw and centred afterwards, cells are rebuilt in every round, every
-    count has its own noise, and nothing is read from the data but noisy sums.
+    count has its own noise, and nothing is read from the data but noisy sums. Components without records
+    are put to use (``relocate``), which the paper leaves open.
 
     Parameters
     ----------
@@ -41,6 +42,9 @@ class DPMoGHard(PrivateEM):
         r = 1 + 3D + 2D^2, which is valid for the sums released here.
     reg_covar : float, default=1e-6
         Smallest eigenvalue of a covariance in scaled units (the box is [-1, 1]^D).
+    relocate : bool, default=True
+        Move components that the noise does not support onto halves of the heaviest ones, in all but the
+        last two rounds. Costs nothing; False keeps them where they started, as the paper does.
     noise : {"native", "opendp"}, default="native"
         Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
     engine : Engine or None, default=None

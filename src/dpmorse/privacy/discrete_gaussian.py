@@ -27,7 +27,8 @@ LARGEST_SCALE = 2**56
 TOLERANCE = 2.0**-40
 """Half-width of the band in which a float comparison is not trusted."""
 
-_BATCH = 1 << 16  # proposals at a time: bounds the working memory, keeps it in cache
+_BATCH = 1 << 16  # draws at a time: bounds the working memory, keeps it in cache
+_SMALL = 1 << 12  # proposals at a time below which their number costs next to nothing
 
 _Words = npt.NDArray[np.uint64]
 
@@ -69,12 +70,16 @@ class DiscreteGaussianSampler:
         return noise
 
     def _fill(self, noise: IntArray, scales: IntArray) -> None:
-        """Propose until every entry of ``noise`` is accepted."""
+        """Propose until every entry of ``noise`` is accepted; few entries get several tries at once."""
         waiting = np.arange(scales.size)
         while waiting.size:
-            proposals, accepted = self._propose(scales[waiting])
-            noise[waiting[accepted]] = proposals[accepted]
-            waiting = waiting[~accepted]
+            tries = int(np.clip(_SMALL // waiting.size, 1, 8))
+            proposals, accepted = self._propose(np.tile(scales[waiting], tries))
+            accepted = accepted.reshape(tries, waiting.size)
+            first = accepted.argmax(axis=0), np.arange(waiting.size)
+            done = accepted[first]
+            noise[waiting[done]] = proposals.reshape(tries, waiting.size)[first][done]
+            waiting = waiting[~done]
 
     def _propose(self, scales: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
         """Propose one signed value for each scale and say which are accepted."""

@@ -1,0 +1,66 @@
+# Every target sets up what it needs, on a machine with Python >= 3.11 and make.
+
+PYTHON ?= python3
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+JOBS ?= auto
+
+.PHONY: demo test test-oldest lint format bench lock clean
+.DEFAULT_GOAL := demo
+
+# -- set-up -------------------------------------------------------------------------------------------
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dpmorse needs Python >= 3.11: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) (once, a minute or two) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The oldest supported version of every dependency; Python 3.11 and 3.12 have wheels for all of them.
+OLD_ENOUGH := $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 13) else "")' 2>/dev/null)
+
+$(OLDEST)/.ready: requirements/oldest.txt pyproject.toml
+	@echo "Setting up $(OLDEST) (once) ..."
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/oldest.txt
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# -- what people use ----------------------------------------------------------------------------------
+
+demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
+	@$(BIN)/python examples/demo.py --out demo-output
+
+test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest)  ## everything, on the newest and the oldest dependencies
+	$(BIN)/python -m pytest -n $(JOBS)
+
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) tests/contracts tests/statistics tests/densities tests/estimators --ignore tests/estimators/test_frames.py
+
+lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.ready  ## speed and memory against scikit-learn and diffprivlib
+	$(BIN)/python -m benchmarks.speed
+
+# -- upkeep -------------------------------------------------------------------------------------------
+
+lock: $(VENV)/.ready  ## resolve the newest and the oldest dependencies anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --all-extras --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/dev.txt
+	$(BIN)/uv pip compile requirements/oldest.in --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/oldest.txt
+
+clean:
+	rm -rf $(VENV) $(OLDEST) .bench demo-output build dist

@@ -1,0 +1,55 @@
+"""What the documents show is run, and what they refer to exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+def test_python_examples_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for code in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(code, str(path), "exec"), {})
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+def test_links_between_documents_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+def test_files_and_tests_that_are_named_exist(path):
+    for name in re.findall(
+        r"`((?:tests|src|docs|benchmarks|examples)/[\w/]+\.\w+)`", path.read_text(encoding="utf-8")
+    ):
+        assert (ROOT / name).exists(), name
+
+
+def test_make_targets_that_are_named_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = {
+        t for path in DOCUMENTS for t in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert all(re.search(rf"^{target}:", makefile, flags=re.MULTILINE) for target in named)
+
+
+def test_theorems_cited_in_code_are_in_the_privacy_document():
+    document = (ROOT / "docs/privacy.md").read_text(encoding="utf-8")
+    for path in (ROOT / "src").rglob("*.py"):
+        for kind, number in re.findall(r"(Theorem|Lemma) (\d+)", path.read_text(encoding="utf-8")):
+            assert f"**{kind} {number}" in document, f"{path.name}: {kind} {number}"
+
+
+def test_every_public_estimator_has_its_row_of_theorems():
+    import dpmorse
+
+    document = (ROOT / "docs/privacy.md").read_text(encoding="utf-8")
+    estimators = [name for name, value in vars(dpmorse).items() if hasattr(value, "fit_predict")]
+    assert estimators
+    assert all(f"| `{name}` |" in document for name in estimators)
