@@ -87,7 +87,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     def excess(epsilon: float) -> float:
         return _log(gaussian_delta(mu, epsilon)) - log_delta
 
-    return brentq(excess, 0.0, feasible, xtol=1e-15 * feasible, rtol=1e-13) * (1 + REPORT_MARGIN)
+    crossing = float(brentq(excess, 0.0, feasible, xtol=1e-15 * feasible, rtol=1e-13))
+    return crossing * (1 + REPORT_MARGIN)
 
 
 def discreteness(weighted_draws: float) -> float:
