@@ -34,7 +34,7 @@ def positive_real(*, hint: str = "", **named: object) -> float:
     name, value = _single(named)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidTypeError(f"{name} must be a number > 0, got {describe(value)}.{_space(hint)}")
-    number = float(value)
+    number = _to_float(value)
     if not (math.isfinite(number) and number > 0):
         raise InvalidParameterError(
             f"{name} must be a finite number > 0, got {describe(value)}.{_space(hint)}"
@@ -49,7 +49,7 @@ def open_unit_interval(*, hint: str = "", **named: object) -> float:
         raise InvalidTypeError(
             f"{name} must be a number between 0 and 1, got {describe(value)}.{_space(hint)}"
         )
-    number = float(value)
+    number = _to_float(value)
     if not 0 < number < 1:
         raise InvalidParameterError(
             f"{name} must lie strictly between 0 and 1, got {describe(value)}.{_space(hint)}"
@@ -73,6 +73,13 @@ def choice(*, among: Iterable[str], **named: object) -> str:
         listed = ", ".join(repr(option) for option in options)
         raise InvalidParameterError(f"{name} must be one of {listed}, got {describe(value)}.")
     return str(value)
+
+
+def _to_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer beyond all floats
+        return math.inf
 
 
 def _single(named: dict[str, object]) -> tuple[str, object]:

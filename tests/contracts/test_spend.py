@@ -53,7 +53,7 @@ def consumed(scales, statistic, neighboring):
 @pytest.mark.parametrize("calibration", ["gaussian", "zcdp"])
 def test_consumed_equals_declared(kind, neighboring, calibration, draws, blobs):
     model = kind(5, epsilon=1.5, bounds=(-1, 1), neighboring=neighboring, calibration=calibration, n_iter=7)
-    plan = model._plan(blobs[0])
+    plan = model._plan(2)
     model.fit(blobs[0])
     report = model.privacy_
     assert len(draws) == len(report.events) == 7, "one draw per release"
@@ -83,7 +83,7 @@ def test_paper_calibration_of_dpmog_hard_is_algorithm_2(blobs):
         4, epsilon=1.0, delta=1e-5, bounds=(-1, 1), neighboring="replace-one", calibration="paper"
     )
     for d, published in ((2, 60.0), (8, 191.7), (16, 367.1)):
-        noise = model._plan(np.zeros((5, d))).releases[0].event.noise_stddev
+        noise = model._plan(d).releases[0].event.noise_stddev
         assert noise == {"count": pytest.approx(published, abs=0.06)} | dict.fromkeys(
             ("sum", "second moment"), noise["count"]
         )
@@ -94,16 +94,26 @@ def test_paper_calibration_of_dpmog_grows_with_the_components():
 
     def noise(n_components, calibration):
         model = DPMoG(n_components, epsilon=1.0, bounds=(-1, 1), calibration=calibration)
-        return model._plan(np.zeros((5, 3))).releases[0].event.noise_stddev["sum"]
+        return model._plan(3).releases[0].event.noise_stddev["sum"]
 
     assert noise(40, "paper") / noise(10, "paper") == pytest.approx(2, rel=0.02)
     assert noise(40, "gaussian") == pytest.approx(noise(10, "gaussian"), rel=1e-6)
 
 
 def test_soft_and_hard_have_the_same_noise():
-    plans = [kind(6, epsilon=1.0, bounds=(-1, 1))._plan(np.zeros((5, 4))) for kind in (DPMoG, DPMoGHard)]
+    plans = [kind(6, epsilon=1.0, bounds=(-1, 1))._plan(4) for kind in (DPMoG, DPMoGHard)]
     soft, hard = (plan.releases[0].event.noise_stddev["second moment"] for plan in plans)
     assert soft == pytest.approx(hard, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::dpmorse.PrivacyLeakWarning")
+@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 1.0, 20.0, 60.0])
+@pytest.mark.parametrize("delta", [1e-50, 1e-6, 0.3, 0.9, 0.99])
+def test_a_plan_always_fits_its_own_budget(epsilon, delta):
+    for calibration in ("gaussian", "zcdp", "paper"):
+        model = DPMoGHard(5, epsilon=epsilon, delta=delta, bounds=(-1, 1), calibration=calibration)
+        plan = model._plan(3)
+        Ledger(plan.settings.budget).admit([release.event for release in plan.releases])
 
 
 @KINDS

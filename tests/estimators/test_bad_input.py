@@ -1,6 +1,7 @@
 """Every wrong input gets an error that names it, before any budget is spent."""
 
 import math
+import traceback
 import warnings
 
 import numpy as np
@@ -12,10 +13,12 @@ from dpmorse import (
     DPMoG,
     DPMoGHard,
     DPMorseError,
+    InMemoryEngine,
     InvalidParameterError,
     InvalidTypeError,
     Ledger,
     PrivacyLeakWarning,
+    load,
 )
 from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler
 
@@ -85,6 +88,13 @@ def fit_refused(model, X, error, message):
         ({"shares": (0.1, 0.2, 0.7)}, InvalidTypeError, "shares must be a MomentShares or None"),
         ({"ledger": 3.0}, InvalidTypeError, "ledger must be a Ledger or None, got 3.0"),
         ({"random_state": "seed"}, InvalidTypeError, "random_state must be None, a non-negative integer"),
+        ({"engine": "fast"}, InvalidTypeError, "engine must be an Engine or None, got 'fast'"),
+        ({"engine": InMemoryEngine}, InvalidTypeError, "engine must be an Engine or None"),
+        ({"epsilon": 10**400}, InvalidParameterError, "epsilon must be a finite number > 0"),
+        ({"epsilon": 1e-9}, InvalidParameterError, "epsilon must be at least 0.0001"),
+        ({"delta": 1e-300}, InvalidParameterError, "delta must be at least 1e-100"),
+        ({"bounds": ("0", "1")}, InvalidTypeError, "bounds: lower must be numbers"),
+        ({"bounds": (0, 10**400)}, InvalidTypeError, "bounds: upper must be numbers"),
         ({"random_state": -1}, InvalidTypeError, "random_state must be None, a non-negative integer"),
         ({"random_state": 1, "noise": "opendp"}, InvalidParameterError, "random_state must be None with noise='opendp'"),
     ],
@@ -104,8 +114,8 @@ def test_parameters_refused(kind, parameters, error, message, X):
         (lambda X: np.where(np.arange(600).reshape(200, 3) == 7, -np.inf, X), ValueError, "contains infinity"),
         (lambda X: X[:0], ValueError, "0 sample"),
         (lambda X: X[:, :0], ValueError, "0 feature"),
-        (lambda X: X[0], ValueError, "Expected 2D array, got 1D array"),
-        (lambda X: X.reshape(10, 20, 3), ValueError, "dim 3"),
+        (lambda X: X[0], ValueError, "X must have two dimensions, .* got 1. Reshape your data"),
+        (lambda X: X.reshape(10, 20, 3), ValueError, "X must have two dimensions, .* got 3"),
         (scipy.sparse.csr_matrix, TypeError, "[Ss]parse"),
         (lambda X: X + 1j, ValueError, "Complex data not supported"),
         (lambda X: X.astype(str), InvalidTypeError, "X must hold numbers, got dtype <U"),
@@ -114,6 +124,11 @@ def test_parameters_refused(kind, parameters, error, message, X):
         (lambda X: [["a", "b", "c"]], InvalidTypeError, "X must hold numbers"),
         (lambda X: np.full((5, 3), None), ValueError, "contains NaN"),
         (lambda X: np.array([[{}, 1, 2]], dtype=object), TypeError, "must be a string or a"),
+        (lambda X: None, InvalidTypeError, "X must be an array or a data frame, got NoneType"),
+        (lambda X: {"a": [1]}, InvalidTypeError, "X must be an array or a data frame, got dict"),
+        (lambda X: 5.0, InvalidParameterError, "X must have two dimensions, .* got 0"),
+        (lambda X: [[1, 2], [3]], InvalidParameterError, "rows have different lengths"),
+        (lambda X: np.array([["x", 1, 2]], dtype=object), InvalidParameterError, "X must hold numbers; some"),
         (lambda X: np.array([[10**400, 1, 2]], dtype=object), InvalidParameterError, "X holds a number too large"),
     ],
 )  # fmt: skip
@@ -121,6 +136,32 @@ def test_data_refused(kind, spoil, error, message, X):
     ledger = Ledger(Budget(5.0))
     fit_refused(kind(3, **GOOD, ledger=ledger), spoil(X), error, message)
     assert ledger.events == ()
+
+
+SECRET = 0.123456789
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        np.full(7, SECRET),
+        np.array(SECRET),
+        np.full((3, 2), SECRET + 1j),
+        np.array([[SECRET, "alice-secret"]], dtype=object),
+        np.array([[SECRET, np.nan]]),
+        np.array([[SECRET, np.inf]]),
+        [[SECRET, SECRET], [SECRET]],
+        [["alice-secret", "0.123456789"]],
+        np.full((2, 2, 2), SECRET),
+    ],
+    ids=str,
+)
+def test_no_error_quotes_a_record(bad):
+    with pytest.raises((ValueError, TypeError)) as raised:
+        DPMoGHard(2, **GOOD).fit(bad)
+    text = "".join(traceback.format_exception(raised.value))
+    assert "123456" not in text
+    assert "alice" not in text
 
 
 @KINDS
@@ -201,6 +242,40 @@ def test_huge_integers(kind):
 
 
 @KINDS
+def test_a_failed_refit_leaves_the_fitted_model_alone(kind, X, tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    model = kind(2, **GOOD, n_iter=2).fit(frame)
+    before = model.mixture_
+    for bad in (
+        pd.DataFrame(np.where(X > 0.9, np.nan, X), columns=["x", "y", "z"]),
+        np.where(X > 0.9, np.nan, X),
+        np.empty((0, 5)),
+    ):
+        with pytest.raises(ValueError):
+            model.fit(bad)
+        assert model.mixture_ is before
+        assert model.n_features_in_ == 2
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").predict(frame).shape == (200,)
+    fresh = kind(2, **GOOD)
+    with pytest.raises(ValueError):
+        fresh.fit(np.full((3, 2), np.nan))
+    assert not any(name.endswith("_") for name in vars(fresh))
+
+
+@KINDS
+@pytest.mark.parametrize("width", [1e-140, 1e-81, 1e78, 1e140])
+def test_units_of_any_size(kind, width, rng):
+    X = rng.uniform(-width, width, size=(300, 2))
+    model = kind(2, epsilon=1.0, bounds=(-width, width), n_iter=2).fit(X)
+    assert np.all(np.abs(model.mixture_.means) <= width)
+    assert np.all(np.isfinite(model.score_samples(X)))
+
+
+@KINDS
 def test_constant_column_by_bounds(kind, rng):
     X = np.column_stack([rng.uniform(-1, 1, 300), np.full(300, 7.0)])
     model = kind(2, epsilon=5.0, bounds=([-1, 7.0], [1, 7.0]), n_iter=3, random_state=0).fit(X)
@@ -223,7 +298,9 @@ def test_out_of_bounds_values_are_clipped_without_a_word(kind, rng):
 
 def test_too_large_a_model_is_refused_up_front():
     model = DPMoGHard(2000, epsilon=1.0, bounds=(-1, 1))
-    with pytest.raises(InvalidParameterError, match="n_components=2000 with 200 columns needs 80000000"):
+    with pytest.raises(
+        InvalidParameterError, match="n_components=2000 with 200 columns needs 40200000 covariance entries"
+    ):
         model.fit(np.zeros((3, 200)))
 
 

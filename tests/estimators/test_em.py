@@ -42,7 +42,7 @@ def test_noise_off_the_released_sums_are_the_plain_integer_sums(kind, no_noise, 
 
     monkeypatch.setattr(_em.GaussianMechanism, "release", spy)
     model = kind(5, epsilon=1.0, bounds=(-1, 1), n_iter=4, random_state=0)
-    statistic = model._plan(blobs[0]).statistic
+    statistic = model._plan(2).statistic
     rules = []
     build = GaussianCells.from_mixture
 

@@ -102,3 +102,15 @@ def test_text_columns_are_named_without_their_values(frame):
 def test_lazy_frames_are_explained():
     with pytest.raises(InvalidTypeError, match=r"lazy frame; collect\(\) it first"):
         model().fit(pl.LazyFrame({"a": [1.0]}))
+
+
+def test_integer_column_labels_are_no_names(X):
+    fitted = model().fit(pd.DataFrame(X))
+    assert fitted.mixture_ == model().fit(X).mixture_
+    assert not hasattr(fitted, "feature_names_in_")
+    assert fitted.predict(pd.DataFrame(X)).shape == (400,)
+
+
+def test_repeated_column_names_are_refused(X):
+    with pytest.raises(InvalidParameterError, match="distinct column names"):
+        model().fit(pd.DataFrame(X, columns=["a", "b", "a"]))

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from contextlib import suppress
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -60,6 +61,30 @@ def test_round_trip(kind, tmp_path, blobs):
     assert np.array_equal(loaded.predict(blobs[0]), model.predict(blobs[0]))
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_the_parameters_of_the_fit_are_saved_whatever_happens_afterwards(tmp_path, blobs):
+    model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0).fit(blobs[0])
+    model.set_params(epsilon=0.001, n_components=77, neighboring="replace-one", bounds=None)
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert (loaded.epsilon, loaded.n_components, loaded.neighboring) == (1.0, 2, "add-remove")
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1), np.float32(1.0), 1])
+def test_numbers_of_any_kind_can_be_saved(epsilon, tmp_path, blobs):
+    DPMoGHard(2, epsilon=epsilon, bounds=(np.float32(-1), 1), n_iter=np.int64(2), random_state=0).fit(
+        blobs[0]
+    ).save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").epsilon == 1.0
+
+
+def test_the_largest_model_that_can_be_fitted_can_be_saved():
+    """Every entry in its longest form still fits in a file."""
+    from dpmorse.estimators._settings import LARGEST_MODEL
+
+    longest = len(json.dumps(-1.2345678901234567e-123)) + len(", ")
+    assert LARGEST_MODEL * longest * 1.1 < _model_file.LARGEST_FILE
 
 
 def test_a_loaded_model_can_be_fitted_again(fitted, tmp_path, blobs):
@@ -129,8 +154,10 @@ def test_missing_file(tmp_path):
         (b'{"format": NaN}', "NaN is not a finite number"),
         (b'{"format": 1e999}', "not a dpmorse model file"),
         (b'{"format": "dpmorse-model", "version": 1, "x": 1e999}', "not finite"),
-        (b"[" * 100_000, "not valid JSON"),
-        (b'{"a":' * 100_000, "not valid JSON"),
+        (b"[" * 30_000, "not valid JSON"),
+        (b'{"a":' * 30_000, "not valid JSON"),
+        (b"[" * 100_000, "more lists than any model"),
+        (b'{"x": ' + b"1" * 400 + b"}", "not a dpmorse model file"),
         (b"1" * 10_000, "not valid JSON"),
     ],
 )
@@ -183,12 +210,12 @@ def edit(document, path, value):
         (["estimator"], "os.system", "does not know: 'os.system'"),
         (["estimator"], ["DPMoG"], "does not know"),
         (["estimator"], ..., "does not know"),
-        (["parameters"], [], "parameters must have exactly"),
+        (["parameters"], [], "parameters must be of type dict"),
         (["parameters", "epsilon"], ..., "parameters must have exactly"),
         (["parameters", "evil"], 1, "parameters must have exactly"),
         (["parameters", "random_state"], 1, "parameters must have exactly"),
-        (["parameters", "shares"], {"count": 2}, "parameters.shares is not valid"),
-        (["n_features"], 3, "n_features does not match"),
+        (["parameters", "shares"], {"count": 2}, "parameters is not valid"),
+        (["extra"], 3, "the file must have exactly the fields"),
         (["feature_names"], ["a"], "feature_names must hold 2 names"),
         (["feature_names"], [1, 2], "feature_names must hold 2 names"),
         (["mixture"], None, "mixture must be of type dict"),
@@ -197,9 +224,10 @@ def edit(document, path, value):
         (["mixture", "weights"], ["a", "b", "c"], "must hold numbers only"),
         (["mixture", "weights"], [True, False, False], "must hold numbers only"),
         (["mixture", "weights"], [0.5, [0.5], 0], "mixture is not valid"),
-        (["mixture", "means"], [[0, 0], [0, 0]], "means must have shape"),
-        (["mixture", "covariances", 0], [[1, 2], [2, 1]], r"covariances\[0\] is not positive definite"),
-        (["privacy"], ..., "privacy must be of type dict"),
+        (["mixture", "means"], [[0, 0], [0, 0]], "covariances_lower does not have the shape"),
+        (["mixture", "covariances_lower", 0], [1, 2, 1], r"covariances\[0\] is not positive definite"),
+        (["privacy"], ..., "the file must have exactly the fields"),
+        (["privacy"], None, "privacy must be of type dict"),
         (["privacy", "epsilon"], 0.01, "privacy.epsilon is stated as 0.01, but the events add up to"),
         (["privacy", "rho"], 0.0, "privacy.rho is stated as 0, but"),
         (["privacy", "events"], [], "privacy.epsilon is stated as"),
@@ -207,8 +235,26 @@ def edit(document, path, value):
         (["privacy", "calibration"], "magic", "privacy.calibration is not valid"),
         (["privacy", "budget", "epsilon"], -1, "privacy.budget is not valid: epsilon must be"),
         (["privacy", "budget", "neighboring"], "none", "privacy.budget is not valid: neighboring must be"),
-        (["privacy", "events", 0, "rho"], -1.0, "event.rho must not be negative"),
+        (["privacy", "events", 0, "rho"], -1.0, "event.rho is out of range"),
         (["privacy", "events", 0, "rho"], "0", "event.rho must be a finite number"),
+        (["privacy", "events", 0, "rho"], 10**400, "event.rho must be a finite number"),
+        (["privacy", "rho"], 10**400, "privacy.rho must be a finite number"),
+        (["privacy", "events", 0, "rho"], 1e300, "event.rho is out of range"),
+        (["parameters", "epsilon"], -3, "parameters is not valid: epsilon must be"),
+        (["parameters", "epsilon"], 0.5, "privacy.budget does not agree with the parameters"),
+        (["parameters", "epsilon"], 10**400, "parameters is not valid: epsilon must be"),
+        (["parameters", "neighboring"], "replace-one", "privacy.budget does not agree"),
+        (["parameters", "neighboring"], [1], "parameters is not valid: neighboring"),
+        (["parameters", "bounds"], None, "parameters is not valid: bounds must be given"),
+        (["parameters", "n_components"], "x", "parameters is not valid: n_components"),
+        (["parameters", "n_components"], 99, "does not have n_components components"),
+        (["parameters", "n_iter"], 3, "events are not those of a fit with these parameters"),
+        (["parameters", "radius"], 0.1, "events are not those of a fit with these parameters"),
+        (["parameters", "calibration"], "zcdp", "privacy.budget does not agree"),
+        (["privacy", "budget", "epsilon"], 0.001, "privacy.budget does not agree"),
+        (["privacy", "events", 1, "neighboring"], "replace-one", "events are not those of a fit"),
+        (["privacy", "events", 0, "smallest_scale"], 1, "privacy.epsilon is stated as"),
+        (["mixture", "weights"], [1e-7] * 3000, "do not have the shapes of a mixture"),
         (["privacy", "events", 0, "n_draws"], 0, "event.n_draws is out of range"),
         (["privacy", "events", 0, "n_draws"], 10**30, "event.n_draws is out of range"),
         (["privacy", "events", 0, "smallest_scale"], 1.5, "event.smallest_scale must be of type int"),

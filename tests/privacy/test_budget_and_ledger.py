@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import pickle
 import threading
 
@@ -33,7 +34,7 @@ def event(rho=0.001, n_draws=100, smallest_scale=2**28, neighboring=Neighboring.
     )
 
 
-@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, -math.inf, 10**400])
 def test_epsilon_out_of_range(epsilon):
     with pytest.raises(InvalidParameterError, match="epsilon must be a finite number > 0"):
         Budget(epsilon)
@@ -55,6 +56,13 @@ def test_delta_out_of_range(delta):
 def test_delta_of_the_wrong_type(delta):
     with pytest.raises(InvalidTypeError, match="delta must be a number"):
         Budget(1.0, delta)
+
+
+def test_budgets_too_small_to_account_for():
+    with pytest.raises(InvalidParameterError, match="epsilon must be at least 0.0001"):
+        Budget(1e-5)
+    with pytest.raises(InvalidParameterError, match="delta must be at least 1e-100"):
+        Budget(1.0, 1e-200)
 
 
 def test_relation_must_be_known():
@@ -101,6 +109,20 @@ def test_a_ledger_is_shared_never_copied():
     assert copy.deepcopy(ledger) is ledger
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(ledger)
+
+
+def test_a_forked_ledger_refuses_to_spend():
+    ledger = Ledger(Budget(1.0))
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.record(event())
+        except BudgetExceededError as error:
+            os._exit(0 if "fork" in str(error) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert ledger.events == ()
+    ledger.record(event())
 
 
 def test_concurrent_fits_cannot_overspend():

@@ -25,7 +25,7 @@ UNIT = 2.0**28
 
 def moved(statistic, cells, scales, X, Y):
     """Squared distance between the statistics of two datasets, in units of the noise."""
-    planned = statistic.plan("test", scales, ADD_REMOVE)
+    (planned,) = statistic.plan(["test"], scales, ADD_REMOVE)
     difference = units(X, statistic, cells) - units(Y, statistic, cells)
     return float(np.square(difference / planned.scales).sum())
 
@@ -171,6 +171,15 @@ def test_calibration_spends_what_it_may_and_no_more(relation, radius, shares):
         assert Fraction(rho) * (1 - Fraction(1, 10**6)) <= cost <= Fraction(rho)
 
 
+@pytest.mark.parametrize("radius", [0.003, 0.03, 0.1, 0.3])
+def test_small_balls_waste_no_budget(radius):
+    """Where a block's noise is at its finest, the others take up what is left."""
+    statistic = CellMoments(unit_box(3, radius), 4)
+    shares = MomentShares(count=0.1, sum=0.3, second_moment=0.6)
+    scales = statistic.calibrate(0.01, ADD_REMOVE, shares)
+    assert float(statistic.squared_sensitivity(scales, ADD_REMOVE)) == pytest.approx(0.02, rel=1e-6)
+
+
 def test_default_shares_minimise_the_total_noise():
     for radius in (None, 1.5):
         statistic = CellMoments(unit_box(6, radius), 4)
@@ -223,7 +232,7 @@ def test_units_round_trip(rng):
     statistic = CellMoments(unit_box(3), 2)
     cells = random_cells(rng, 2, 3)
     X = rng.uniform(-1, 1, size=(50, 3))
-    planned = statistic.plan("test", statistic.uniform(1.0), ADD_REMOVE)
+    (planned,) = statistic.plan(["test"], statistic.uniform(1.0), ADD_REMOVE)
     noiseless = statistic.from_units(units(X, statistic, cells), planned)
     q = statistic.domain.quantise(X) / 2.0**GRID_BITS
     labels = cells.labels(statistic.domain.quantise(X))

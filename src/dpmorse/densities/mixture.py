@@ -60,7 +60,7 @@ class GaussianMixture:
         """Check, copy, factor and freeze the parameters."""
         weights, means, covariances = _check(self.weights, self.means, self.covariances)
         scales = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        correlation_factors = _factor(covariances / (scales[:, :, None] * scales[:, None, :]))
+        correlation_factors = _factor(covariances / scales[:, :, None] / scales[:, None, :])
         identity = np.eye(means.shape[1])
         inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
         cholesky = scales[:, :, None] * correlation_factors
@@ -163,9 +163,10 @@ class GaussianMixture:
             Added after scaling.
         """
         scale = np.asarray(scale, dtype=np.float64)
-        matrix = np.diag(scale) if scale.ndim == 1 else scale
-        covariances = np.einsum("ij,kjl,ml->kim", matrix, self.covariances, matrix)
-        return GaussianMixture(self.weights, self.means @ matrix.T + shift, covariances)
+        if scale.ndim == 1:
+            covariances = self.covariances * (scale[:, None] * scale)
+            return GaussianMixture(self.weights, self.means * scale + shift, covariances)
+        return GaussianMixture(self.weights, self.means @ scale.T + shift, scale @ self.covariances @ scale.T)
 
     def _pulls(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return responsibilities (n, K) and pulls P_k (x - mu_k) (n, K, D)."""
@@ -236,8 +237,8 @@ def _check_symmetry(covariances: FloatArray) -> None:
     flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
     if flat.size:
         raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
-    scale = np.sqrt(diagonal[:, :, None] * diagonal[:, None, :])
-    gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale
+    scale = np.sqrt(diagonal)
+    gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
     skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
     if skewed.size:
         raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")

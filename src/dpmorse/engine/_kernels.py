@@ -201,7 +201,7 @@ def _last_block(score: Reals, u: Reals, factors: Reals, i: int, columns: Reals) 
         score[r] += y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
 
 
-@compiled_any_order
+@compiled
 def _settle(
     columns: Reals,
     n: int,
@@ -220,7 +220,7 @@ def _settle(
             labels[r] = _nearest_exact(columns, r, rule)
 
 
-@compiled_any_order
+@compiled
 def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
     """Return the cell with the lowest exact score; ties go to the lowest index."""
     n_cells, width = rule.offsets.shape

@@ -1,6 +1,6 @@
 """What an engine is: a way to compute exact sums over records, wherever the records are."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.moments import CellMoments, ExactMoments
@@ -14,10 +14,6 @@ class Engine(Protocol):
     only, never a sum and so never privacy or the released model.
     """
 
-    def count_records(self, records: object) -> int:
-        """Return the number of records, which is private under add/remove-one."""
-        ...
-
-    def reduce(self, records: object, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+    def reduce(self, records: Any, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it."""
         ...

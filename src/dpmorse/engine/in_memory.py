@@ -39,13 +39,9 @@ class InMemoryEngine:
         if self.n_threads is not None:
             _validate.positive_int(n_threads=self.n_threads)
 
-    def count_records(self, records: FloatArray) -> int:
-        """Return the number of rows."""
-        return int(records.shape[0])
-
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
-        statistic.check_capacity(self.count_records(records))
+        statistic.check_capacity(len(records))
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
         starts = range(0, len(records), self.chunk_rows)
         n_threads = min(len(starts), self.n_threads or _available_cores())

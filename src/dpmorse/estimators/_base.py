@@ -11,8 +11,7 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
 from dpmorse.estimators._model_file import write_document
-from dpmorse.estimators._records import check_records, open_table
-from dpmorse.exceptions import ModelFormatError
+from dpmorse.estimators._records import Columns, match_columns, open_table, read_numbers
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
@@ -94,18 +93,27 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     def _points(self, X: Any) -> FloatArray:
         """Check that there is a model and that X has its columns."""
         check_is_fitted(self, "mixture_")
-        return check_records(self, open_table(X), reset=False)
+        table = open_table(X)
+        match_columns(self, table)
+        return read_numbers(self, table)
 
-    def _public_parameters(self) -> dict[str, Any]:
-        """Return the constructor's parameters that belong in a model file, as plain data."""
-        raise NotImplementedError
+    def _set_fitted(
+        self, mixture: GaussianMixture, report: PrivacyReport, parameters: dict[str, Any], columns: Columns
+    ) -> None:
+        """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
+        self.mixture_, self.privacy_ = mixture, report
+        self._parameters = parameters  # those of the fit, whatever set_params does afterwards
+        self.n_features_in_ = columns.n_features_in_
+        if columns.names is not None:
+            self.feature_names_in_ = columns.names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _to_document(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
         return {
             "estimator": type(self).__name__,
-            "parameters": self._public_parameters(),
-            "n_features": self.n_features_in_,
+            "parameters": self._parameters,
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": _documents.mixture_to_dict(self.mixture_),
             "privacy": _documents.privacy_to_dict(self.privacy_),
@@ -113,18 +121,22 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> Self:
-        """Rebuild a fitted estimator from a checked document."""
-        estimator = cls._from_parameters(document.get("parameters"))
-        estimator.mixture_ = _documents.mixture_from_dict(document.get("mixture"))
-        estimator.privacy_ = _documents.privacy_from_dict(document.get("privacy"))
-        estimator.n_features_in_ = estimator.mixture_.n_features
-        if document.get("n_features") != estimator.n_features_in_:
-            raise ModelFormatError("n_features does not match the mixture.")
-        if document.get("feature_names") is not None:
-            listed = _documents.names("feature_names", document["feature_names"], estimator.n_features_in_)
-            estimator.feature_names_in_ = np.array(listed, dtype=object)
+        """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
+        keys = ("estimator", "parameters", "feature_names", "mixture", "privacy")
+        fields = _documents.fields("the file", document, *keys)
+        mixture = _documents.mixture_from_dict(fields["mixture"])
+        report = _documents.privacy_from_dict(fields["privacy"])
+        parameters = _documents.of_type("parameters", fields["parameters"], dict)
+        estimator = _documents.rebuild("parameters", lambda: cls._restore(parameters, mixture, report))
+        columns = Columns()
+        columns.n_features_in_ = mixture.n_features
+        if fields["feature_names"] is not None:
+            names = _documents.names("feature_names", fields["feature_names"], mixture.n_features)
+            columns.feature_names_in_ = np.array(names, dtype=object)
+        estimator._set_fitted(mixture, report, parameters, columns)  # noqa: SLF001 - an instance of cls
         return estimator
 
     @classmethod
-    def _from_parameters(cls, parameters: object) -> Self:
+    def _restore(cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport) -> Self:
+        """Return an unfitted estimator with these parameters, or say what contradicts what."""
         raise NotImplementedError

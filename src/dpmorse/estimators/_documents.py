@@ -13,24 +13,41 @@ from dpmorse.privacy.calibration import Calibration
 from dpmorse.privacy.discrete_gaussian import LARGEST_SCALE
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.report import PrivacyReport
+from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.typing import FloatArray
 
-_LARGEST_LIST = 1 << 22
+_LARGEST_NUMBER = 1e300
+_LARGEST_RHO = 1e6
 _Value = TypeVar("_Value")
 
 
 def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
     """Return the parameters of a mixture as nested lists."""
+    rows, columns = np.tril_indices(mixture.n_features)
     return {
         "weights": mixture.weights.tolist(),
         "means": mixture.means.tolist(),
-        "covariances": mixture.covariances.tolist(),
+        "covariances_lower": mixture.covariances[:, rows, columns].tolist(),
     }
 
 
 def mixture_from_dict(content: object) -> GaussianMixture:
     """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
-    fields = _fields("mixture", content, "weights", "means", "covariances")
-    return _rebuild("mixture", lambda: GaussianMixture(**{k: _array(k, v) for k, v in fields.items()}))
+    parts = fields("mixture", content, "weights", "means", "covariances_lower")
+    return rebuild("mixture", lambda: _mixture(**{name: _array(name, part) for name, part in parts.items()}))
+
+
+def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArray) -> GaussianMixture:
+    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
+    if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
+        raise ModelFormatError("mixture.weights and mixture.means do not have the shapes of a mixture.")
+    k, d = means.shape
+    if covariances_lower.shape != (k, d * (d + 1) // 2):
+        raise ModelFormatError("mixture.covariances_lower does not have the shape of k lower triangles.")
+    covariances = np.empty((k, d, d))
+    rows, columns = np.tril_indices(d)
+    covariances[:, rows, columns] = covariances[:, columns, rows] = covariances_lower
+    return GaussianMixture(weights, means, covariances)
 
 
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
@@ -51,17 +68,17 @@ def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
 
 def privacy_from_dict(content: object) -> PrivacyReport:
     """Rebuild a privacy report and compare the epsilon and rho it states with those of its events."""
-    fields = _fields("privacy", content, "budget", "calibration", "secure", "epsilon", "rho", "events")
-    budget = _fields("privacy.budget", fields["budget"], "epsilon", "delta", "neighboring")
-    events = _of_type("privacy.events", fields["events"], list)
+    parts = fields("privacy", content, "budget", "calibration", "secure", "epsilon", "rho", "events")
+    budget = fields("privacy.budget", parts["budget"], "epsilon", "delta", "neighboring")
+    events = of_type("privacy.events", parts["events"], list)
     report = PrivacyReport(
-        budget=_rebuild("privacy.budget", lambda: Budget(**budget)),
+        budget=rebuild("privacy.budget", lambda: Budget(**budget)),
         events=tuple(_event_from_dict(event) for event in events),
-        calibration=_rebuild("privacy.calibration", lambda: Calibration(fields["calibration"])),
-        secure=_of_type("privacy.secure", fields["secure"], bool),
+        calibration=rebuild("privacy.calibration", lambda: Calibration(parts["calibration"])),
+        secure=of_type("privacy.secure", parts["secure"], bool),
     )
     for name, derived in (("epsilon", report.epsilon), ("rho", report.rho)):
-        stated = number(f"privacy.{name}", fields[name])
+        stated = number(f"privacy.{name}", parts[name])
         if not math.isclose(stated, derived, rel_tol=1e-6):
             raise ModelFormatError(
                 f"privacy.{name} is stated as {stated:g}, but the events add up to {derived:g}."
@@ -71,14 +88,14 @@ def privacy_from_dict(content: object) -> PrivacyReport:
 
 def number(name: str, value: object) -> float:
     """Return a finite number or say which field is not one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if type(value) not in (int, float) or not -_LARGEST_NUMBER <= value <= _LARGEST_NUMBER:  # type: ignore[operator]
         raise ModelFormatError(f"{name} must be a finite number.")
-    return float(value)
+    return float(value)  # type: ignore[arg-type]
 
 
 def names(name: str, value: object, length: int) -> list[str]:
     """Return a list of ``length`` strings or say what is wrong."""
-    listed = _of_type(name, value, list)
+    listed = of_type(name, value, list)
     if len(listed) != length or not all(isinstance(item, str) for item in listed):
         raise ModelFormatError(f"{name} must hold {length} names.")
     return listed
@@ -97,43 +114,45 @@ def _event_to_dict(event: ReleaseEvent) -> dict[str, Any]:
 
 def _event_from_dict(content: object) -> ReleaseEvent:
     keys = ("name", "neighboring", "rho", "n_draws", "smallest_scale", "noise_stddev")
-    fields = _fields("event", content, *keys)
-    noise = _of_type("event.noise_stddev", fields["noise_stddev"], dict)
-    rho = number("event.rho", fields["rho"])
-    if rho < 0:
-        raise ModelFormatError("event.rho must not be negative.")
+    parts = fields("event", content, *keys)
+    noise = of_type("event.noise_stddev", parts["noise_stddev"], dict)
+    rho = number("event.rho", parts["rho"])
+    if not 0 <= rho <= _LARGEST_RHO:
+        raise ModelFormatError("event.rho is out of range.")
     return ReleaseEvent(
-        name=_of_type("event.name", fields["name"], str),
-        neighboring=_rebuild("event.neighboring", lambda: Neighboring.parse(fields["neighboring"])),
+        name=of_type("event.name", parts["name"], str),
+        neighboring=rebuild("event.neighboring", lambda: Neighboring.parse(parts["neighboring"])),
         rho=rho,
-        n_draws=_count("event.n_draws", fields["n_draws"]),
-        smallest_scale=_count("event.smallest_scale", fields["smallest_scale"]),
+        n_draws=_count("event.n_draws", parts["n_draws"]),
+        smallest_scale=_count("event.smallest_scale", parts["smallest_scale"]),
         noise_stddev={str(block): number("event.noise_stddev", value) for block, value in noise.items()},
     )
 
 
-def _fields(name: str, content: object, *keys: str) -> Mapping[str, Any]:
-    fields = _of_type(name, content, dict)
-    if set(fields) != set(keys):
+def fields(name: str, content: object, *keys: str) -> Mapping[str, Any]:
+    """Return a dictionary that has exactly these keys."""
+    parts = of_type(name, content, dict)
+    if set(parts) != set(keys):
         raise ModelFormatError(f"{name} must have exactly the fields {', '.join(keys)}.")
-    return fields
+    return parts
 
 
-def _of_type(name: str, value: object, kind: type[_Value]) -> _Value:
+def of_type(name: str, value: object, kind: type[_Value]) -> _Value:
+    """Return a value of exactly this type."""
     if type(value) is not kind:
         raise ModelFormatError(f"{name} must be of type {kind.__name__}.")
     return value
 
 
 def _count(name: str, value: object) -> int:
-    count = _of_type(name, value, int)
+    count = of_type(name, value, int)
     if not 1 <= count <= LARGEST_SCALE:
         raise ModelFormatError(f"{name} is out of range.")
     return count
 
 
 def _array(name: str, value: object) -> Any:
-    if not isinstance(value, list) or len(value) > _LARGEST_LIST:
+    if not isinstance(value, list):
         raise ModelFormatError(f"mixture.{name} must be a list of numbers.")
     array = np.array(value)  # ragged lists raise ValueError, which `_rebuild` turns into a format error
     if array.dtype.kind not in "fi":
@@ -141,7 +160,7 @@ def _array(name: str, value: object) -> Any:
     return array
 
 
-def _rebuild(name: str, build: Callable[[], _Value]) -> _Value:
+def rebuild(name: str, build: Callable[[], _Value]) -> _Value:
     """Call a constructor; its complaint about a value becomes a complaint about the file."""
     try:
         return build()

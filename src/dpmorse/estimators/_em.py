@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,9 +14,10 @@ from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.estimators._base import PrivateMixtureEstimator
 from dpmorse.estimators._maximisation import Parameters, Prior, maximise, project, relocate
 from dpmorse.estimators._randomness import Randomness
-from dpmorse.estimators._records import check_records, open_table
+from dpmorse.estimators._records import Columns, open_table, read_numbers
+from dpmorse.estimators._settings import Settings
 from dpmorse.estimators._starts import packed_centres
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError, PrivacyLeakWarning
+from dpmorse.exceptions import InvalidTypeError, ModelFormatError, PrivacyLeakWarning
 from dpmorse.privacy import (
     DEFAULT_DELTA,
     Budget,
@@ -29,22 +30,18 @@ from dpmorse.privacy import (
 )
 from dpmorse.privacy.calibration import affordable_rho
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
-from dpmorse.statistics.cells import LARGEST_N_CELLS
 from dpmorse.statistics.moments import NoiseScales
 from dpmorse.typing import FloatArray
 
 _START_VARIANCE = 0.1
 _ROUNDS_TO_SETTLE = 2  # after a component was relocated
-_LARGEST_MODEL = 1 << 25  # components times squared columns
-_LARGEST_N_ITER = 10_000
 
 
 @dataclass(frozen=True)
 class Plan:
     """All that is decided before data is touched."""
 
-    budget: Budget
-    calibration: Calibration
+    settings: Settings
     statistic: CellMoments
     releases: tuple[PlannedRelease, ...]
 
@@ -107,77 +104,80 @@ class PrivateEM(PrivateMixtureEstimator):
         Returns
         -------
         self
-            The fitted estimator.
+            The fitted estimator. If anything fails, it is left as it was before.
         """
         table = open_table(X)
-        plan = self._plan(table)
-        own_ledger = Ledger(plan.budget)
-        randomness = Randomness.from_parameters(self.random_state, self.noise)
+        if 0 in table.shape:
+            read_numbers(self, table)  # raises scikit-learn's message
+        columns = Columns(table)
+        plan = self._plan(columns.n_features_in_)
+        engine, randomness = (
+            self._engine(),
+            Randomness.from_parameters(self.random_state, plan.settings.noise),
+        )
+        own_ledger = Ledger(plan.settings.budget)
         mechanism = GaussianMechanism([own_ledger, *self._shared_ledgers()], randomness.sampler)
         mechanism.admit(plan.releases)
-        records = check_records(self, table, reset=True)
-        self._warn_of_large_delta(plan.budget, len(records))
+        records = read_numbers(self, table)
+        _warn_of_large_delta(plan.settings.budget, len(records))
         # Matrices here are small: BLAS threads only spin on the cores that the engine wants.
         with threadpool_limits(limits=1, user_api="blas"):
-            parameters = self._run(records, plan, mechanism, randomness.init)
-            self.mixture_ = _in_users_units(parameters, plan.statistic.domain)
-        self.privacy_ = PrivacyReport(plan.budget, own_ledger.events, plan.calibration, mechanism.secure)
+            parameters = _start(plan.statistic, randomness.init)
+            parameters = self._run(records, plan, engine, mechanism, parameters)
+            mixture = _in_users_units(parameters, plan.statistic.domain)
+        settings = plan.settings
+        report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, mechanism.secure)
+        self._set_fitted(mixture, report, settings.to_dict(), columns)
         return self
 
-    def _plan(self, table: Any) -> Plan:
+    def _plan(self, n_features: int) -> Plan:
         """Validate every parameter and fix the noise of every round, before data is touched."""
-        n_components = _validate.positive_int(n_components=self.n_components, at_most=LARGEST_N_CELLS)
-        n_iter = _validate.positive_int(n_iter=self.n_iter, at_most=_LARGEST_N_ITER)
-        _validate.positive_real(reg_covar=self.reg_covar)
-        _validate.boolean(relocate=self.relocate)
-        if self.shares is not None and not isinstance(self.shares, MomentShares):
-            raise InvalidTypeError(
-                f"shares must be a MomentShares or None, got {_validate.describe(self.shares)}."
-            )
-        budget = Budget(self.epsilon, self.delta, Neighboring.parse(self.neighboring))  # type: ignore[arg-type]
-        calibration = Calibration(_validate.choice(calibration=self.calibration, among=Calibration))
-        if len(table.shape) != 2 or 0 in table.shape:
-            check_records(self, table, reset=True)  # raises scikit-learn's message for such shapes
-        domain = Domain.from_bounds(self.bounds, table.shape[1], self.radius)
-        _check_size(n_components, domain.n_features)
-        statistic = CellMoments(domain, n_components, self._weight_bits)
-        scales = self._noise_scales(statistic, budget, calibration, n_iter)
-        releases = tuple(
-            statistic.plan(f"round {i} of {n_iter}", scales, budget.neighboring) for i in range(1, n_iter + 1)
-        )
-        return Plan(budget, calibration, statistic, releases)
+        settings = Settings.of(self, n_features)
+        statistic = CellMoments(settings.domain, settings.n_components, self._weight_bits)
+        scales = self._noise_scales(statistic, settings)
+        names = [f"round {i} of {settings.n_iter}" for i in range(1, settings.n_iter + 1)]
+        return Plan(settings, statistic, statistic.plan(names, scales, settings.budget.neighboring))
 
-    def _noise_scales(
-        self, statistic: CellMoments, budget: Budget, calibration: Calibration, n_iter: int
-    ) -> NoiseScales:
+    def _noise_scales(self, statistic: CellMoments, settings: Settings) -> NoiseScales:
         """Divide the budget equally among the rounds."""
-        rho = affordable_rho(budget, calibration, n_draws=n_iter * statistic.n_values) / n_iter
-        if calibration is not Calibration.PAPER:
-            return statistic.calibrate(rho, budget.neighboring, self.shares)
-        if self.shares is not None:
-            raise InvalidParameterError("shares cannot be set with calibration='paper', which fixes them.")
-        return self._paper_scales(statistic, rho, budget.neighboring)
+        n_draws = settings.n_iter * statistic.n_values
+        rho = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws) / settings.n_iter
+        if settings.calibration is Calibration.PAPER:
+            return self._paper_scales(statistic, rho, settings.budget.neighboring)
+        return statistic.calibrate(rho, settings.budget.neighboring, settings.shares)
 
     def _paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
         """Return the noise that the method's own paper prescribes for one round."""
         raise NotImplementedError
 
     def _run(
-        self, records: FloatArray, plan: Plan, mechanism: GaussianMechanism, rng: np.random.Generator
+        self,
+        records: FloatArray,
+        plan: Plan,
+        engine: Engine,
+        mechanism: GaussianMechanism,
+        parameters: Parameters,
     ) -> Parameters:
         """Alternate exact sums, one noisy release, and the M-step."""
-        engine = InMemoryEngine() if self.engine is None else self.engine
-        statistic = plan.statistic
-        parameters = _start(statistic, rng)
-        for rounds_left, planned in zip(range(len(plan.releases) - 1, -1, -1), plan.releases, strict=True):
+        statistic, settings = plan.statistic, plan.settings
+        for rounds_left, planned in zip(range(settings.n_iter - 1, -1, -1), plan.releases, strict=True):
             cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
             exact = engine.reduce(records, statistic, cells)
             released = mechanism.release(statistic.to_units(exact), planned)
             noisy = statistic.from_units(released, planned)
-            parameters = maximise(parameters, noisy, statistic.domain, self.reg_covar, self._prior)
-            if self.relocate and rounds_left >= _ROUNDS_TO_SETTLE:
+            parameters = maximise(parameters, noisy, statistic.domain, settings.reg_covar, self._prior)
+            if settings.relocate and rounds_left >= _ROUNDS_TO_SETTLE:
                 parameters = relocate(parameters, noisy, statistic.domain)
         return parameters
+
+    def _engine(self) -> Engine:
+        if self.engine is None:
+            return InMemoryEngine()
+        if isinstance(self.engine, type) or not callable(getattr(self.engine, "reduce", None)):
+            raise InvalidTypeError(
+                f"engine must be an Engine or None, got {_validate.describe(self.engine)}."
+            )
+        return self.engine
 
     def _shared_ledgers(self) -> list[Ledger]:
         if self.ledger is None:
@@ -186,41 +186,48 @@ class PrivateEM(PrivateMixtureEstimator):
             raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
         return [self.ledger]
 
-    def _warn_of_large_delta(self, budget: Budget, n_records: int) -> None:
-        """Under replace-one the number of records is public, and delta should be below its inverse."""
-        if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
-            warnings.warn(
-                f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
-                PrivacyLeakWarning,
-                stacklevel=3,
-            )
-
-    def _public_parameters(self) -> dict[str, Any]:
-        public = self.get_params(deep=False)
-        for private in ("engine", "ledger", "random_state"):
-            del public[private]
-        lower, upper = self.bounds
-        public["bounds"] = [np.asarray(lower).tolist(), np.asarray(upper).tolist()]
-        public["shares"] = None if self.shares is None else asdict(self.shares)
-        return {name: _plain(value) for name, value in public.items()}
+    @classmethod
+    def _from_parameters(cls, parameters: dict[str, Any], n_features: int) -> tuple[Self, Plan]:
+        """Rebuild an unfitted estimator from a file's parameters, and the plan they imply."""
+        expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
+        if set(parameters) != expected:
+            raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
+        shares = None if parameters["shares"] is None else MomentShares(**parameters["shares"])
+        estimator = cls(**{**parameters, "shares": shares})
+        return estimator, estimator._plan(n_features)
 
     @classmethod
-    def _from_parameters(cls, parameters: object) -> Self:
-        expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
-        if not isinstance(parameters, dict) or set(parameters) != expected:
-            raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
-        try:
-            shares = None if parameters["shares"] is None else MomentShares(**parameters["shares"])
-        except (TypeError, ValueError):
-            raise ModelFormatError("parameters.shares is not valid.") from None
-        return cls(**{**parameters, "shares": shares})
+    def _restore(cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport) -> Self:
+        """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
+        estimator, plan = cls._from_parameters(parameters, mixture.n_features)
+        settings = plan.settings
+        if mixture.n_components != settings.n_components:
+            raise ModelFormatError("the mixture does not have n_components components.")
+        if report.budget != settings.budget or report.calibration is not settings.calibration:
+            raise ModelFormatError("privacy.budget does not agree with the parameters.")
+        if not _same_releases(plan, report):
+            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
+        return estimator
 
 
-def _check_size(n_components: int, n_features: int) -> None:
-    if n_components * n_features**2 > _LARGEST_MODEL:
-        raise InvalidParameterError(
-            f"n_components={n_components} with {n_features} columns needs {n_components * n_features**2} "
-            f"covariance entries; at most {_LARGEST_MODEL} are supported. Lower n_components."
+def _same_releases(plan: Plan, report: PrivacyReport) -> bool:
+    """Compare what was released with what the parameters plan, up to rounding between platforms."""
+    planned = [release.event for release in plan.releases]
+    return len(planned) == len(report.events) and all(
+        (a.n_draws, a.neighboring) == (b.n_draws, b.neighboring)
+        and math.isclose(a.rho, b.rho, rel_tol=1e-6)
+        and math.isclose(a.smallest_scale, b.smallest_scale, rel_tol=1e-6)
+        for a, b in zip(planned, report.events, strict=True)
+    )
+
+
+def _warn_of_large_delta(budget: Budget, n_records: int) -> None:
+    """Under replace-one the number of records is public, and delta should be below its inverse."""
+    if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
+        warnings.warn(
+            f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
+            PrivacyLeakWarning,
+            stacklevel=3,
         )
 
 
@@ -238,11 +245,6 @@ def _start(statistic: CellMoments, rng: np.random.Generator) -> Parameters:
 def _in_users_units(parameters: Parameters, domain: Domain) -> GaussianMixture:
     scaled = GaussianMixture(parameters.released_weights, parameters.means, parameters.covariances)
     return scaled.affine(domain.unit, domain.centre)
-
-
-def _plain(value: Any) -> Any:
-    """Turn NumPy scalars into Python's, so that JSON can hold them."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def uniform_stddev(squared_sensitivity: float, rho: float) -> float:

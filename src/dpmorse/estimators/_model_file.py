@@ -18,13 +18,15 @@ from dpmorse.exceptions import ModelFormatError
 FORMAT = "dpmorse-model"
 VERSION = 1
 LARGEST_FILE = 64 << 20
+_LARGEST_STRUCTURE = 1 << 16
 
 
 def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write a document so that the path holds either the old file or the new one, never a part."""
     document = {"format": FORMAT, "version": VERSION, **content}
     document["checksum"] = _checksum(document)
-    data = json.dumps(document, indent=1, allow_nan=False).encode() + b"\n"
+    lines = [f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items()]
+    data = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     if len(data) > LARGEST_FILE:
         raise ModelFormatError(
             f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}."
@@ -38,19 +40,22 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise ModelFormatError(f"the file is larger than {LARGEST_FILE} bytes.")
+    if data.count(b"[") + data.count(b"{") > _LARGEST_STRUCTURE:  # lists cost far more memory than text
+        raise ModelFormatError("the file holds more lists than any model.")
     document = _parse(data)
     if document.get("format") != FORMAT:
         raise ModelFormatError("this is not a dpmorse model file.")
     _check_version(document.get("version"))
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
+    del document["format"], document["version"]
     return document
 
 
 def _parse(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, OverflowError) as error:
         raise ModelFormatError(f"the file is not valid JSON: {str(error)[:120]}") from None
     if not isinstance(document, dict):
         raise ModelFormatError("the file does not hold a JSON object.")

@@ -1,9 +1,14 @@
-"""From what a user passes as X to an array of records: arrays and data frames of any kind."""
+"""From what a user passes as X to an array of records: arrays and data frames of any kind.
+
+Errors here name columns and types, never values, rows or their number: an error message is an output.
+"""
 
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
@@ -13,48 +18,111 @@ _FLOATS = [np.float64, np.float32]
 _NOT_NUMBERS = "USVmM"  # NumPy kinds of text, raw bytes, dates and durations
 
 
+class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Number and names of the columns of a table, learnt without touching any estimator."""
+
+    n_features_in_: int
+
+    def __init__(self, table: Any = None) -> None:
+        if table is not None:
+            validate_data(self, _native(table), reset=True, skip_check_array=True)
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, or None if they have none."""
+        return getattr(self, "feature_names_in_", None)
+
+
 def open_table(X: Any) -> Any:
-    """Return X as something with a shape, without looking at its values."""
-    if isinstance(X, list | tuple):
-        X = np.asarray(X)
-    kind = getattr(X, "dtype", None)
+    """Return X as a two-dimensional array or frame, without looking at its values."""
+    frame = _open_frame(X)
+    if frame is not None:
+        return frame
+    array = X if hasattr(X, "shape") else _open_array(X)
+    kind = getattr(array, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
         raise InvalidTypeError(f"X must hold numbers, got dtype {kind}.")
-    frame = nw.from_native(X, pass_through=True)
+    if isinstance(kind, np.dtype) and kind.kind == "c":
+        raise InvalidParameterError("Complex data not supported: X must hold real numbers.")
+    if len(array.shape) != 2:
+        raise InvalidParameterError(
+            f"X must have two dimensions, (n_samples, n_features), got {len(array.shape)}. "
+            "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one record."
+        )
+    return array
+
+
+def match_columns(estimator: Any, table: Any) -> None:
+    """Refuse a table whose columns are not those of the fit."""
+    validate_data(estimator, _native(table), reset=False, skip_check_array=True)
+
+
+def read_numbers(estimator: Any, table: Any) -> FloatArray:
+    """Return the records as a float32 or float64 array; refuse what is not finite numbers."""
+    array = _frame_to_array(table) if isinstance(table, nw.DataFrame) else _objects_to_floats(table)
+    return np.asarray(check_array(array, dtype=_FLOATS, estimator=estimator, input_name="X"))
+
+
+def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        raise InvalidParameterError("X must have distinct column names.") from None
     if isinstance(frame, nw.LazyFrame):
         raise InvalidTypeError("X is a lazy frame; collect() it first.")
-    return frame if isinstance(frame, nw.DataFrame) else X
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def check_records(estimator: Any, table: Any, *, reset: bool) -> FloatArray:
-    """Return the records as a float32 or float64 array; refuse what is not finite numbers.
+def _open_array(X: Any) -> Any:
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError):
+        raise InvalidParameterError("X must be a table: its rows have different lengths.") from None
+    if array.dtype.kind == "O" and array.ndim == 0:
+        raise InvalidTypeError(f"X must be an array or a data frame, got {type(X).__name__}.")
+    return array
 
-    With ``reset`` the number and names of columns are learnt, otherwise they are compared with those of
-    the fit. Error messages name columns, never values or rows.
-    """
-    if isinstance(table, nw.DataFrame):
-        validate_data(estimator, table.to_native(), reset=reset, skip_check_array=True)
-        records = check_array(_frame_to_array(table), dtype=_FLOATS, estimator=estimator, input_name="X")
-    else:
-        try:
-            records = validate_data(estimator, table, reset=reset, dtype=_FLOATS)
-        except OverflowError as error:
-            raise InvalidParameterError("X holds a number too large for a 64-bit float.") from error
-    return np.asarray(records)
+
+def _native(table: Any) -> Any:
+    return table.to_native() if isinstance(table, nw.DataFrame) else table
+
+
+def _objects_to_floats(array: Any) -> Any:
+    """Convert Python objects ourselves: NumPy's and scikit-learn's errors would quote them."""
+    if not (isinstance(array, np.ndarray) and array.dtype.kind == "O"):
+        return array
+    try:
+        return np.asarray(array).astype(np.float64)
+    except OverflowError:
+        raise InvalidParameterError("X holds a number too large for a 64-bit float.") from None
+    except ValueError:
+        raise InvalidParameterError("X must hold numbers; some of its objects are not.") from None
+    except TypeError:
+        message = "X must hold numbers: an object's float() argument must be a string or a real number."
+        raise InvalidTypeError(message) from None
 
 
 def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     """Return a frame of numeric columns without missing values as one array."""
-    schema = frame.schema
-    odd = [name for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+    names, columns = list(frame.columns), list(frame.iter_columns())
+    kinds = [column.dtype for column in columns]
+    odd = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if odd:
-        raise InvalidTypeError(f"X must hold numbers; these columns do not: {', '.join(map(repr, odd[:5]))}.")
-    missing = [name for name in frame.columns if frame[name].null_count() > 0]
+        raise InvalidTypeError(f"X must hold numbers; these columns do not: {_listed(odd)}.")
+    missing = [name for name, column in zip(names, columns, strict=True) if column.null_count() > 0]
     if missing:
         raise InvalidParameterError(
-            f"X has missing values in the columns {', '.join(map(repr, missing[:5]))}. "
+            f"X has missing values in the columns {_listed(missing)}. "
             "Impute them record by record, or drop the columns."
         )
-    single = all(kind == nw.Float32 for kind in schema.values())
+    single = all(kind == nw.Float32 for kind in kinds)
     array: FloatArray = frame.select(nw.all().cast(nw.Float32 if single else nw.Float64)).to_numpy()
     return array
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(kind.is_numeric()) or kind == nw.Boolean
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(repr(name) for name in names[:5])

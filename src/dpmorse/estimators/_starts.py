@@ -1,10 +1,11 @@
 """Starting centres that owe nothing to the data."""
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from dpmorse.typing import FloatArray
 
-_BISECTIONS = 20
+_BISECTIONS = 12
 _PATIENCE = 100  # consecutive rejections that count as failure
 
 
@@ -27,13 +28,18 @@ def packed_centres(n_centres: int, n_features: int, rng: np.random.Generator) ->
 
 
 def _place(n_centres: int, n_features: int, radius: float, rng: np.random.Generator) -> FloatArray:
-    """Place centres one after the other until all are placed or patience runs out."""
-    centres = np.empty((0, n_features))
-    while len(centres) < n_centres:
+    """Place uniform points one after the other until all are placed or patience runs out."""
+    centres, placed, rejected = np.empty((n_centres, n_features)), 0, 0
+    while placed < n_centres:
         tries = rng.uniform(radius - 1, 1 - radius, size=(_PATIENCE, n_features))
-        gaps = ((tries[:, None, :] - centres) ** 2).sum(axis=2)
-        free = np.flatnonzero(np.all(gaps >= (2 * radius) ** 2, axis=1))
-        if free.size == 0:
-            return centres
-        centres = np.vstack([centres, tries[free[0]]])
+        free = np.all(cdist(tries, centres[:placed]) >= 2 * radius, axis=1)
+        apart = cdist(tries, tries) >= 2 * radius
+        for i in range(_PATIENCE):
+            if free[i] and placed < n_centres:
+                centres[placed], placed, rejected = tries[i], placed + 1, 0
+                free &= apart[i]
+            else:
+                rejected += 1
+            if rejected == _PATIENCE:
+                return centres[:placed]
     return centres

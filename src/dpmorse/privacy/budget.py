@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dpmorse import _validate
-from dpmorse.exceptions import PrivacyLeakWarning
+from dpmorse.exceptions import InvalidParameterError, PrivacyLeakWarning
 
 DEFAULT_DELTA = 1e-6
 """Public and fixed: a delta such as 1/n would reveal n, which add/remove-one protects."""
+
+SMALLEST_EPSILON = 1e-4
+SMALLEST_DELTA = 1e-100
+"""Below these, float64 accounting is not certified to the margins of ``accounting``."""
 
 LARGEST_SENSIBLE_EPSILON = 10.0
 LARGEST_SENSIBLE_DELTA = 1e-3
@@ -37,9 +41,9 @@ class Budget:
     Parameters
     ----------
     epsilon : float
-        Finite and > 0. Above 10 the promise is weak and a ``PrivacyLeakWarning`` says so.
+        Finite, at least 1e-4. Above 10 the promise is weak and a ``PrivacyLeakWarning`` says so.
     delta : float
-        Strictly between 0 and 1. Above 1e-3 a ``PrivacyLeakWarning`` says so.
+        Between 1e-100 and 1. Above 1e-3 a ``PrivacyLeakWarning`` says so.
     neighboring : Neighboring
         The neighbouring relation.
     """
@@ -54,6 +58,12 @@ class Budget:
         object.__setattr__(self, "epsilon", _validate.positive_real(epsilon=self.epsilon, hint=hint))
         object.__setattr__(self, "delta", _validate.open_unit_interval(delta=self.delta))
         object.__setattr__(self, "neighboring", Neighboring.parse(self.neighboring))
+        if self.epsilon < SMALLEST_EPSILON:
+            raise InvalidParameterError(
+                f"epsilon must be at least {SMALLEST_EPSILON:g}, got {self.epsilon:g}: less buys nothing."
+            )
+        if self.delta < SMALLEST_DELTA:
+            raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {self.delta:g}.")
         self._warn_if_weak()
 
     def _warn_if_weak(self) -> None:

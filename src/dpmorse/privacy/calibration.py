@@ -31,9 +31,10 @@ def affordable_rho(budget: Budget, calibration: Calibration, *, n_draws: int) ->
     rho = accounting.zcdp_rho(budget.epsilon, budget.delta)
     if calibration is Calibration.ZCDP:
         return rho
-    weighted_draws = n_draws / float(SMALLEST_SCALE) ** 4
-    # twice, because the ledger charges the term at a slightly larger epsilon than the budget's
-    reserve = 2 * accounting.discreteness_delta(budget.epsilon * 1.2, weighted_draws)
+    # The ledger charges discreteness at the zCDP epsilon of what is spent, which is at most this one.
+    without_reserve = accounting.gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2
+    ceiling = accounting.zcdp_epsilon(without_reserve, budget.delta)
+    reserve = accounting.discreteness_delta(ceiling, n_draws / float(SMALLEST_SCALE) ** 4)
     if reserve >= budget.delta:
         return rho
     return max(rho, accounting.gaussian_mu(budget.epsilon, budget.delta - reserve) ** 2 / 2)

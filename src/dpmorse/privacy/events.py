@@ -8,6 +8,8 @@ from fractions import Fraction
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Neighboring
 
+_COARSEST = 8.0**-4  # Lemma 2 asks for scales of at least 8: one draw below that exceeds this sum
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseEvent:
@@ -74,6 +76,8 @@ class Composition:
 
     def epsilon_gaussian(self, delta: float) -> float:
         """Return epsilon by the Gaussian curve with its discreteness term (Theorem 4)."""
+        if self.weighted_draws > _COARSEST:
+            return math.inf
         ceiling = self.epsilon_zcdp(delta)  # the term is charged at the largest epsilon of interest
         left = delta - accounting.discreteness_delta(ceiling, self.weighted_draws)
         return accounting.gaussian_epsilon(math.sqrt(2 * self.rho), left) if left > 0 else math.inf

@@ -1,5 +1,6 @@
 """The account of what was spent: append-only, checked before anything is drawn."""
 
+import os
 import threading
 from collections.abc import Iterable
 from typing import NoReturn
@@ -24,14 +25,17 @@ class Ledger:
     ----------
     * ``spent`` is derived from the events, never asserted.
     * An event is written before its noise is drawn: a crash can waste budget, never hide a spend.
-    * Thread-safe. A ledger cannot be pickled or copied: a copy in another process would not see what
-      the original spends. ``sklearn.clone`` and ``copy.deepcopy`` therefore share it.
+    * Thread-safe. A ledger cannot be pickled or copied, and refuses to work in a forked process: a copy
+      there would not see what the original spends. ``sklearn.clone`` and ``copy.deepcopy`` share it.
+    * The budget holds also if later fits are chosen with knowledge of earlier releases (a privacy
+      filter, docs/privacy.md section 6); ``spent`` on the way is an account, not a smaller promise.
     """
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self._events: list[ReleaseEvent] = []
         self._lock = threading.RLock()
+        self._process = os.getpid()
 
     @property
     def events(self) -> tuple[ReleaseEvent, ...]:
@@ -47,6 +51,7 @@ class Ledger:
         """Raise ``BudgetExceededError`` if these releases would not fit in what is left."""
         with self._lock:
             planned = list(planned)
+            self._check_process()
             self._check_relation(planned)
             total = Composition.of([*self._events, *planned]).epsilon(self.budget.delta)
             if total > self.budget.epsilon:
@@ -62,6 +67,13 @@ class Ledger:
         with self._lock:
             self.admit([event])
             self._events.append(event)
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise BudgetExceededError(
+                "This ledger was copied into another process by a fork, where its budget cannot be shared. "
+                "Nothing was released. Fit in the process that made the ledger, or use threads."
+            )
 
     def _check_relation(self, planned: Iterable[ReleaseEvent]) -> None:
         relation = self.budget.neighboring

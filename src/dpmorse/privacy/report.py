@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 
 from dpmorse.privacy.budget import Budget, Neighboring
 from dpmorse.privacy.calibration import Calibration
@@ -82,13 +83,15 @@ class PrivacyReport:
     def statement(self) -> str:
         """The promise in plain language."""
         promise = (
-            f"This model is ({self.epsilon:.6g}, {self.delta:g})-differentially private with respect to "
+            f"This model is ({_upwards(self.epsilon)}, {self.delta:g})-differentially private "
+            "with respect to "
             f"{_RELATION_IN_WORDS[self.budget.neighboring]}."
         )
         how = (
             f"It was made by {len(self.events)} release(s) of noisy sums, "
             f"{sum(event.n_draws for event in self.events)} numbers in all, with a total cost of "
-            f"rho = {self.rho:.6g} (zCDP); by the zCDP conversion alone epsilon is {self.epsilon_zcdp:.6g}."
+            f"rho = {_upwards(self.rho)} (zCDP); by the zCDP conversion alone epsilon is "
+            f"{_upwards(self.epsilon_zcdp)}."
         )
         lines = [promise, how, _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
@@ -111,6 +114,12 @@ class PrivacyReport:
         blocks = list(self.events[0].noise_stddev) if self.events else []
         header = f"{'release':<24}{'values':>8}{'rho':>12}" + "".join(f"{'noise ' + b:>22}" for b in blocks)
         return "\n".join([header, *(_row(event, event.noise_stddev) for event in self.events)])
+
+
+def _upwards(cost: float) -> str:
+    """Write a cost with six digits, never less than it is."""
+    with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
+        return f"{(+Decimal(cost)).normalize():f}"
 
 
 def _row(event: ReleaseEvent, noise: Mapping[str, float]) -> str:

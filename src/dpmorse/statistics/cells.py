@@ -117,9 +117,9 @@ class GaussianCells:
 
 
 def _score_bits(reach: float, largest_constant: float) -> int:
-    """Return the finest resolution at which squared norm and constant both stay below 2^52."""
+    """Return the finest resolution at which |v| <= 2^26 + sqrt(D) and the constant is at most 2^51."""
     for_norm = math.floor(_NORM_BITS - math.log2(reach))
-    for_constant = math.floor((2 * _NORM_BITS - math.log2(max(largest_constant, 1.0))) / 2)
+    for_constant = math.floor((2 * _NORM_BITS - 1 - math.log2(max(largest_constant, 1.0))) / 2)
     return min(for_norm, for_constant)
 
 

@@ -115,12 +115,7 @@ class Domain:
 
 def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
     """Return bounds as one float per column."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidTypeError(
-            f"bounds: {name} must be numbers, got {_validate.describe(values)}. {_BOUNDS_HINT}"
-        ) from error
+    array = _as_numbers(name, values)
     if array.ndim > 1 or (array.ndim == 1 and array.size != n_features):
         raise InvalidParameterError(
             f"bounds: {name} must be a scalar or have one value for each of the {n_features} columns, "
@@ -132,6 +127,18 @@ def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
             f"got {_validate.describe(values)}. {_BOUNDS_HINT}"
         )
     return np.array(np.broadcast_to(array, n_features))
+
+
+def _as_numbers(name: str, values: object) -> FloatArray:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):  # lists of different lengths
+        array = np.asarray("not numbers")
+    if array.dtype.kind not in "fiub":
+        raise InvalidTypeError(
+            f"bounds: {name} must be numbers, got {_validate.describe(values)}. {_BOUNDS_HINT}"
+        )
+    return array.astype(np.float64)
 
 
 def _check_radius(radius: object) -> float:

@@ -1,7 +1,8 @@
 """Exact counts, sums and second moments of cells, and how far one record can move them."""
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpmorse.typing import FloatArray, IntArray
 
 _UNIT_BITS = 28  # noise is drawn in units of 2^-28: fine enough for Theorem 4, coarse enough for int64
 _CAPACITY_BITS = 62
+_SMALLEST_RHO = 1e-30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,45 +165,55 @@ class CellMoments:
         Without shares the total noise variance over all released entries is the least possible: block
         ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to ``A_b sqrt(n_b)``.
         """
+        if rho < _SMALLEST_RHO:
+            raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
+
+        def affordable(factor: float) -> bool:
+            cost = self.squared_sensitivity(self._shape(shares, factor), neighboring) / 2
+            return cost <= Fraction(rho)
+
         unscaled = self.squared_sensitivity(self._shape(shares, 1.0), neighboring)
-        factor, excess = math.sqrt(float(unscaled) / (2 * rho)), 2.0**-40
-        scales = self._shape(shares, factor)
-        while self.squared_sensitivity(scales, neighboring) > 2 * Fraction(rho):  # rounding: a few steps
-            scales = self._shape(shares, factor * (1 + excess))
-            excess *= 2
-        return scales
+        high = 1.01 * math.sqrt(float(unscaled) / (2 * rho))
+        while not affordable(high):
+            high *= 2
+        low = high / 1.05
+        while low > 2.0**-60 and affordable(low):  # only where some scales are at their smallest
+            low /= 2
+        for _ in range(40):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if affordable(middle) else (middle, high)
+        return self._shape(shares, high)
 
     def uniform(self, stddev: float) -> NoiseScales:
         """Return the same noise, ``stddev`` in scaled units, for every entry (as the papers do)."""
         scale = math.ceil(stddev * 2.0**self.unit_bits)
         return NoiseScales(scale, scale, scale, scale)
 
-    def plan(self, name: str, scales: NoiseScales, neighboring: Neighboring) -> PlannedRelease:
-        """Bind noise scales to the event that states their cost."""
+    def plan(
+        self, names: Sequence[str], scales: NoiseScales, neighboring: Neighboring
+    ) -> tuple[PlannedRelease, ...]:
+        """Bind noise scales to the events, one for each name, that state their cost."""
         one = 2.0**self.unit_bits
         event = ReleaseEvent(
-            name=name,
+            name="",
             neighboring=neighboring,
             rho=round_up(self.squared_sensitivity(scales, neighboring) / 2),
             n_draws=self.n_values,
-            smallest_scale=min(getattr(scales, field.name) for field in fields(scales)),
+            smallest_scale=min(astuple(scales)),
             noise_stddev={
                 "count": scales.count / one,
                 "sum": scales.sum / one,
                 "second moment": scales.diagonal / one,
             },
         )
-        return PlannedRelease(
-            self._vector(scales.count, scales.sum, scales.diagonal, scales.off_diagonal), event
-        )
+        vector = self._vector(scales)
+        return tuple(PlannedRelease(vector, replace(event, name=name)) for name in names)
 
     def check_capacity(self, n_records: int) -> None:
         """Refuse more records than 64-bit sums can hold."""
         largest = 1 << (_CAPACITY_BITS - self.unit_bits)
         if n_records >= largest:
-            raise InvalidParameterError(
-                f"X has {n_records} rows; exact 64-bit sums hold fewer than {largest}."
-            )
+            raise InvalidParameterError(f"X has too many rows: exact 64-bit sums hold fewer than {largest}.")
 
     def to_units(self, exact: ExactMoments) -> IntArray:
         """Bring exact sums to the common unit, as one vector."""
@@ -249,8 +261,10 @@ class CellMoments:
         second = P if self.domain.radius is not None else math.sqrt(d * (d + 1) / 2)
         return np.array([1.0, math.sqrt(P), second])
 
-    def _vector(self, count: int, total: int, diagonal: int, off_diagonal: int) -> IntArray:
-        """Lay out one value per block like ``to_units`` does."""
+    def _vector(self, scales: NoiseScales) -> IntArray:
+        """Lay out the scale of every entry like ``to_units`` does; read-only, as rounds share it."""
         k, d = self.n_cells, self.domain.n_features
         lengths = [k, k * d, k * d, k * d * (d - 1) // 2]
-        return np.repeat(np.array([count, total, diagonal, off_diagonal], dtype=np.int64), lengths)
+        vector = np.repeat(np.array(astuple(scales), dtype=np.int64), lengths)
+        vector.flags.writeable = False
+        return vector

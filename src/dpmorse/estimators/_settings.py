@@ -1,0 +1,82 @@
+"""The public parameters of a fit: validated once, then used, reported and saved in this form only."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.privacy import Budget, Calibration, Neighboring
+from dpmorse.statistics import Domain, MomentShares
+from dpmorse.statistics.cells import LARGEST_N_CELLS
+
+LARGEST_N_ITER = 10_000
+LARGEST_MODEL = 1 << 21  # entries of all covariances' lower triangles: what a model file can hold
+NOISE_BACKENDS = ("native", "opendp")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Plain, checked values of the parameters that decide the released model."""
+
+    n_components: int
+    n_iter: int
+    budget: Budget
+    domain: Domain
+    shares: MomentShares | None
+    calibration: Calibration
+    reg_covar: float
+    relocate: bool
+    noise: str
+
+    @classmethod
+    def of(cls, estimator: Any, n_features: int) -> "Settings":
+        """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
+        settings = cls(
+            n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
+            n_iter=_validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER),
+            reg_covar=_validate.positive_real(reg_covar=estimator.reg_covar),
+            relocate=_validate.boolean(relocate=estimator.relocate),
+            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            calibration=Calibration(_validate.choice(calibration=estimator.calibration, among=Calibration)),
+            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
+            shares=_check_shares(estimator.shares, estimator.calibration),
+            domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
+        )
+        _check_size(settings.n_components, n_features)
+        return settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor's parameters as plain data for a model file."""
+        return {
+            "n_components": self.n_components,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
+            "neighboring": self.budget.neighboring.value,
+            "n_iter": self.n_iter,
+            "radius": self.domain.radius,
+            "shares": None if self.shares is None else asdict(self.shares),
+            "calibration": self.calibration.value,
+            "reg_covar": self.reg_covar,
+            "relocate": self.relocate,
+            "noise": self.noise,
+        }
+
+
+def _check_shares(shares: object, calibration: object) -> MomentShares | None:
+    if shares is None:
+        return None
+    if not isinstance(shares, MomentShares):
+        raise InvalidTypeError(f"shares must be a MomentShares or None, got {_validate.describe(shares)}.")
+    if calibration == Calibration.PAPER:
+        raise InvalidParameterError("shares cannot be set with calibration='paper', which fixes them.")
+    return shares
+
+
+def _check_size(n_components: int, n_features: int) -> None:
+    entries = n_components * n_features * (n_features + 1) // 2
+    if entries > LARGEST_MODEL:
+        raise InvalidParameterError(
+            f"n_components={n_components} with {n_features} columns needs {entries} covariance entries; "
+            f"at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns."
+        )
