@@ -10,6 +10,7 @@ from dpmorse.exceptions import DPMorseError as DPMorseError
 from dpmorse.exceptions import InvalidParameterError as InvalidParameterError
 from dpmorse.exceptions import InvalidTypeError as InvalidTypeError
 from dpmorse.exceptions import ModelFormatError as ModelFormatError
+from dpmorse.exceptions import NoisyModelWarning as NoisyModelWarning
 from dpmorse.exceptions import PrivacyLeakWarning as PrivacyLeakWarning
 from dpmorse.privacy import Budget as Budget
 from dpmorse.privacy import Ledger as Ledger

@@ -21,5 +21,9 @@ class ModelFormatError(DPMorseError, ValueError):
     """A model file is damaged, hostile, or from a newer version of the library."""
 
 
+class NoisyModelWarning(UserWarning):
+    """The noise supports no component: the released model says nothing about the data."""
+
+
 class PrivacyLeakWarning(UserWarning):
     """A setting that is permitted but gives a weak promise, such as epsilon = 50."""

@@ -150,6 +150,16 @@ def test_nan_cannot_pass_the_clipping():
     assert np.abs(exact.sums).max() <= 3 * 4096
 
 
+def test_more_records_than_the_sums_hold_are_refused(rng, monkeypatch):
+    from dpmorse.statistics import moments
+
+    monkeypatch.setattr(moments, "_CAPACITY_BITS", 36)
+    with pytest.raises(InvalidParameterError, match="too many rows"):
+        InMemoryEngine().reduce(
+            rng.normal(size=(256, 2)), CellMoments(unit_box(2), 2), random_cells(rng, 2, 2)
+        )
+
+
 def test_input_is_not_touched(rng):
     X = rng.normal(size=(3000, 3))
     copy = X.copy()

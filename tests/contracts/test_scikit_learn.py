@@ -27,6 +27,8 @@ def expected_failures(estimator):
 ESTIMATORS = [kind(3, epsilon=8.0, bounds=(-10.0, 10.0)) for kind in (DPMoGHard, DPMoG)]
 
 
+# On a few dozen records a fit rightly says that it is pure noise.
+@pytest.mark.filterwarnings("ignore::dpmorse.NoisyModelWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -61,6 +63,14 @@ class TestContract:
         assert bounds[0].tolist() == [-1.0, -1.0]
         copied = clone(model)
         assert not hasattr(copied, "mixture_")
+
+    def test_notebook_display_is_quiet(self, kind, blobs):
+        """scikit-learn reads our docstrings to show parameters, and complains about sections it does not know."""
+        assert "epsilon" in kind(3, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(blobs[0])._repr_html_()
+
+    def test_unknown_fit_arguments_are_refused(self, kind, blobs):
+        with pytest.raises(TypeError, match="sample_weight"):
+            kind(3, epsilon=1.0, bounds=(-1, 1)).fit_predict(blobs[0], sample_weight=np.ones(len(blobs[0])))
 
     def test_pickle_keeps_the_released_model(self, kind, blobs):
         model = kind(3, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(blobs[0])

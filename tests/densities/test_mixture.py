@@ -1,6 +1,8 @@
 """The mixture against closed forms, finite differences, scikit-learn and its own invariances."""
 
+import copy
 import dataclasses
+import pickle
 
 import mpmath
 import numpy as np
@@ -158,6 +160,9 @@ def test_it_is_a_value(rng):
     assert mixture == GaussianMixture(mixture.weights, mixture.means, mixture.covariances)
     assert mixture != GaussianMixture(mixture.weights, mixture.means + 1, mixture.covariances)
     assert mixture != "mixture"
+    for copied in (copy.deepcopy(mixture), pickle.loads(pickle.dumps(mixture))):
+        assert copied == mixture
+        assert not copied.weights.flags.writeable
 
 
 def test_no_points():

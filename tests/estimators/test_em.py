@@ -119,6 +119,7 @@ def test_a_generous_budget_finds_separated_groups(kind, blobs):
     assert np.median(scores) > 0.9
 
 
+@pytest.mark.filterwarnings("ignore::dpmorse.NoisyModelWarning")
 @KINDS
 def test_likelihood_improves_with_the_budget(kind, blobs):
     X = blobs[0]
@@ -138,6 +139,24 @@ def test_sampling_is_free_and_repeatable(kind, blobs):
     assert labels.max() < 4
     assert np.array_equal(X, again)
     assert not np.array_equal(X, model.sample(500)[0])
+    for state in (np.random.RandomState(3), np.random.default_rng(3)):
+        assert model.sample(7, random_state=state)[0].shape == (7, 2)
+
+
+@KINDS
+def test_points_are_seen_as_fit_sees_records(kind, rng):
+    """Groups told apart by direction only: after shrinking to a small ball labels must still be right."""
+    directions = rng.normal(size=(4, 12))
+    directions *= 0.9 / np.linalg.norm(directions, axis=1, keepdims=True)
+    labels = rng.integers(0, 4, size=8000)
+    X = np.clip(
+        directions[labels] * rng.uniform(0.9, 1.1, size=(8000, 1)) + 0.02 * rng.normal(size=(8000, 12)), -1, 1
+    )
+    model = kind(4, epsilon=5.0, bounds=(-1, 1), radius=0.3, random_state=0).fit(X)
+    assert adjusted_rand_score(labels, model.predict(X)) > 0.9
+    outside = X * 10
+    assert np.array_equal(model.predict(outside), model.predict(np.clip(outside, -1, 1)))
+    assert model.predict_proba(outside) == pytest.approx(model.predict_proba(np.clip(outside, -1, 1)))
 
 
 @KINDS
@@ -149,7 +168,7 @@ def test_methods_agree_with_the_mixture(kind, blobs):
     assert model.score(X) == pytest.approx(model.score_samples(X).mean())
 
 
-def moments(counts, sums, second, noise=(1.0, 1.0, 1.0)):
+def moments(counts, sums, second, noise=(1.0, 1.0)):
     return NoisyMoments(np.array(counts, float), np.array(sums, float), np.array(second, float), *noise)
 
 
@@ -225,7 +244,7 @@ def test_no_supported_cell_at_all():
 
 
 def test_indefinite_covariances_are_lifted_to_the_noise_floor():
-    noisy = moments([1000.0], [[0.0, 0.0]], [[[-40.0, 0.0], [0.0, 300.0]]], noise=(1.0, 1.0, 20.0))
+    noisy = moments([1000.0], [[0.0, 0.0]], [[[-40.0, 0.0], [0.0, 300.0]]], noise=(1.0, 20.0))
     after = maximise(round_start(1, 2), noisy, BOX, 1e-6, None)
     edge = 2 * 20.0 * np.sqrt(2)
     assert np.linalg.eigvalsh(after.covariances[0]) == pytest.approx([0.25 * edge / 1000, 0.3])
@@ -235,6 +254,25 @@ def test_reg_covar_is_the_least_floor():
     noisy = moments([1e6], [[0.0, 0.0]], [np.zeros((2, 2))])
     after = maximise(round_start(1, 2), noisy, BOX, 0.01, None)
     assert np.linalg.eigvalsh(after.covariances[0]) == pytest.approx([0.01, 0.01])
+
+
+def test_eigenvalues_have_a_ceiling():
+    noisy = moments([100.0], [[0.0, 0.0]], [[[900.0, 0.0], [0.0, 30.0]]])
+    after = maximise(round_start(1, 2), noisy, BOX, 1e-6, None)
+    assert np.linalg.eigvalsh(after.covariances[0]) == pytest.approx([0.3, 2.0])
+
+
+def test_relocation_leaves_two_rounds_to_settle(blobs, monkeypatch):
+    calls = []
+    original = _em.relocate
+
+    def spy(*args):
+        calls.append(1)
+        return original(*args)
+
+    monkeypatch.setattr(_em, "relocate", spy)
+    DPMoGHard(4, epsilon=5.0, bounds=(-1, 1), n_iter=6, random_state=0).fit(blobs[0])
+    assert len(calls) == 4
 
 
 def test_means_stay_in_the_domain():
@@ -249,7 +287,7 @@ def test_means_stay_in_the_domain():
 def test_prior_is_the_papers_formula():
     """mu = S1 / (n + k0); Sigma = (S0 + S2 - S1 S1'/n + k0 n / (k0 + n) xbar xbar') / (n + nu0 + D + 2)."""
     n, total, second = 50.0, np.array([10.0, -5.0]), np.array([[20.0, 1.0], [1.0, 15.0]])
-    after = maximise(round_start(1, 2), moments([n], [total], [second], (0.1, 0.1, 1e-6)), BOX, 1e-9, Prior())
+    after = maximise(round_start(1, 2), moments([n], [total], [second], (0.1, 1e-6)), BOX, 1e-9, Prior())
     average = total / n
     expected = 0.1 * np.eye(2) + second - np.outer(total, total) / n
     expected += 1.01 * n / (1.01 + n) * np.outer(average, average)

@@ -64,7 +64,7 @@ def test_zcdp_calibration_is_on_the_private_side_in_60_digit_arithmetic(epsilon,
         options={"xatol": 1e-8},
     )
     assert exact_zcdp_delta(rho, epsilon, 1 + math.exp(search.x)) <= delta
-    assert accounting.zcdp_delta(rho * (1 + 1e-6), epsilon) > delta, "needlessly noisy"
+    assert accounting.zcdp_epsilon(rho * (1 + 1e-6), delta) > epsilon, "needlessly noisy"
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
@@ -162,13 +162,17 @@ def test_lemma_2_bounds_the_distance_to_rounded_gaussian_noise(scale):
     assert chi_square * 288 * scale**4 == pytest.approx(1, rel=1e-2)
 
 
-def test_discreteness_grows_like_the_root_of_the_draws():
-    one = accounting.discreteness(1 / 2.0**96)
-    assert accounting.discreteness(10_000 / 2.0**96) == pytest.approx(100 * one, rel=1e-6)
-    assert one == pytest.approx(0.05 * 2.0**-48)
+def test_discreteness_is_the_bound_of_theorem_4():
+    """eta = sqrt(exp(sum 1/(100 s^4)) - 1) / 2, against 60-digit arithmetic."""
+    for n_draws, scale in ((1, 8), (500, 2**20), (2_145_000, 2**24)):
+        with mpmath.workdps(60):
+            exact = mpmath.sqrt(mpmath.exp(mpmath.mpf(n_draws) / (100 * mpmath.mpf(scale) ** 4)) - 1) / 2
+        found = accounting.discreteness(n_draws / scale**4)
+        assert abs(found / float(exact) - 1) < 1e-12
+        term = accounting.discreteness_delta(1.0, n_draws / scale**4)
+        assert abs(term / (float(exact) * (1 + math.e)) - 1) < 1e-12
 
 
 def test_no_release_costs_nothing():
     assert accounting.zcdp_epsilon(0.0, 1e-6) == 0
     assert accounting.gaussian_epsilon(0.0, 1e-6) == 0
-    assert accounting.zcdp_delta(0.0, 1.0) == 0

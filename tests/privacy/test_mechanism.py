@@ -39,19 +39,20 @@ def planned(rho=0.001, size=3):
 def test_one_draw_per_release_and_the_event_is_written_first():
     ledger = Ledger(Budget(1.0))
     sampler = RecordingSampler(ledger)
-    mechanism = GaussianMechanism([ledger], sampler)
     exact = np.array([10, 20, 30], dtype=np.int64)
-    assert mechanism.release(exact, planned()).tolist() == [10, 21, 32]
+    with GaussianMechanism.reserve([ledger], [planned()], sampler) as mechanism:
+        assert mechanism.release(exact, planned()).tolist() == [10, 21, 32]
     assert len(sampler.calls) == 1
     assert sampler.events_seen == [1]
     assert exact.tolist() == [10, 20, 30]
 
 
 def test_a_refused_release_draws_nothing():
-    ledger = Ledger(Budget(0.1))
-    sampler = RecordingSampler()
-    mechanism = GaussianMechanism([ledger], sampler)
-    with pytest.raises(BudgetExceededError):
+    ledger, sampler = Ledger(Budget(1.0)), RecordingSampler()
+    with (
+        GaussianMechanism.reserve([ledger], [planned()], sampler) as mechanism,
+        pytest.raises(BudgetExceededError, match="was not reserved"),
+    ):
         mechanism.release(np.zeros(3, dtype=np.int64), planned(rho=1.0))
     assert sampler.calls == []
     assert ledger.events == ()
@@ -59,9 +60,13 @@ def test_a_refused_release_draws_nothing():
 
 def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
     own, shared = Ledger(Budget(1.0)), Ledger(Budget(0.01))
-    mechanism = GaussianMechanism([own, shared], RecordingSampler())
-    with pytest.raises(BudgetExceededError, match=r"over the budget of 0\.01"):
-        mechanism.admit([planned()])
+    with (
+        pytest.raises(BudgetExceededError, match=r"over the budget of 0\.01"),
+        GaussianMechanism.reserve([own, shared], [planned()], RecordingSampler()),
+    ):
+        pass
+    with own.reserve([planned(rho=0.02).event]):
+        pass  # what the own ledger had reserved was given back
 
 
 @pytest.mark.parametrize("exact", [np.zeros(2, dtype=np.int64), np.zeros(3)])

@@ -4,6 +4,7 @@ import pytest
 
 from dpmorse import Budget, PrivacyReport
 from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent
+from dpmorse.privacy.report import _upwards
 
 
 def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True):
@@ -41,6 +42,22 @@ def test_statement_in_words():
 
 def test_a_seeded_model_is_stamped():
     assert report(secure=False).statement.startswith("NOT SECURE")
+
+
+def test_short_representation():
+    assert repr(report()) == (
+        "PrivacyReport(epsilon=0.834118, delta=1e-06, neighboring='add-remove', 2 releases, secure=True)"
+    )
+
+
+def test_costs_are_written_rounded_up():
+    assert [_upwards(cost) for cost in (0.13278714, 1.0, 0.99999999, 123.45600001, 2.0**-30)] == [
+        "0.132788",
+        "1",
+        "1",
+        "123.457",
+        "0.000000000931323",
+    ]
 
 
 def test_ledger_as_table():

@@ -41,7 +41,7 @@ def test_constant_column_maps_to_zero():
 def test_quantised_records_lie_in_the_domain(X, lower, width, radius):
     upper = lower + width
     width = upper - lower
-    if np.any((width > 0) & (width < 1e-150)):
+    if np.any((width > 0) & (width < 1e-150)) or not np.any(width > 0):
         return
     domain = Domain.from_bounds((lower, upper), 3, radius)
     q = domain.quantise(X)
@@ -62,6 +62,16 @@ def test_ball_shrinks_towards_zero_and_keeps_what_is_inside(q, radius):
     # nothing is shrunk further than rounding explains: one grid step per coordinate
     norms = np.sqrt((shrunk[~inside] ** 2).sum(axis=1))
     assert np.all(norms >= np.sqrt(domain.largest_squared_norm) - np.sqrt(6))
+
+
+@pytest.mark.parametrize("radius", [None, 0.4, 1.0])
+def test_clipping_without_rounding_agrees_with_the_grid(rng, radius):
+    lower, upper = np.array([-5.0, 0.0, 100.0]), np.array([5.0, 1e-3, 900.0])
+    domain = Domain.from_bounds((lower, upper), 3, radius)
+    X = lower + rng.uniform(-0.5, 1.5, size=(500, 3)) * (upper - lower)
+    clipped = (domain.clip(X) - domain.centre) / domain.unit
+    assert np.abs(clipped - domain.quantise(X) / ONE).max() <= 2 / ONE
+    assert domain.clip(domain.clip(X)) == pytest.approx(domain.clip(X), rel=1e-12)
 
 
 def test_rows_do_not_influence_each_other(rng):

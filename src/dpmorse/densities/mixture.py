@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -101,6 +102,10 @@ class GaussianMixture:
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, which checks and freezes."""
+        return type(self), (self.weights, self.means, self.covariances)
+
     def component_log_densities(self, X: FloatArray) -> FloatArray:
         """Return ln(w_k N(x; mu_k, Sigma_k)), shape (n_samples, n_components)."""
         X = self._points(X)
@@ -113,7 +118,10 @@ class GaussianMixture:
 
     def log_density(self, X: FloatArray) -> FloatArray:
         """Return ln p(x), shape (n_samples,)."""
-        density: FloatArray = logsumexp(self.component_log_densities(X), axis=1)
+        X = self._points(X)
+        density = np.empty(len(X))
+        for rows in self._chunks(len(X)):
+            density[rows] = logsumexp(self.component_log_densities(X[rows]), axis=1)
         return density
 
     def responsibilities(self, X: FloatArray) -> FloatArray:
@@ -143,8 +151,11 @@ class GaussianMixture:
         precisions = np.einsum("kji,kjl->kil", self._whiten, self._whiten)
         return np.concatenate([self._hessian(X[rows], precisions) for rows in self._chunks(len(X))])
 
-    def sample(self, n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+    def sample(
+        self, n_samples: int, rng: np.random.Generator | int | None = None
+    ) -> tuple[FloatArray, IntArray]:
         """Draw points and the component each came from."""
+        rng = np.random.default_rng(rng)
         labels = rng.choice(self.n_components, size=n_samples, p=self.weights)
         normal = rng.standard_normal((n_samples, self.n_features))
         points = self.means[labels]

@@ -11,7 +11,9 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
 from dpmorse.estimators._model_file import write_document
+from dpmorse.estimators._randomness import seed_of
 from dpmorse.estimators._records import Columns, match_columns, open_table, read_numbers
+from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
@@ -25,7 +27,8 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     """Base of the estimators that release a mixture of Gaussians.
 
     Everything here works on released values and on the points the caller passes in; only ``fit``, in
-    the subclasses, is private.
+    the subclasses, is private. Points are first clipped to ``bounds`` and ``radius``, as in ``fit``: the
+    mixture describes records after clipping. ``mixture_`` itself takes points as they are.
 
     Attributes
     ----------
@@ -47,7 +50,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Spend the budget on X and release a mixture."""
         raise NotImplementedError
 
-    def fit_predict(self, X: Any, y: object = None, **kwargs: object) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None) -> IntArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y).predict(X)
 
@@ -74,7 +77,8 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
         check_is_fitted(self, "mixture_")
         n_samples = _validate.positive_int(n_samples=n_samples)
-        return self.mixture_.sample(n_samples, np.random.default_rng(random_state))
+        seed = None if random_state is None else seed_of(random_state)
+        return self.mixture_.sample(n_samples, np.random.default_rng(seed))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
@@ -91,18 +95,18 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         raise AttributeError(_NO_LABELS)
 
     def _points(self, X: Any) -> FloatArray:
-        """Check that there is a model and that X has its columns."""
+        """Return points as ``fit`` would see them; check that X has the columns of the fit."""
         check_is_fitted(self, "mixture_")
         table = open_table(X)
         match_columns(self, table)
-        return read_numbers(self, table)
+        return self._settings.domain.clip(read_numbers(self, table))
 
     def _set_fitted(
-        self, mixture: GaussianMixture, report: PrivacyReport, parameters: dict[str, Any], columns: Columns
+        self, mixture: GaussianMixture, report: PrivacyReport, settings: Settings, columns: Columns
     ) -> None:
         """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
         self.mixture_, self.privacy_ = mixture, report
-        self._parameters = parameters  # those of the fit, whatever set_params does afterwards
+        self._settings = settings  # those of the fit, whatever set_params does afterwards
         self.n_features_in_ = columns.n_features_in_
         if columns.names is not None:
             self.feature_names_in_ = columns.names
@@ -113,7 +117,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         names = getattr(self, "feature_names_in_", None)
         return {
             "estimator": type(self).__name__,
-            "parameters": self._parameters,
+            "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": _documents.mixture_to_dict(self.mixture_),
             "privacy": _documents.privacy_to_dict(self.privacy_),
@@ -127,16 +131,20 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         mixture = _documents.mixture_from_dict(fields["mixture"])
         report = _documents.privacy_from_dict(fields["privacy"])
         parameters = _documents.of_type("parameters", fields["parameters"], dict)
-        estimator = _documents.rebuild("parameters", lambda: cls._restore(parameters, mixture, report))
+        estimator, settings = _documents.rebuild(
+            "parameters", lambda: cls._restore(parameters, mixture, report)
+        )
         columns = Columns()
         columns.n_features_in_ = mixture.n_features
         if fields["feature_names"] is not None:
             names = _documents.names("feature_names", fields["feature_names"], mixture.n_features)
             columns.feature_names_in_ = np.array(names, dtype=object)
-        estimator._set_fitted(mixture, report, parameters, columns)  # noqa: SLF001 - an instance of cls
+        estimator._set_fitted(mixture, report, settings, columns)  # noqa: SLF001 - an instance of cls
         return estimator
 
     @classmethod
-    def _restore(cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport) -> Self:
+    def _restore(
+        cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport
+    ) -> tuple[Self, Settings]:
         """Return an unfitted estimator with these parameters, or say what contradicts what."""
         raise NotImplementedError

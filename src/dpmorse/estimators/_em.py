@@ -17,7 +17,7 @@ from dpmorse.estimators._randomness import Randomness
 from dpmorse.estimators._records import Columns, open_table, read_numbers
 from dpmorse.estimators._settings import Settings
 from dpmorse.estimators._starts import packed_centres
-from dpmorse.exceptions import InvalidTypeError, ModelFormatError, PrivacyLeakWarning
+from dpmorse.exceptions import InvalidTypeError, ModelFormatError, NoisyModelWarning, PrivacyLeakWarning
 from dpmorse.privacy import (
     DEFAULT_DELTA,
     Budget,
@@ -115,19 +115,21 @@ class PrivateEM(PrivateMixtureEstimator):
             self._engine(),
             Randomness.from_parameters(self.random_state, plan.settings.noise),
         )
-        own_ledger = Ledger(plan.settings.budget)
-        mechanism = GaussianMechanism([own_ledger, *self._shared_ledgers()], randomness.sampler)
-        mechanism.admit(plan.releases)
-        records = read_numbers(self, table)
-        _warn_of_large_delta(plan.settings.budget, len(records))
-        # Matrices here are small: BLAS threads only spin on the cores that the engine wants.
-        with threadpool_limits(limits=1, user_api="blas"):
+        own_ledger, settings = Ledger(plan.settings.budget), plan.settings
+        ledgers, sampler = [own_ledger, *self._shared_ledgers()], randomness.sampler
+        # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
+        with (
+            GaussianMechanism.reserve(ledgers, plan.releases, sampler) as mechanism,
+            threadpool_limits(limits=1, user_api="blas"),
+        ):
+            records = read_numbers(self, table)
+            _warn_of_weak_promise(settings.budget, len(records))
             parameters = _start(plan.statistic, randomness.init)
             parameters = self._run(records, plan, engine, mechanism, parameters)
-            mixture = _in_users_units(parameters, plan.statistic.domain)
-        settings = plan.settings
-        report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, mechanism.secure)
-        self._set_fitted(mixture, report, settings.to_dict(), columns)
+            mixture = _in_users_units(parameters, settings.domain)
+        _warn_of_pure_noise(parameters)
+        report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, sampler.secure)
+        self._set_fitted(mixture, report, settings, columns)
         return self
 
     def _plan(self, n_features: int) -> Plan:
@@ -197,7 +199,9 @@ class PrivateEM(PrivateMixtureEstimator):
         return estimator, estimator._plan(n_features)
 
     @classmethod
-    def _restore(cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport) -> Self:
+    def _restore(
+        cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport
+    ) -> tuple[Self, Settings]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         estimator, plan = cls._from_parameters(parameters, mixture.n_features)
         settings = plan.settings
@@ -207,7 +211,7 @@ class PrivateEM(PrivateMixtureEstimator):
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
         if not _same_releases(plan, report):
             raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
-        return estimator
+        return estimator, settings
 
 
 def _same_releases(plan: Plan, report: PrivacyReport) -> bool:
@@ -221,12 +225,24 @@ def _same_releases(plan: Plan, report: PrivacyReport) -> bool:
     )
 
 
-def _warn_of_large_delta(budget: Budget, n_records: int) -> None:
-    """Under replace-one the number of records is public, and delta should be below its inverse."""
+def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
+    """Warn of a large epsilon or delta; under replace-one n is public, and delta should be below 1/n."""
+    budget.warn_if_weak(stacklevel=4)
     if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
         warnings.warn(
             f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
             PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_pure_noise(parameters: Parameters) -> None:
+    """Say that nothing was learnt. Which components are supported is released, so this costs nothing."""
+    if not parameters.supported.any():
+        warnings.warn(
+            "The noise supports no component: the model is its data-free start. It takes more records, a "
+            "larger epsilon, fewer components, rounds or columns, or (in many columns) a radius.",
+            NoisyModelWarning,
             stacklevel=3,
         )
 

@@ -31,11 +31,11 @@ class Randomness:
                 "random_state must be None with noise='opendp', which cannot be seeded, "
                 f"got {_validate.describe(random_state)}."
             )
-        init, bytes_seed = _seed(random_state).spawn(2)
+        init, bytes_seed = seed_of(random_state).spawn(2)
         return cls(np.random.default_rng(init), DiscreteGaussianSampler(SeededBytes(bytes_seed)))
 
 
-def _seed(random_state: Any) -> np.random.SeedSequence:
+def seed_of(random_state: Any) -> np.random.SeedSequence:
     """Accept what scikit-learn accepts, and NumPy's Generator."""
     if isinstance(random_state, int | np.integer) and type(random_state) is not bool and random_state >= 0:
         return np.random.SeedSequence(int(random_state))

@@ -15,6 +15,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.typing import FloatArray
 
 _FLOATS = [np.float64, np.float32]
+_REPLACE = "Replace such values record by record, by a rule that does not look at other records."
 _NOT_NUMBERS = "USVmM"  # NumPy kinds of text, raw bytes, dates and durations
 
 
@@ -35,6 +36,8 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
 def open_table(X: Any) -> Any:
     """Return X as a two-dimensional array or frame, without looking at its values."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise InvalidTypeError("X must not be a masked array. Fill the masked values, record by record.")
     frame = _open_frame(X)
     if frame is not None:
         return frame
@@ -59,8 +62,22 @@ def match_columns(estimator: Any, table: Any) -> None:
 
 def read_numbers(estimator: Any, table: Any) -> FloatArray:
     """Return the records as a float32 or float64 array; refuse what is not finite numbers."""
-    array = _frame_to_array(table) if isinstance(table, nw.DataFrame) else _objects_to_floats(table)
-    return np.asarray(check_array(array, dtype=_FLOATS, estimator=estimator, input_name="X"))
+    is_frame = isinstance(table, nw.DataFrame)
+    array = _frame_to_array(table) if is_frame else _objects_to_floats(table)
+    records = np.asarray(check_array(array, dtype=_FLOATS, ensure_all_finite=False, estimator=estimator))
+    _check_finite(records, list(table.columns) if is_frame else list(range(records.shape[1])))
+    return records
+
+
+def _check_finite(records: FloatArray, names: list[Any]) -> None:
+    """Refuse NaN and infinity, naming their columns."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.all(np.isfinite(records.sum(axis=0, dtype=np.float64))):
+            return
+    for what, found in (("NaN", np.isnan), ("infinity", np.isinf)):
+        bad = [name for name, column in zip(names, records.T, strict=True) if found(column).any()]
+        if bad:
+            raise InvalidParameterError(f"X contains {what} in the columns {_listed(bad)}. {_REPLACE}")
 
 
 def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
@@ -111,10 +128,7 @@ def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
         raise InvalidTypeError(f"X must hold numbers; these columns do not: {_listed(odd)}.")
     missing = [name for name, column in zip(names, columns, strict=True) if column.null_count() > 0]
     if missing:
-        raise InvalidParameterError(
-            f"X has missing values in the columns {_listed(missing)}. "
-            "Impute them record by record, or drop the columns."
-        )
+        raise InvalidParameterError(f"X has missing values in the columns {_listed(missing)}. {_REPLACE}")
     single = all(kind == nw.Float32 for kind in kinds)
     array: FloatArray = frame.select(nw.all().cast(nw.Float32 if single else nw.Float64)).to_numpy()
     return array

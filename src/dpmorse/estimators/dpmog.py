@@ -29,8 +29,9 @@ class DPMoG(PrivateEM):
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
     bounds : pair (lower, upper)
-        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data.
+        Public bounds of the columns, scalars or one value per column, in the units of X:
+        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
+        Never read from the data.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
     n_iter : int, default=10
@@ -68,11 +69,15 @@ class DPMoG(PrivateEM):
     feature_names_in_ : ndarray of str
         Names of the columns, if X had names.
 
-    Privacy
-    -------
-    Unit: one row of X. Responsibilities are integers (units of 2^-12) that sum to at most 1 and depend
-    on the record and released values only; the sensitivity is proved in
-    ``CellMoments.squared_sensitivity``. See docs/privacy.md.
+    Notes
+    -----
+    **Privacy.** The unit is one row of X. Responsibilities are integers (units of 2^-12) that sum to at
+    most 1 and depend on the record and released values only; the sensitivity is Theorem 5 of
+    docs/privacy.md, the noise Theorems 1 and 2, the total Theorems 3 and 4. Labels of training records are
+    not private.
+
+    **Points outside the domain.** ``predict``, ``predict_proba`` and ``score_samples`` clip points to
+    ``bounds`` and ``radius`` like ``fit`` does; ``mixture_`` takes them as they are.
 
     Examples
     --------

@@ -26,8 +26,9 @@ class DPMoGHard(PrivateEM):
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
     bounds : pair (lower, upper)
-        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data.
+        Public bounds of the columns, scalars or one value per column, in the units of X:
+        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
+        Never read from the data.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
     n_iter : int, default=10
@@ -66,11 +67,15 @@ class DPMoGHard(PrivateEM):
     feature_names_in_ : ndarray of str
         Names of the columns, if X had names.
 
-    Privacy
-    -------
-    Unit: one row of X. Each round releases noisy counts, sums and second moments of the cells in one
-    vector, whose sensitivity is proved in ``CellMoments.squared_sensitivity``. A record's cell is
-    computed exactly, from that record and released values only. See docs/privacy.md.
+    Notes
+    -----
+    **Privacy.** The unit is one row of X. Each round releases noisy counts, sums and second moments of the
+    cells in one vector, whose sensitivity is Theorem 5 of docs/privacy.md; a record's cell is computed
+    exactly, from that record and released values only. The noise is Theorems 1 and 2, the total
+    Theorems 3 and 4. Labels of training records are not private.
+
+    **Points outside the domain.** ``predict``, ``predict_proba`` and ``score_samples`` clip points to
+    ``bounds`` and ``radius`` like ``fit`` does; ``mixture_`` takes them as they are.
 
     Examples
     --------

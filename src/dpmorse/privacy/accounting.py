@@ -28,13 +28,6 @@ SOLVE_MARGIN = 1e-8
 _LOG_ORDER_RANGE = (math.log(1e-6), math.log(1e12))  # of alpha - 1
 
 
-def zcdp_delta(rho: float, epsilon: float) -> float:
-    """Return a delta for which rho-zCDP implies (epsilon, delta)-DP (CKS 2020, Prop. 12)."""
-    if rho == 0:
-        return 0.0
-    return min(1.0, math.exp(_minimum_over_orders(lambda t: _zcdp_log_delta(rho, epsilon, t))))
-
-
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon for which rho-zCDP implies (epsilon, delta)-DP."""
     if rho == 0:
@@ -109,10 +102,6 @@ def discreteness_delta(epsilon: float, weighted_draws: float) -> float:
 def _order(t: float) -> float:
     """Order alpha > 1 of the Renyi divergence, written as 1 + e^t."""
     return 1 + math.exp(t)
-
-
-def _zcdp_log_delta(rho: float, epsilon: float, t: float) -> float:
-    return math.exp(t) * (_order(t) * rho - epsilon) + _log_tail(t)
 
 
 def _zcdp_overhead(t: float, log_delta: float) -> float:

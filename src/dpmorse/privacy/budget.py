@@ -41,9 +41,9 @@ class Budget:
     Parameters
     ----------
     epsilon : float
-        Finite, at least 1e-4. Above 10 the promise is weak and a ``PrivacyLeakWarning`` says so.
+        Finite, at least 1e-4. Above 10 the promise is weak, and a fit says so.
     delta : float
-        Between 1e-100 and 1. Above 1e-3 a ``PrivacyLeakWarning`` says so.
+        Between 1e-100 and 1. Above 1e-3 a fit warns.
     neighboring : Neighboring
         The neighbouring relation.
     """
@@ -64,20 +64,20 @@ class Budget:
             )
         if self.delta < SMALLEST_DELTA:
             raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {self.delta:g}.")
-        self._warn_if_weak()
 
-    def _warn_if_weak(self) -> None:
+    def warn_if_weak(self, stacklevel: int) -> None:
+        """Emit a ``PrivacyLeakWarning`` for a promise that protects little; ``stacklevel`` as in ``warn``."""
         if self.epsilon > LARGEST_SENSIBLE_EPSILON:
             warnings.warn(
                 f"epsilon={self.epsilon:g} is above {LARGEST_SENSIBLE_EPSILON:g}: "
                 "the promise to each person is weak.",
                 PrivacyLeakWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
         if self.delta > LARGEST_SENSIBLE_DELTA:
             warnings.warn(
                 f"delta={self.delta:g} is above {LARGEST_SENSIBLE_DELTA:g}: "
                 "a release may expose about delta * n records entirely.",
                 PrivacyLeakWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )

@@ -66,6 +66,14 @@ class Composition:
             weighted_draws=math.fsum(event.weighted_draws for event in listed),
         )
 
+    def __add__(self, other: "Composition") -> "Composition":
+        return Composition(self.rho + other.rho, self.weighted_draws + other.weighted_draws)
+
+    def __sub__(self, other: "Composition") -> "Composition":
+        return Composition(
+            max(0.0, self.rho - other.rho), max(0.0, self.weighted_draws - other.weighted_draws)
+        )
+
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon proved at ``delta``."""
         return min(self.epsilon_zcdp(delta), self.epsilon_gaussian(delta))

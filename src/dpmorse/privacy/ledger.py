@@ -3,9 +3,11 @@
 import os
 import threading
 from collections.abc import Iterable
-from typing import NoReturn
+from types import TracebackType
+from typing import NoReturn, Self
 
-from dpmorse.exceptions import BudgetExceededError, InvalidParameterError
+from dpmorse import _validate
+from dpmorse.exceptions import BudgetExceededError, InvalidParameterError, InvalidTypeError
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.events import Composition, ReleaseEvent
 
@@ -24,16 +26,30 @@ class Ledger:
     Guarantees
     ----------
     * ``spent`` is derived from the events, never asserted.
+    * A fit reserves the cost of all its releases before it touches data, so that concurrent fits cannot
+      run out of budget half-way; what a failed fit did not release is given back.
     * An event is written before its noise is drawn: a crash can waste budget, never hide a spend.
     * Thread-safe. A ledger cannot be pickled or copied, and refuses to work in a forked process: a copy
       there would not see what the original spends. ``sklearn.clone`` and ``copy.deepcopy`` share it.
     * The budget holds also if later fits are chosen with knowledge of earlier releases (a privacy
       filter, docs/privacy.md section 6); ``spent`` on the way is an account, not a smaller promise.
+
+    Examples
+    --------
+    >>> from dpmorse import Budget, Ledger
+    >>> Ledger(Budget(epsilon=2.0, delta=1e-6)).spent.epsilon(1e-6)
+    0.0
     """
 
     def __init__(self, budget: Budget) -> None:
+        if not isinstance(budget, Budget):
+            raise InvalidTypeError(
+                f"budget must be a Budget, got {_validate.describe(budget)}. "
+                "Write Ledger(Budget(epsilon=1.0, delta=1e-6))."
+            )
         self.budget = budget
         self._events: list[ReleaseEvent] = []
+        self._reservations: list[Reservation] = []
         self._lock = threading.RLock()
         self._process = os.getpid()
 
@@ -47,26 +63,39 @@ class Ledger:
         """Cost of the releases so far."""
         return Composition.of(self._events)
 
-    def admit(self, planned: Iterable[ReleaseEvent]) -> None:
-        """Raise ``BudgetExceededError`` if these releases would not fit in what is left."""
+    def reserve(self, planned: Iterable[ReleaseEvent]) -> "Reservation":
+        """Set the cost of these releases aside, or raise ``BudgetExceededError`` if it is not there."""
         with self._lock:
-            planned = list(planned)
+            reservation = Reservation(self, planned)
             self._check_process()
-            self._check_relation(planned)
-            total = Composition.of([*self._events, *planned]).epsilon(self.budget.delta)
-            if total > self.budget.epsilon:
-                spent = self.spent.epsilon(self.budget.delta)
-                raise BudgetExceededError(
-                    f"This would bring the spend to epsilon = {total:.6g} at delta = {self.budget.delta:g}, "
-                    f"over the budget of {self.budget.epsilon:g} ({spent:.6g} is spent already). "
-                    "Nothing was released. Lower epsilon, or use a ledger with a larger budget."
-                )
+            self._check_relation(reservation.planned)
+            self._check_budget(reservation)
+            self._reservations.append(reservation)
+            return reservation
 
-    def record(self, event: ReleaseEvent) -> None:
-        """Admit one event and write it down; call this before drawing its noise."""
+    def _write(self, event: ReleaseEvent, reservation: "Reservation") -> None:
         with self._lock:
-            self.admit([event])
+            self._check_process()
+            self._check_relation([event])
+            reservation.check_covers(event)
+            reservation.written.append(event)
             self._events.append(event)
+
+    def _give_back(self, reservation: "Reservation") -> None:
+        with self._lock:
+            self._reservations.remove(reservation)
+
+    def _check_budget(self, wanted: "Reservation") -> None:
+        others = (reserved.left for reserved in [*self._reservations, wanted])
+        total = sum(others, start=self.spent).epsilon(self.budget.delta)
+        if total > self.budget.epsilon:
+            spent = self.spent.epsilon(self.budget.delta)
+            raise BudgetExceededError(
+                f"This would bring the spend to epsilon = {total:.6g} at delta = {self.budget.delta:g}, "
+                f"over the budget of {self.budget.epsilon:g} ({spent:.6g} is spent already"
+                f"{', more is reserved by fits that are running' if self._reservations else ''}). "
+                "Nothing was released. Lower epsilon, or use a ledger with a larger budget."
+            )
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -99,3 +128,36 @@ class Ledger:
     def __repr__(self) -> str:
         spent = self.spent.epsilon(self.budget.delta)
         return f"Ledger({self.budget!r}, {len(self._events)} releases, epsilon spent {spent:.6g})"
+
+
+class Reservation:
+    """Budget set aside for planned releases; a context manager that gives back what was not used."""
+
+    def __init__(self, ledger: Ledger, planned: Iterable[ReleaseEvent]) -> None:
+        self.ledger = ledger
+        self.planned = tuple(planned)
+        self.written: list[ReleaseEvent] = []
+
+    @property
+    def left(self) -> Composition:
+        """What is reserved and not yet written."""
+        return Composition.of(self.planned) - Composition.of(self.written)
+
+    def check_covers(self, event: ReleaseEvent) -> None:
+        """Refuse an event that was not reserved."""
+        cost, left = Composition.of([event]), self.left
+        slack = 1 + 1e-9  # rounding of the sums
+        if cost.rho > left.rho * slack or cost.weighted_draws > left.weighted_draws * slack:
+            raise BudgetExceededError(f"The release '{event.name}' was not reserved. It was not made.")
+
+    def record(self, event: ReleaseEvent) -> None:
+        """Write an event to the ledger; call this before drawing its noise."""
+        self.ledger._write(event, self)  # noqa: SLF001 - the two classes are one mechanism
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.ledger._give_back(self)  # noqa: SLF001

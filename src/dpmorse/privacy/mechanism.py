@@ -1,13 +1,14 @@
 """The one place where noise meets data."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpmorse.privacy.discrete_gaussian import NoiseSampler
 from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger import Ledger
+from dpmorse.privacy.ledger import Ledger, Reservation
 from dpmorse.typing import IntArray
 
 
@@ -32,28 +33,28 @@ class GaussianMechanism:
     N_Z(0, s_i^2) then satisfies rho-zCDP (Theorem 2 of docs/privacy.md), and releases compose by adding
     ``rho``, also when a later query depends on earlier releases.
 
-    Every release is written to every ledger before its noise is drawn.
+    Every release is reserved on every ledger before data is touched, and written there before its noise
+    is drawn.
     """
 
-    def __init__(self, ledgers: Sequence[Ledger], sampler: NoiseSampler) -> None:
-        self._ledgers = ledgers
+    def __init__(self, reservations: Sequence[Reservation], sampler: NoiseSampler) -> None:
+        self._reservations = reservations
         self._sampler = sampler
 
-    @property
-    def secure(self) -> bool:
-        """Whether the noise comes from a source that cannot be replayed."""
-        return self._sampler.secure
-
-    def admit(self, planned: Iterable[PlannedRelease]) -> None:
-        """Refuse a plan that some ledger cannot pay for; call before data is touched."""
+    @classmethod
+    @contextmanager
+    def reserve(
+        cls, ledgers: Sequence[Ledger], planned: Sequence[PlannedRelease], sampler: NoiseSampler
+    ) -> Iterator["GaussianMechanism"]:
+        """Reserve the cost of a plan on every ledger; a plan that one cannot pay for is refused."""
         events = [release.event for release in planned]
-        for ledger in self._ledgers:
-            ledger.admit(events)
+        with ExitStack() as stack:
+            yield cls([stack.enter_context(ledger.reserve(events)) for ledger in ledgers], sampler)
 
     def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
         """Return ``exact`` plus fresh noise."""
         if exact.shape != planned.scales.shape or exact.dtype != np.int64:
             raise ValueError("exact sums do not have the shape and type of the planned release")
-        for ledger in self._ledgers:
-            ledger.record(planned.event)
+        for reservation in self._reservations:
+            reservation.record(planned.event)
         return exact + self._sampler(planned.scales)

@@ -24,12 +24,13 @@ _NOT_SECURE = (
 
 _SCOPE = (
     "Everything computed from the model alone is covered by the same promise. Not covered: the labels of "
-    "training records (each is a function of that person's own record), the bounds and other parameters "
-    "(taken to be public), and side channels such as running time."
+    "training records (each is a function of that person's own record); the bounds and other parameters, "
+    "and any scaling, projection or selection applied to the records before (taken to be public); side "
+    "channels such as running time."
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PrivacyReport:
     """What a fit promises, derived from the events of its ledger.
 
@@ -49,6 +50,12 @@ class PrivacyReport:
     events: tuple[ReleaseEvent, ...]
     calibration: Calibration
     secure: bool
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivacyReport(epsilon={_upwards(self.epsilon)}, delta={self.delta:g}, "
+            f"neighboring={self.neighboring!r}, {len(self.events)} releases, secure={self.secure})"
+        )
 
     @property
     def delta(self) -> float:

@@ -17,8 +17,8 @@ _LARGEST_BOUND = 1e150  # squares of widths must stay finite ...
 _SMALLEST_WIDTH = 1e-150  # ... and normal
 
 _BOUNDS_HINT = (
-    "Give bounds=(lower, upper), scalars or one value per column in the units of X, from public "
-    "knowledge; they are never read from the data."
+    "Give bounds=(lower, upper), scalars or one value per column in the units of X, such as "
+    "([0, 60], [110, 220]), from public knowledge; they are never read from the data."
 )
 
 
@@ -90,6 +90,16 @@ class Domain:
             return box
         return min(box, math.floor(Fraction(self.radius) ** 2 * (1 << 2 * GRID_BITS)))
 
+    def clip(self, X: FloatArray) -> FloatArray:
+        """Return points moved into the box and the ball, in the caller's units and without rounding."""
+        inside: FloatArray = np.clip(X, self.lower, self.upper)
+        if self.radius is None:
+            return inside
+        scaled = (inside - self.centre) / self.unit
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+        shrunk: FloatArray = scaled * (self.radius / np.maximum(norms, self.radius))
+        return self.centre + self.unit * shrunk
+
     def quantise(self, X: FloatArray) -> IntArray:
         """Return the integer records of an array of shape (n_samples, n_features).
 
@@ -153,6 +163,11 @@ def _check_radius(radius: object) -> float:
 
 def _check_order(lower: FloatArray, upper: FloatArray) -> None:
     width = upper - lower
+    if np.all(width == 0):
+        raise InvalidParameterError(
+            "bounds: lower equals upper in every column, so that all records would look the same. The order "
+            "is (lower, upper): all lower bounds first, then all upper bounds, not one pair per column."
+        )
     if np.any(width < 0):
         column = int(np.flatnonzero(width < 0)[0])
         raise InvalidParameterError(

@@ -83,7 +83,6 @@ class NoisyMoments:
     sums: FloatArray
     second_moments: FloatArray
     count_stddev: float
-    sum_stddev: float
     second_moment_stddev: float
 
 
@@ -239,9 +238,7 @@ class CellMoments:
         second += second.transpose(0, 2, 1)
         second[:, range(d), range(d)] = diagonal.reshape(k, d)
         noise = planned.event.noise_stddev
-        return NoisyMoments(
-            counts, sums.reshape(k, d), second, noise["count"], noise["sum"], noise["second moment"]
-        )
+        return NoisyMoments(counts, sums.reshape(k, d), second, noise["count"], noise["second moment"])
 
     def _shape(self, shares: MomentShares | None, factor: float) -> NoiseScales:
         """Return scales in the proportions of ``shares``: sigma_b^2 = A_b^2 / f_b, times ``factor``^2."""
