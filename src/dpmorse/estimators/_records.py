@@ -121,7 +121,8 @@ def _objects_to_floats(array: Any) -> Any:
 
 def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     """Return a frame of numeric columns without missing values as one array."""
-    names, columns = list(frame.columns), list(frame.iter_columns())
+    names = list(frame.columns)
+    columns = [frame.get_column(name) for name in names]
     kinds = [column.dtype for column in columns]
     odd = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if odd:
