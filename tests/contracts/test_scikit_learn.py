@@ -27,8 +27,6 @@ def expected_failures(estimator):
 ESTIMATORS = [kind(3, epsilon=8.0, bounds=(-10.0, 10.0)) for kind in (DPMoGHard, DPMoG)]
 
 
-# On a few dozen records a fit rightly says that it is pure noise.
-@pytest.mark.filterwarnings("ignore::dpmorse.NoisyModelWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_estimator_checks(estimator, check):
     check(estimator)

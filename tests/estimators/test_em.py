@@ -119,7 +119,6 @@ def test_a_generous_budget_finds_separated_groups(kind, blobs):
     assert np.median(scores) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore::dpmorse.NoisyModelWarning")
 @KINDS
 def test_likelihood_improves_with_the_budget(kind, blobs):
     X = blobs[0]
