@@ -50,7 +50,7 @@ def test_works_where_nothing_can_be_cached(monkeypatch):
     """A read-only installation without a home: numba refuses to cache, and we compile all the same."""
     import numba
 
-    from dpmorse.engine import _compile
+    from dpmorse import _compile
 
     original = numba.njit
 

@@ -27,6 +27,13 @@ class GaussianMixture:
     covariances : array-like of shape (n_components, n_features, n_features)
         Symmetric and positive definite.
 
+    Attributes
+    ----------
+    whiteners : ndarray of shape (n_components, n_features, n_features)
+        Lower triangles L_k with ``L_k^T L_k = Sigma_k^-1``.
+    log_factors : ndarray of shape (n_components,)
+        ln of each weighted density at its own centre; -inf for weight 0.
+
     Guarantees
     ----------
     * Values, gradients and Hessians are computed from log densities: finite at any distance where
@@ -53,9 +60,9 @@ class GaussianMixture:
     weights: FloatArray
     means: FloatArray
     covariances: FloatArray
+    whiteners: FloatArray = field(init=False, repr=False)
+    log_factors: FloatArray = field(init=False, repr=False)
     _cholesky: FloatArray = field(init=False, repr=False)
-    _whiten: FloatArray = field(init=False, repr=False)
-    _log_factors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check, copy, factor and freeze the parameters."""
@@ -74,8 +81,8 @@ class GaussianMixture:
             means=means,
             covariances=covariances,
             _cholesky=cholesky,
-            _whiten=np.array(inverse) / scales[:, None, :],
-            _log_factors=log_factors,
+            whiteners=np.array(inverse) / scales[:, None, :],
+            log_factors=log_factors,
         )
 
     def _freeze(self, **arrays: FloatArray) -> None:
@@ -112,8 +119,8 @@ class GaussianMixture:
         out = np.empty((len(X), self.n_components))
         for rows in self._chunks(len(X)):
             for k in range(self.n_components):
-                u = (X[rows] - self.means[k]) @ self._whiten[k].T
-                out[rows, k] = self._log_factors[k] - 0.5 * np.einsum("nd,nd->n", u, u)
+                u = (X[rows] - self.means[k]) @ self.whiteners[k].T
+                out[rows, k] = self.log_factors[k] - 0.5 * np.einsum("nd,nd->n", u, u)
         return out
 
     def log_density(self, X: FloatArray) -> FloatArray:
@@ -148,7 +155,7 @@ class GaussianMixture:
         centred form is the covariance of the pulls, free of cancellation far from the centres.
         """
         X = self._points(X)
-        precisions = np.einsum("kji,kjl->kil", self._whiten, self._whiten)
+        precisions = np.einsum("kji,kjl->kil", self.whiteners, self.whiteners)
         return np.concatenate([self._hessian(X[rows], precisions) for rows in self._chunks(len(X))])
 
     def sample(
@@ -182,9 +189,9 @@ class GaussianMixture:
     def _pulls(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return responsibilities (n, K) and pulls P_k (x - mu_k) (n, K, D)."""
         offsets = X[:, None, :] - self.means
-        u = np.einsum("kij,nkj->nki", self._whiten, offsets)
-        logs = self._log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
-        return _normalise(logs), np.einsum("kij,nki->nkj", self._whiten, u)
+        u = np.einsum("kij,nkj->nki", self.whiteners, offsets)
+        logs = self.log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
+        return _normalise(logs), np.einsum("kij,nki->nkj", self.whiteners, u)
 
     def _hessian(self, X: FloatArray, precisions: FloatArray) -> FloatArray:
         w, pulls = self._pulls(X)

@@ -14,7 +14,7 @@ All compiled code is in this one file, because numba's cache notices changes per
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.engine._compile import compiled, compiled_any_order
+from dpmorse._compile import compiled, compiled_any_order
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals
 from dpmorse.statistics.cells import ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray

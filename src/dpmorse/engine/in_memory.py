@@ -1,6 +1,5 @@
 """Exact sums over a NumPy array: chunks of rows, threads, one compiled pass, no copy of the array."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse import _validate
+from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
@@ -44,7 +44,7 @@ class InMemoryEngine:
         statistic.check_capacity(len(records))
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
         starts = range(0, len(records), self.chunk_rows)
-        n_threads = min(len(starts), self.n_threads or _available_cores())
+        n_threads = min(len(starts), self.n_threads or available_cores())
 
         def add_chunks(first: int) -> Totals:
             totals = _empty_totals(statistic)
@@ -126,7 +126,3 @@ def _empty_totals(statistic: CellMoments) -> Totals:
 def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:
     counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
     return ExactMoments(counts, sums, np.ascontiguousarray(second[:, :, :n_features]))
-
-
-def _available_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,364 @@
+"""Compiled evaluation of f = -ln p at many points.
+
+Layout. Factors and centres are stored one number of all components after the other, so that the
+innermost loops run over components and vectorise. Components whose share of the density is below
+``exp(-NEGLIGIBLE)`` take no part in derivatives: exact to rounding.
+
+All compiled code of the Morse step is in this one file, because numba's cache notices changes per file.
+"""
+
+import numpy as np
+
+from dpmorse._compile import compiled
+from dpmorse.typing import FloatArray, IntArray
+
+NEGLIGIBLE = 45.0
+MOST_MARKS = 256
+MOST_EXTREMA = 63  # odd: a list of extrema starts and ends with a minimum
+
+_DEEPEST_SPLIT = 7
+_BEND = 0.05  # nats between a piece and the chord of its slopes, above which it is split
+
+
+@compiled
+def fill_heights(
+    points: FloatArray,
+    start: int,
+    stop: int,
+    centres: FloatArray,
+    factors: FloatArray,
+    offsets: FloatArray,
+    heights: FloatArray,
+) -> None:
+    """Write f at points ``start:stop``."""
+    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
+    for n in range(start, stop):
+        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        heights[n] = _height(logs)
+
+
+@compiled
+def fill_slopes(
+    points: FloatArray,
+    start: int,
+    stop: int,
+    centres: FloatArray,
+    factors: FloatArray,
+    offsets: FloatArray,
+    whiteners: FloatArray,
+    heights: FloatArray,
+    gradients: FloatArray,
+) -> None:
+    """Write f and its gradient at points ``start:stop``."""
+    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
+    share, pulls = np.empty(offsets.size), np.empty((offsets.size, centres.shape[0]))
+    for n in range(start, stop):
+        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        heights[n] = _height(logs)
+        _shares_and_pulls(heights[n], logs, white, whiteners, share, pulls, gradients[n])
+
+
+@compiled
+def fill_shapes(
+    points: FloatArray,
+    start: int,
+    stop: int,
+    centres: FloatArray,
+    factors: FloatArray,
+    offsets: FloatArray,
+    whiteners: FloatArray,
+    precisions: FloatArray,
+    heights: FloatArray,
+    gradients: FloatArray,
+    metrics: FloatArray,
+    hessians: FloatArray,
+) -> None:
+    """Write f, its gradient, the metric A = sum w_k P_k and the Hessian A - Cov_w(g_k)."""
+    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
+    share, pulls = np.empty(offsets.size), np.empty((offsets.size, centres.shape[0]))
+    for n in range(start, stop):
+        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        heights[n] = _height(logs)
+        _shares_and_pulls(heights[n], logs, white, whiteners, share, pulls, gradients[n])
+        _metric_and_hessian(share, pulls, precisions, gradients[n], metrics[n], hessians[n])
+
+
+@compiled
+def _log_terms(
+    point: FloatArray,
+    centres: FloatArray,
+    factors: FloatArray,
+    offsets: FloatArray,
+    away: FloatArray,
+    white: FloatArray,
+    logs: FloatArray,
+) -> None:
+    """Write u_k = L_k (x - mu_k) and ln(w_k N_k(x)) for all components."""
+    n_features, n_components = centres.shape
+    logs[:] = 0.0
+    t = 0
+    for i in range(n_features):
+        for k in range(n_components):
+            away[i, k] = point[i] - centres[i, k]
+            white[i, k] = 0.0
+        for j in range(i + 1):
+            for k in range(n_components):
+                white[i, k] += factors[t, k] * away[j, k]
+            t += 1
+        for k in range(n_components):
+            logs[k] += white[i, k] * white[i, k]
+    for k in range(n_components):
+        logs[k] = offsets[k] - 0.5 * logs[k]
+
+
+@compiled
+def _height(logs: FloatArray) -> float:
+    """Return -ln sum exp(logs)."""
+    top = logs.max()
+    total = 0.0
+    for k in range(logs.size):
+        if logs[k] - top > -NEGLIGIBLE:
+            total += np.exp(logs[k] - top)
+    return -(top + np.log(total))
+
+
+@compiled
+def _shares_and_pulls(
+    height: float,
+    logs: FloatArray,
+    white: FloatArray,
+    whiteners: FloatArray,
+    share: FloatArray,
+    pulls: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    """Write responsibilities w_k, pulls g_k = P_k (x - mu_k) = L_k^T u_k, and the gradient sum w_k g_k."""
+    n_features = white.shape[0]
+    gradient[:] = 0.0
+    for k in range(logs.size):
+        share[k] = 0.0
+        if logs[k] + height > -NEGLIGIBLE:
+            share[k] = np.exp(logs[k] + height)
+            pulls[k] = 0.0
+            for i in range(n_features):
+                for j in range(i + 1):
+                    pulls[k, j] += whiteners[k, i, j] * white[i, k]
+            for j in range(n_features):
+                gradient[j] += share[k] * pulls[k, j]
+
+
+@compiled
+def _metric_and_hessian(
+    share: FloatArray,
+    pulls: FloatArray,
+    precisions: FloatArray,
+    gradient: FloatArray,
+    metric: FloatArray,
+    hessian: FloatArray,
+) -> None:
+    """Write A and A - sum w_k (g_k - g)(g_k - g)^T: the centred form is free of cancellation."""
+    n_features = gradient.size
+    metric[:] = 0.0
+    hessian[:] = 0.0
+    for k in range(share.size):
+        if share[k] > 0.0:
+            for i in range(n_features):
+                left = share[k] * (pulls[k, i] - gradient[i])
+                for j in range(n_features):
+                    metric[i, j] += share[k] * precisions[k, i, j]
+                    hessian[i, j] += left * (pulls[k, j] - gradient[j])
+    for i in range(n_features):
+        for j in range(n_features):
+            hessian[i, j] = metric[i, j] - hessian[i, j]
+
+
+# -- bounds on where components meet ------------------------------------------------------------------
+
+
+@compiled
+def fill_crossing_bounds(levels: FloatArray, start: int, stop: int, bounds: FloatArray) -> None:
+    """Write ``-ln sum_j exp(-max(t_kl, t_kj, t_lj))`` for rows k in ``start:stop``."""
+    n = levels.shape[0]
+    for k in range(start, stop):
+        for l in range(n):
+            level, total = levels[k, l], 0.0
+            for j in range(n):
+                above = max(levels[k, j], levels[l, j]) - level
+                if above <= 0.0:
+                    total += 1.0
+                elif above < NEGLIGIBLE:
+                    total += np.exp(-above)
+            bounds[k, l] = level - np.log(total)
+
+
+# -- f along polylines: on a straight piece every component is a parabola -----------------------------
+
+
+@compiled
+def fill_extrema(
+    paths: FloatArray,
+    start: int,
+    stop: int,
+    centres: FloatArray,
+    factors: FloatArray,
+    offsets: FloatArray,
+    positions: FloatArray,
+    heights: FloatArray,
+    counts: IntArray,
+) -> None:
+    """Write the local minima and maxima of f along paths ``start:stop``, in order.
+
+    A position is the number of the piece plus the fraction along it. Entries alternate and the first and
+    the last are minima; an end of a path is one if f rises from there.
+    """
+    n_nodes, n_components = paths.shape[1], offsets.size
+    away, logs = np.empty(centres.shape), np.empty(n_components)
+    here, there = np.empty(centres.shape), np.empty(centres.shape)
+    parabolas, marks = np.empty((3, n_components)), np.empty(MOST_MARKS)
+    stack = np.empty((_DEEPEST_SPLIT + 2, 4))
+    for p in range(start, stop):
+        _log_terms(paths[p, 0], centres, factors, offsets, away, here, logs)
+        count, rising = 0, False
+        for piece in range(n_nodes - 1):
+            _log_terms(paths[p, piece + 1], centres, factors, offsets, away, there, logs)
+            n_active = _fill_parabolas(here, there, offsets, parabolas)
+            n_marks = _fill_marks(parabolas, n_active, marks)
+            count, rising = _scan_piece(
+                parabolas[:, :n_active], marks[:n_marks], piece, stack, positions[p], heights[p], count, rising
+            )
+            here, there = there, here
+        if not rising:
+            value, _ = _along(parabolas[:, :n_active], 1.0)
+            count = _record(n_nodes - 1.0, value, positions[p], heights[p], count)
+        counts[p] = count if count % 2 == 1 else count - 1  # the list was full
+
+
+@compiled
+def _fill_parabolas(here: FloatArray, there: FloatArray, offsets: FloatArray, parabolas: FloatArray) -> int:
+    """Write f_k(s) = a + b s + c s^2 on a piece for the components that matter there; return how many."""
+    n_features, n_components = here.shape
+    top = np.inf
+    for k in range(n_components):
+        a, b, c = 0.0, 0.0, 0.0
+        for i in range(n_features):
+            step = there[i, k] - here[i, k]
+            a += here[i, k] * here[i, k]
+            b += here[i, k] * step
+            c += step * step
+        parabolas[0, k], parabolas[1, k], parabolas[2, k] = 0.5 * a - offsets[k], b, 0.5 * c
+        top = min(top, max(parabolas[0, k], parabolas[0, k] + b + 0.5 * c))
+    n_active = 0
+    for k in range(n_components):
+        a, b, c = parabolas[0, k], parabolas[1, k], parabolas[2, k]
+        s = min(max(-b / (2 * c), 0.0), 1.0) if c > 0.0 else 0.0
+        if a + b * s + c * s * s < top + NEGLIGIBLE:
+            parabolas[0, n_active], parabolas[1, n_active], parabolas[2, n_active] = a, b, c
+            n_active += 1
+    return n_active
+
+
+@compiled
+def _fill_marks(parabolas: FloatArray, n_active: int, marks: FloatArray) -> int:
+    """Write, in order, where to look at f on a piece: around components narrower than it, and its end."""
+    active = parabolas[:, :n_active]
+    first, _ = _along(active, 0.0)
+    last, _ = _along(active, 1.0)
+    count = 0
+    for k in range(n_active):
+        a, b, c = active[0, k], active[1, k], active[2, k]
+        s = -b / (2 * c) if c > 0.5 else -1.0
+        if 0.0 < s < 1.0 and a + 0.5 * b * s < (1 - s) * first + s * last + 2.0:
+            for i in range(-2, 3):
+                mark = s + 1.25 * i / np.sqrt(2 * c)
+                if 1e-3 < mark < 1 - 1e-3 and count < MOST_MARKS - 1:
+                    marks[count] = mark
+                    count += 1
+    marks[count] = 1.0
+    marks[: count + 1].sort()
+    return count + 1
+
+
+@compiled
+def _scan_piece(
+    parabolas: FloatArray,
+    marks: FloatArray,
+    piece: int,
+    stack: FloatArray,
+    positions: FloatArray,
+    heights: FloatArray,
+    count: int,
+    rising: bool,
+) -> tuple[int, bool]:
+    """Walk along a piece, splitting where the slopes at two ends do not explain f between them."""
+    s0 = 0.0
+    f0, g0 = _along(parabolas, s0)
+    if (g0 > 0.0) != rising:
+        count = _record(piece + s0, f0, positions, heights, count)
+    for mark in marks:
+        f1, g1 = _along(parabolas, mark)
+        top = 0
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = mark, f1, g1, 0.0
+        while top >= 0:
+            s1, f1, g1, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+            if depth < _DEEPEST_SPLIT and _bends(s1 - s0, f0, g0, f1, g1):
+                stack[top, 3] = depth + 1
+                top += 1
+                middle = 0.5 * (s0 + s1)
+                f1, g1 = _along(parabolas, middle)
+                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, f1, g1, depth + 1
+            else:
+                if (g0 > 0.0) != (g1 > 0.0):
+                    position, height = _flat_point(parabolas, s0, s1, g0 > 0.0)
+                    count = _record(piece + position, height, positions, heights, count)
+                s0, f0, g0 = s1, f1, g1
+                top -= 1
+    return count, g0 > 0.0
+
+
+@compiled
+def _bends(h: float, f0: float, g0: float, f1: float, g1: float) -> bool:
+    """Say whether f between two points may hide more than its slopes there tell."""
+    if abs(f1 - f0 - 0.5 * h * (g0 + g1)) > _BEND:
+        return True
+    return (g0 > 0.0) == (g1 > 0.0) and (f1 - f0) * g0 < 0.0
+
+
+@compiled
+def _flat_point(parabolas: FloatArray, low: float, high: float, falls_after: bool) -> tuple[float, float]:
+    """Return where the slope changes sign, by bisection, and f there."""
+    for _ in range(48):
+        middle = 0.5 * (low + high)
+        _, slope = _along(parabolas, middle)
+        if (slope > 0.0) == falls_after:
+            low = middle
+        else:
+            high = middle
+    height, _ = _along(parabolas, low)
+    return low, height
+
+
+@compiled
+def _along(parabolas: FloatArray, s: float) -> tuple[float, float]:
+    """Return f and its slope at a fraction s of a piece."""
+    lowest = np.inf
+    for k in range(parabolas.shape[1]):
+        lowest = min(lowest, parabolas[0, k] + s * (parabolas[1, k] + s * parabolas[2, k]))
+    total, slope = 0.0, 0.0
+    for k in range(parabolas.shape[1]):
+        above = parabolas[0, k] + s * (parabolas[1, k] + s * parabolas[2, k]) - lowest
+        if above < NEGLIGIBLE:
+            share = np.exp(-above)
+            total += share
+            slope += share * (parabolas[1, k] + 2.0 * s * parabolas[2, k])
+    return lowest - np.log(total), slope / total
+
+
+@compiled
+def _record(
+    position: float, height: float, positions: FloatArray, heights: FloatArray, count: int
+) -> int:
+    """Append to a list that may be full; return its length."""
+    if count < positions.size:
+        positions[count], heights[count] = position, height
+        return count + 1
+    return count

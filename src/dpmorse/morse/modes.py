@@ -1,0 +1,86 @@
+"""The modes found so far, each once."""
+
+import numpy as np
+
+from dpmorse.morse.descent import descend, shift_down
+from dpmorse.morse.landscape import Landscape
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+_SAME = 1e-4  # distance in the metric A below which two certified points are one mode
+_SAME_IF_ROUGH = 1e-2  # likewise where one of them is not certified
+_CHUNK_VALUES = 1 << 20
+
+
+class ModeSet:
+    """Modes of a landscape in the order in which they were found.
+
+    ``reach`` descends from points and returns the index of the mode each one ends in, adding modes that
+    were not known.
+    """
+
+    def __init__(self, landscape: Landscape) -> None:
+        self._landscape = landscape
+        d = landscape.n_features
+        self.points: FloatArray = np.empty((0, d))
+        self.metrics: FloatArray = np.empty((0, d, d))
+        self.heights: FloatArray = np.empty(0)
+        self.certified: BoolArray = np.empty(0, dtype=bool)
+
+    def __len__(self) -> int:
+        """Return the number of modes."""
+        return len(self.points)
+
+    def reach(self, points: FloatArray) -> IntArray:
+        """Return a mode below each point: one that a path in {f <= f(point)} leads to."""
+        labels = self._slide(points)
+        left = np.flatnonzero(labels < 0)
+        lower = shift_down(self._landscape, points[left])
+        labels[left] = self._slide(lower)
+        lower, left = lower[labels[left] < 0], left[labels[left] < 0]
+        ends = descend(self._landscape, lower)
+        labels[left] = self._match(ends.points, ends.certified, first=0)
+        while np.any(labels[left] < 0):  # a mode seen for the first time may be seen by many points at once
+            new = np.flatnonzero(labels[left] < 0)
+            seed = new[np.argmax(ends.certified[new])]
+            self._add(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
+            labels[left[new]] = self._match(ends.points[new], ends.certified[new], first=len(self) - 1)
+            labels[left[seed]] = len(self) - 1
+        return labels
+
+    def _slide(self, points: FloatArray) -> IntArray:
+        """Return the nearest mode if f falls all the way along the straight line to it, else -1."""
+        labels = np.full(len(points), -1, dtype=np.int64)
+        if len(self) and len(points):
+            nearest, _ = self._nearest(points)
+            straight = np.stack([points, self.points[nearest]], axis=1)
+            positions, _, counts = self._landscape.extrema(straight)
+            falls = (counts == 1) & (positions[:, 0] > 1 - 1e-6)
+            labels[falls] = nearest[falls]
+        return labels
+
+    def _add(self, point: FloatArray, height: float, certified: bool) -> None:
+        metric = self._landscape.shapes(point[None]).metrics
+        self.points = np.vstack([self.points, point])
+        self.metrics = np.concatenate([self.metrics, metric])
+        self.heights = np.append(self.heights, height)
+        self.certified = np.append(self.certified, certified)
+
+    def _match(self, points: FloatArray, certified: BoolArray, first: int) -> IntArray:
+        """Return which of the known modes, from the ``first`` on, each point is, or -1."""
+        if first == len(self):
+            return np.full(len(points), -1, dtype=np.int64)
+        nearest, distances = self._nearest(points, first)
+        same = np.where(certified & self.certified[nearest], _SAME, _SAME_IF_ROUGH)
+        return np.where(distances < same, nearest, -1)
+
+    def _nearest(self, points: FloatArray, first: int = 0) -> tuple[IntArray, FloatArray]:
+        """Return the mode, from the ``first`` on, nearest to each point in its own metric, and how near."""
+        nearest, distances = np.empty(len(points), dtype=np.int64), np.empty(len(points))
+        modes, metrics = self.points[first:], self.metrics[first:]
+        step = max(1, _CHUNK_VALUES // modes.size)
+        for start in range(0, len(points), step):
+            rows = slice(start, start + step)
+            away = points[rows, None, :] - modes
+            squared = np.einsum("nmd,nmd->nm", np.einsum("nmd,mde->nme", away, metrics), away)
+            nearest[rows], distances[rows] = first + squared.argmin(axis=1), np.sqrt(squared.min(axis=1))
+        return nearest, distances
