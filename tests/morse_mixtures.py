@@ -9,10 +9,11 @@ FAMILIES = (
 )
 
 
-def random_mixture(family, n_features, seed):
-    """Return a mixture of the family; K is 3..30 in 2-D and 3..12 otherwise."""
+def random_mixture(family, n_features, seed, n_components=None):
+    """Return a mixture of the family; K is 3..30 in 2-D and 3..12 otherwise, unless it is given."""
     rng = np.random.default_rng([FAMILIES.index(family), n_features, seed])
-    n_components = int(rng.integers(3, 31 if n_features == 2 else 13))
+    drawn = int(rng.integers(3, 31 if n_features == 2 else 13))
+    n_components = n_components or drawn
     weights, means, covariances = _MAKERS[family](rng, n_components, n_features)
     return GaussianMixture(weights / np.sum(weights), means, covariances)
 

@@ -1,8 +1,10 @@
-"""An independent oracle for merge trees: flood a fine grid, then polish what the flood found.
+"""An independent oracle for merge trees: flood a fine grid, and start Newton's method all over a coarser one.
 
-It shares nothing with ``dpmorse.morse``: f, its gradient and Hessian come from ``GaussianMixture``, connectivity
-from union-find over the pixels of a grid in rising order, and critical points from SciPy's root finder started
-at the pixels where water appears or two lakes meet.
+It shares nothing with ``dpmorse.morse``: f, its gradient and Hessian come from ``GaussianMixture``. Connectivity comes
+from union-find over the pixels of a grid in rising order, polished with SciPy's root finder where two lakes meet.
+Pixels miss basins and passes smaller than themselves, so Newton's method also starts from every pixel of a
+coarser grid, and of a small grid around each component in its own units; each saddle it finds joins the two
+modes below it. The tree is Kruskal's over both.
 """
 
 import itertools
@@ -11,6 +13,9 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 from scipy.optimize import root
+from scipy.spatial import cKDTree
+
+_STARTS = 30_000
 
 
 @dataclass(frozen=True)
@@ -23,15 +28,28 @@ class OracleTree:
 
 
 def flood(mixture, n_pixels, margin=3.0):
-    """Return the merge tree of f = -ln p on a grid with about ``n_pixels`` pixels."""
+    """Return the merge tree of f = -ln p, from a grid of about ``n_pixels`` pixels."""
     axes = _axes(mixture, n_pixels, margin)
     f = _on_grid(mixture, axes)
     order = np.argsort(f, axis=None, kind="stable")
     steps = np.array([s for s in itertools.product((-1, 0, 1), repeat=len(axes)) if any(s)])
     minima, pixels, first, second = _union_find(f.ravel(), order, np.array(f.shape), steps)
     pitch = np.array([axis[1] - axis[0] for axis in axes])
-    modes, labels = _polish_minima(mixture, _points(axes, f.shape, minima))
-    return _assemble(mixture, modes, labels[first], labels[second], _points(axes, f.shape, pixels), f.ravel()[pixels], pitch)
+    met = _points(axes, f.shape, pixels)
+    polished = [_polish_saddle(mixture, x, pitch) for x in met]
+    unpolished = np.array([x is None for x in polished], dtype=bool)
+    stationary = _critical_points(mixture, _axes(mixture, _STARTS, margin), [x for x in polished if x is not None])
+    values, vectors = np.linalg.eigh(mixture.hessian(stationary))
+    saddle = (values[:, 0] < 0) & (values[:, 1] > 0)
+    aside = 0.02 * vectors[saddle, :, 0] / np.sqrt(-values[saddle, :1])
+    sides = stationary[saddle] + aside, stationary[saddle] - aside
+    starts = np.vstack([*sides, _points(axes, f.shape, minima), stationary[values[:, 0] > 0]])
+    modes, labels = _polish_minima(mixture, starts)
+    n = int(saddle.sum())
+    sure = zip(-mixture.log_density(stationary[saddle]), labels[:n], labels[n : 2 * n], itertools.repeat(True))
+    lakes = labels[2 * n :]
+    unsure = zip(f.ravel()[pixels], lakes[first], lakes[second], ~unpolished)
+    return _kruskal(modes, [*sure, *(edge[:3] + (False,) for edge in unsure if not edge[3])])
 
 
 def _axes(mixture, n_pixels, margin):
@@ -101,37 +119,49 @@ def _union_find(f, order, shape, steps):
 
 
 def _polish_minima(mixture, starts):
-    """Descend from each pixel minimum with SciPy; return distinct modes and the mode of each start."""
-    modes, labels = np.empty((0, mixture.n_features)), []
-    for x in starts:
-        x = _newton_descent(mixture, x)
-        metric = mixture.hessian(x[None])[0]
-        away = modes - x
-        same = np.flatnonzero(np.einsum("nd,de,ne->n", away, metric, away) < 1e-6)
-        if not same.size:
-            modes, same = np.vstack([modes, x]), [len(modes)]
-        labels.append(same[0])
-    return modes, np.array(labels, dtype=int)
+    """Descend from each start; return distinct modes and the mode of each start."""
+    ends = _newton_descent(mixture, starts)
+    modes, labels = np.empty((0, mixture.n_features)), np.full(len(ends), -1)
+    while np.any(labels < 0):
+        seed = np.argmin(labels)
+        away = ends - ends[seed]
+        squared = np.einsum("nd,de,ne->n", away, mixture.hessian(ends[seed][None])[0], away)
+        labels[(labels < 0) & (squared < 1e-6)] = len(modes)
+        labels[seed] = len(modes)
+        modes = np.vstack([modes, ends[seed]])
+    return modes, labels
 
 
 def _newton_descent(mixture, x):
-    for _ in range(500):
-        gradient, hessian = mixture.gradient(x[None])[0], mixture.hessian(x[None])[0]
+    """Descend by steps short enough to follow the valley: a twentieth of the size of components there."""
+    x, active = np.array(x), np.arange(len(x))
+    precisions = np.linalg.inv(mixture.covariances)
+    for _ in range(2000):
+        gradient, hessian = mixture.gradient(x[active]), mixture.hessian(x[active])
         values, vectors = np.linalg.eigh(hessian)
-        step = -vectors @ ((vectors.T @ gradient) / np.maximum(np.abs(values), 1e-8))
-        if abs(gradient @ step) < 1e-24:
+        along = np.einsum("nij,ni->nj", vectors, gradient)
+        curvature = np.maximum(np.abs(values), 1e-8)
+        step = -np.einsum("nij,nj->ni", vectors, along / curvature)
+        local = np.einsum("nk,kij->nij", mixture.responsibilities(x[active]), precisions)
+        length = np.sqrt(np.einsum("ni,nij,nj->n", step, local, step))
+        step *= np.minimum(1, 0.05 / (length + 1e-300))[:, None]
+        moving = -(gradient * step).sum(axis=1) > 1e-24
+        active, step = active[moving], step[moving]
+        if not active.size:
             break
-        height, size = -mixture.log_density(x[None])[0], 1.0
-        while -mixture.log_density((x + size * step)[None])[0] > height and size > 1e-8:
-            size /= 2
-        if size <= 1e-8:
-            break
-        x = x + size * step
+        height, size = -mixture.log_density(x[active]), np.ones(len(active))
+        for _ in range(30):
+            higher = -mixture.log_density(x[active] + size[:, None] * step) > height
+            if not higher.any():
+                break
+            size[higher] /= 2
+        x[active] += np.where(higher, 0, size)[:, None] * step
+        active = active[~higher]
     return x
 
 
 def _polish_saddle(mixture, x, pitch):
-    """Return f at the saddle within a few pixels of x, or None."""
+    """Return the saddle within a few pixels of x, or None."""
     found = root(
         lambda y: mixture.gradient((x + y * pitch)[None])[0] * pitch,
         np.zeros(len(x)),
@@ -141,19 +171,55 @@ def _polish_saddle(mixture, x, pitch):
     y = x + found.x * pitch
     values = np.linalg.eigvalsh(mixture.hessian(y[None])[0] * pitch[:, None] * pitch)
     near, flat = np.abs(found.x).max() < 4, np.abs(mixture.gradient(y[None])[0] * pitch).max() < 1e-7
-    return -mixture.log_density(y[None])[0] if near and flat and (values < 0).sum() == 1 else None
+    return y if near and flat and (values < 0).sum() == 1 else None
 
 
-def _assemble(mixture, modes, first, second, points, pixel_heights, pitch):
-    """Kruskal over the meetings between different modes, each at its polished height."""
+def _kruskal(modes, edges):
+    """Join modes over polished edges, lowest first, and only then over what could not be polished."""
     group, heights, sure = np.arange(len(modes)), [], True
-    edges = []
-    for i in np.flatnonzero(first != second):
-        polished = _polish_saddle(mixture, points[i], pitch)
-        edges.append((pixel_heights[i] if polished is None else polished, first[i], second[i], polished is not None))
-    for height, a, b, ok in sorted(edges):
+    for height, a, b, ok in sorted(edges, key=lambda edge: (not edge[3], edge[0])):
         if group[a] != group[b]:
             group[group == group[b]] = group[a]
             heights.append(height)
             sure = sure and ok
-    return OracleTree(modes, np.array(heights), sure)
+    return OracleTree(modes, np.sort(heights), sure)
+
+
+def _critical_points(mixture, axes, known):
+    """Return critical points: those known, and where Newton's method all over grids comes to rest."""
+    pitch = np.array([axis[1] - axis[0] for axis in axes])
+    coarse = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+    short = coarse[np.abs(_newton_step(mixture, coarse) / pitch).max(axis=1) < 2]
+    starts = np.vstack([short, _around_components(mixture), *known])
+    return _distinct(mixture, _newton(mixture, starts))
+
+
+def _newton(mixture, x, most=40):
+    """Return where Newton's method, with steps of limited length, comes to rest."""
+    active = np.arange(len(x))
+    for _ in range(most):
+        hessian, step = mixture.hessian(x[active]), _newton_step(mixture, x[active])
+        length = np.sqrt(np.abs(np.einsum("nd,nde,ne->n", step, np.abs(hessian), step)))
+        x[active] += step / np.maximum(1, length / 0.5)[:, None]
+        active = active[length > 1e-9]
+    return np.delete(x, active, axis=0)
+
+
+def _around_components(mixture, reach=8.0):
+    ticks = np.linspace(-reach, reach, 25 if mixture.n_features < 3 else 15)
+    unit = np.stack([g.ravel() for g in np.meshgrid(*[ticks] * mixture.n_features, indexing="ij")], axis=1)
+    kept = np.flatnonzero(mixture.weights > 0)
+    return np.vstack([mixture.means[k] + unit @ np.linalg.cholesky(mixture.covariances[k]).T for k in kept])
+
+
+def _newton_step(mixture, x):
+    return -np.linalg.solve(mixture.hessian(x) + 1e-12 * np.eye(x.shape[1]), mixture.gradient(x)[..., None])[..., 0]
+
+
+def _distinct(mixture, x):
+    """Return one of each group of points that agree to a millionth of the whole extent."""
+    extent = np.ptp(mixture.means, axis=0) + np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2)).max(axis=0)
+    x = x[np.unique(np.round(x / extent, 9), axis=0, return_index=True)[1]]
+    tree = cKDTree(x / extent)
+    kept = [i for i, near in enumerate(tree.query_ball_point(x / extent, 1e-6)) if min(near) == i]
+    return x[kept]

@@ -12,7 +12,8 @@ import numpy as np
 from dpmorse._compile import compiled
 from dpmorse.typing import FloatArray, IntArray
 
-NEGLIGIBLE = 45.0
+NEGLIGIBLE = 40.0
+NEGLIGIBLE_ON_PATHS = 30.0  # a path only has to be known to 1e-12
 MOST_MARKS = 256
 MOST_EXTREMA = 63  # odd: a list of extrema starts and ends with a minimum
 
@@ -222,9 +223,8 @@ def fill_extrema(
         for piece in range(n_nodes - 1):
             _log_terms(paths[p, piece + 1], centres, factors, offsets, away, there, logs)
             n_active = _fill_parabolas(here, there, offsets, parabolas)
-            n_marks = _fill_marks(parabolas, n_active, marks)
             count, rising = _scan_piece(
-                parabolas[:, :n_active], marks[:n_marks], piece, stack, positions[p], heights[p], count, rising
+                parabolas[:, :n_active], marks, piece, stack, positions[p], heights[p], count, rising
             )
             here, there = there, here
         if not rising:
@@ -251,21 +251,18 @@ def _fill_parabolas(here: FloatArray, there: FloatArray, offsets: FloatArray, pa
     for k in range(n_components):
         a, b, c = parabolas[0, k], parabolas[1, k], parabolas[2, k]
         s = min(max(-b / (2 * c), 0.0), 1.0) if c > 0.0 else 0.0
-        if a + b * s + c * s * s < top + NEGLIGIBLE:
+        if a + b * s + c * s * s < top + NEGLIGIBLE_ON_PATHS:
             parabolas[0, n_active], parabolas[1, n_active], parabolas[2, n_active] = a, b, c
             n_active += 1
     return n_active
 
 
 @compiled
-def _fill_marks(parabolas: FloatArray, n_active: int, marks: FloatArray) -> int:
+def _fill_marks(parabolas: FloatArray, first: float, last: float, marks: FloatArray) -> int:
     """Write, in order, where to look at f on a piece: around components narrower than it, and its end."""
-    active = parabolas[:, :n_active]
-    first, _ = _along(active, 0.0)
-    last, _ = _along(active, 1.0)
     count = 0
-    for k in range(n_active):
-        a, b, c = active[0, k], active[1, k], active[2, k]
+    for k in range(parabolas.shape[1]):
+        a, b, c = parabolas[0, k], parabolas[1, k], parabolas[2, k]
         s = -b / (2 * c) if c > 0.5 else -1.0
         if 0.0 < s < 1.0 and a + 0.5 * b * s < (1 - s) * first + s * last + 2.0:
             for i in range(-2, 3):
@@ -292,10 +289,11 @@ def _scan_piece(
     """Walk along a piece, splitting where the slopes at two ends do not explain f between them."""
     s0 = 0.0
     f0, g0 = _along(parabolas, s0)
+    f_end, g_end = _along(parabolas, 1.0)
     if (g0 > 0.0) != rising:
         count = _record(piece + s0, f0, positions, heights, count)
-    for mark in marks:
-        f1, g1 = _along(parabolas, mark)
+    for mark in marks[: _fill_marks(parabolas, f0, f_end, marks)]:
+        f1, g1 = (f_end, g_end) if mark == 1.0 else _along(parabolas, mark)
         top = 0
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = mark, f1, g1, 0.0
         while top >= 0:
@@ -308,7 +306,7 @@ def _scan_piece(
                 stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, f1, g1, depth + 1
             else:
                 if (g0 > 0.0) != (g1 > 0.0):
-                    position, height = _flat_point(parabolas, s0, s1, g0 > 0.0)
+                    position, height = _flat_point(parabolas, s0, g0, s1, g1)
                     count = _record(piece + position, height, positions, heights, count)
                 s0, f0, g0 = s1, f1, g1
                 top -= 1
@@ -324,17 +322,24 @@ def _bends(h: float, f0: float, g0: float, f1: float, g1: float) -> bool:
 
 
 @compiled
-def _flat_point(parabolas: FloatArray, low: float, high: float, falls_after: bool) -> tuple[float, float]:
-    """Return where the slope changes sign, by bisection, and f there."""
-    for _ in range(48):
-        middle = 0.5 * (low + high)
-        _, slope = _along(parabolas, middle)
-        if (slope > 0.0) == falls_after:
-            low = middle
+def _flat_point(
+    parabolas: FloatArray, s0: float, g0: float, s1: float, g1: float
+) -> tuple[float, float]:
+    """Return where the slope changes sign, by the Illinois rule, and f there to about 1e-10."""
+    s, f, side = s0, 0.0, 0
+    for _ in range(60):
+        s = (s0 * g1 - s1 * g0) / (g1 - g0)
+        s = s if s0 < s < s1 else 0.5 * (s0 + s1)
+        f, g = _along(parabolas, s)
+        if abs(g) * (s1 - s0) < 1e-10:
+            break
+        if (g > 0.0) == (g1 > 0.0):
+            s1, g1, g0 = s, g, 0.5 * g0 if side > 0 else g0
+            side = 1
         else:
-            high = middle
-    height, _ = _along(parabolas, low)
-    return low, height
+            s0, g0, g1 = s, g, 0.5 * g1 if side < 0 else g1
+            side = -1
+    return s, f
 
 
 @compiled
@@ -346,7 +351,7 @@ def _along(parabolas: FloatArray, s: float) -> tuple[float, float]:
     total, slope = 0.0, 0.0
     for k in range(parabolas.shape[1]):
         above = parabolas[0, k] + s * (parabolas[1, k] + s * parabolas[2, k]) - lowest
-        if above < NEGLIGIBLE:
+        if above < NEGLIGIBLE_ON_PATHS:
             share = np.exp(-above)
             total += share
             slope += share * (parabolas[1, k] + 2.0 * s * parabolas[2, k])

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from dpmorse.morse.descent import descend, shift_down
+from dpmorse.morse.descent import Frames, descend, shift_down
 from dpmorse.morse.landscape import Landscape
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _SAME = 1e-4  # distance in the metric A below which two certified points are one mode
 _SAME_IF_ROUGH = 1e-2  # likewise where one of them is not certified
+_ELSEWHERE = 0.5
 _CHUNK_VALUES = 1 << 20
 
 
@@ -18,8 +19,8 @@ class ModeSet:
     were not known.
     """
 
-    def __init__(self, landscape: Landscape) -> None:
-        self._landscape = landscape
+    def __init__(self, landscape: Landscape, *, thorough: bool) -> None:
+        self._landscape, self._thorough = landscape, thorough
         d = landscape.n_features
         self.points: FloatArray = np.empty((0, d))
         self.metrics: FloatArray = np.empty((0, d, d))
@@ -47,16 +48,35 @@ class ModeSet:
             labels[left[seed]] = len(self) - 1
         return labels
 
+    def guess(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
+        """Return the nearest mode of each point, and where another mode may hide."""
+        nearest, _ = self._nearest(points)
+        return nearest, self._hides(points, nearest)
+
     def _slide(self, points: FloatArray) -> IntArray:
-        """Return the nearest mode if f falls all the way along the straight line to it, else -1."""
+        """Return the nearest mode if f falls all the way along the straight line to it, else -1.
+
+        Where f is convex, a mode may hide close by: there only a mode near the Newton step counts.
+        """
         labels = np.full(len(points), -1, dtype=np.int64)
-        if len(self) and len(points):
+        if len(self) and len(points) and not self._thorough:
             nearest, _ = self._nearest(points)
             straight = np.stack([points, self.points[nearest]], axis=1)
             positions, _, counts = self._landscape.extrema(straight)
-            falls = (counts == 1) & (positions[:, 0] > 1 - 1e-6)
+            falls = (counts == 1) & (positions[:, 0] > 1 - 1e-6) & ~self._hides(points, nearest)
             labels[falls] = nearest[falls]
         return labels
+
+    def _hides(self, points: FloatArray, nearest: IntArray) -> BoolArray:
+        """Say where f is convex and its Newton step leads elsewhere than to the nearest mode."""
+        shapes = self._landscape.shapes(points)
+        frames = Frames.of(shapes)
+        convex = frames.curvatures[:, 0] > 0
+        step = frames.to_steps(-frames.slopes / np.maximum(frames.curvatures, 1e-3))
+        beyond = self.points[nearest] - (points + step)
+        squared = np.einsum("nd,nde,ne->n", beyond, shapes.metrics, beyond)
+        hides: BoolArray = convex & (squared > _ELSEWHERE**2)
+        return hides
 
     def _add(self, point: FloatArray, height: float, certified: bool) -> None:
         metric = self._landscape.shapes(point[None]).metrics

@@ -74,18 +74,37 @@ def touching_levels(wells: Wells, first: IntArray, second: IntArray) -> FloatArr
     for rows in _chunks(len(first), wells.centres.shape[1] ** 2):
         pencils = _Pencils.of(wells, first[rows], second[rows])
         floors = wells.floors[first[rows]], wells.floors[second[rows]]
-        levels[rows] = np.maximum(_meeting_level(pencils, *floors), np.maximum(*floors))
+        heights = _heights(pencils, *floors, _meeting(pencils, *floors))
+        levels[rows] = np.maximum(np.minimum(*heights), np.maximum(*floors))
     return levels
 
 
-def _meeting_level(pencils: _Pencils, floor_k: FloatArray, floor_l: FloatArray) -> FloatArray:
+def touching_points(wells: Wells, first: IntArray, second: IntArray) -> FloatArray:
+    """Return where on the ridgelines both wells are equally high."""
+    points = np.empty((len(first), wells.centres.shape[1]))
+    for rows in _chunks(len(first), wells.centres.shape[1] ** 2):
+        pencils = _Pencils.of(wells, first[rows], second[rows])
+        log_odds = _meeting(pencils, wells.floors[first[rows]], wells.floors[second[rows]])
+        y = pencils.at(log_odds[:, None])[:, 0]
+        points[rows] = wells.centres[first[rows]] + np.einsum("nij,nj->ni", pencils.bases, y)
+    return points
+
+
+def _meeting(pencils: _Pencils, floor_k: FloatArray, floor_l: FloatArray) -> FloatArray:
+    """Return the log odds at which both wells are equally high on the ridgeline, by bisection."""
     middle, half = pencils.log_odds_range(tails=40.0)
     for _ in range(_BISECTIONS):
-        squared = pencils.squared_distances(pencils.at(middle[:, None]))
-        f_k, f_l = floor_k + 0.5 * squared[0][:, 0], floor_l + 0.5 * squared[1][:, 0]
+        f_k, f_l = _heights(pencils, floor_k, floor_l, middle)
         half /= 2
         middle = np.where(f_l > f_k, middle + half, middle - half)
-    return np.minimum(f_k, f_l)
+    return middle
+
+
+def _heights(
+    pencils: _Pencils, floor_k: FloatArray, floor_l: FloatArray, log_odds: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    from_k, from_l = pencils.squared_distances(pencils.at(log_odds[:, None]))
+    return floor_k + 0.5 * from_k[:, 0], floor_l + 0.5 * from_l[:, 0]
 
 
 def ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) -> FloatArray:

@@ -1,102 +1,160 @@
-"""Modes and saddles along ridgelines."""
+"""The search for modes and saddles along ridgelines."""
 
 import numpy as np
 
+from dpmorse.morse.descent import Frames
 from dpmorse.morse.landscape import Landscape
 from dpmorse.morse.modes import ModeSet
 from dpmorse.morse.pairs import crossing_bounds, touching_matrix
 from dpmorse.morse.passes import Passes, find_passes
-from dpmorse.morse.ridgelines import Wells, ridgelines, touching_levels
+from dpmorse.morse.ridgelines import Wells, ridgelines, touching_points
 from dpmorse.morse.saddles import SaddleSet
 from dpmorse.morse.spanning import bottlenecks, spanning_edges
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.morse.strings import relax
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_NODES = 33
-_BATCH = 512
-_SPARE = 3.0
-_MOST = 4
-_FEW = 40
-_GAP = 1.0
+_FEW = 40  # up to so many components, every pair and every pass is followed
+_EXPLORED = 40
+_NODES_FEW = 33
+_NODES_MANY = 13
+_BATCH = 1024  # paths looked at together: bounds memory, and lets bounds learn from what was found
+_GAP = 1.0  # nats above the lowest known path to which passes are followed, where there are many
+_MOST_PER_PAIR = 4
+_SOFT_STEP = 0.3
+_ROUNDS = 3
+_STRING_STEPS = 30
+_STRING_NODES = 17
+CONTEST = 1e-6  # a path this much lower than the barrier proves that a saddle is missing
 
 
 class RidgelineSearch:
+    """Finds modes and certified saddles of a landscape; see ``docs/morse.md`` for the argument.
+
+    1. Modes below all centres.
+    2. Ridgelines between components, then between modes (with their local metrics): minima along them
+       reveal further modes, maxima are passes.
+    3. From every promising pass, and from every mode along its softest axis, a climb to a saddle.
+    4. Passes that lie lower than the certified barrier prove that a saddle is missing: strings are relaxed
+       through them, and followed anew.
+    """
+
     def __init__(self, landscape: Landscape) -> None:
         self.landscape = landscape
-        self.modes = ModeSet(landscape)
+        self.thorough = landscape.n_components <= _FEW
+        self.modes = ModeSet(landscape, thorough=self.thorough)
         self.saddles = SaddleSet(landscape, self.modes)
         self.passes = Passes.none(landscape.n_features)
-        self.component_modes = self.modes.reach(landscape.centres)
         self.n_pairs = 0
-        self.n_climbed = 0
+        self._n_climbed = 0
 
-    def run(self):
-        self.from_components()
-        self.climb()
-        self.from_modes()
-        self.climb()
-        return self
+    def run(self) -> None:
+        """Fill ``modes``, ``saddles`` and ``passes``."""
+        self.component_modes = self.modes.reach(self.landscape.centres)
+        if self.landscape.n_components == 1:
+            return
+        self._follow_components()
+        self._climb()
+        self._follow_modes()
+        self._climb()
+        self._leave_softly()
+        for round_number in range(_ROUNDS):
+            contested = self.contested()
+            if not contested.any():
+                break
+            self._relax(self.passes[contested], _STRING_STEPS * (round_number + 1))
 
     def barriers(self) -> FloatArray:
-        s = self.saddles
-        return bottlenecks(len(self.modes), s.ends[:, 0], s.ends[:, 1], s.heights)
+        """Return the barriers between modes over certified saddles."""
+        ends = self.saddles.ends
+        return bottlenecks(len(self.modes), ends[:, 0], ends[:, 1], self.saddles.heights)
 
-    def bounds(self) -> FloatArray:
-        """Upper bounds of barriers, from saddles and paths"""
-        s, p = self.saddles, self.passes
-        return bottlenecks(len(self.modes), np.r_[s.ends[:, 0], p.left], np.r_[s.ends[:, 1], p.right], np.r_[s.heights, p.heights])
+    def contested(self) -> BoolArray:
+        """Say which passes lie lower than the certified barrier between their modes."""
+        return self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - CONTEST
 
-    def from_components(self) -> None:
+    def _bounds(self) -> FloatArray:
+        """Return upper bounds of the barriers, from saddles and paths alike."""
+        ends, passes = self.saddles.ends, self.passes
+        first, second = np.r_[ends[:, 0], passes.left], np.r_[ends[:, 1], passes.right]
+        return bottlenecks(len(self.modes), first, second, np.r_[self.saddles.heights, passes.heights])
+
+    def _follow_components(self) -> None:
+        """Follow the ridgelines of the spanning tree of touching levels, then of all pairs that may matter."""
         land = self.landscape
         wells = Wells(land.centres, land.whiteners, -land.offsets)
         levels = touching_matrix(wells)
-        bounds = crossing_bounds(levels)
         first, second = np.triu_indices(land.n_components, 1)
         tree = spanning_edges(land.n_components, first, second, levels[first, second])
-        self.follow(wells, first[tree], second[tree], self.component_modes)
-        rest = np.setdiff1d(np.arange(len(first)), tree)
-        rest = rest[np.argsort(bounds[first, second][rest])]
-        floor = land.heights(land.centres)
-        while rest.size:
-            c = self.component_modes
-            known = self.bounds()[c[first[rest]], c[second[rest]]]
-            known = np.maximum(known, np.maximum(floor[first[rest]], floor[second[rest]]))
-            rest = rest[bounds[first[rest], second[rest]] < known]
-            batch, rest = rest[:_BATCH], rest[_BATCH:]
-            self.follow(wells, first[batch], second[batch], c)
+        self._follow(wells, first[tree], second[tree], self.component_modes)
+        rest = np.delete(np.arange(len(first)), tree)
+        first, second = first[rest], second[rest]
+        crossings = land.heights(touching_points(wells, first, second))
+        order = np.argsort(crossings)
+        first, second, crossings = first[order], second[order], crossings[order]
+        bounds = crossing_bounds(levels)[first, second]
+        explored = np.arange(len(first)) < _EXPLORED * land.n_components
+        while len(first):
+            if not self.thorough:
+                between, known = self._known(first, second)
+                needed = (np.maximum(bounds, crossings - _GAP) < between) | (explored & (bounds < known))
+                first, second, crossings, bounds, explored = (
+                    a[needed] for a in (first, second, crossings, bounds, explored)
+                )
+            self._follow(wells, first[:_BATCH], second[:_BATCH], self.component_modes)
+            first, second, crossings, bounds, explored = (
+                a[_BATCH:] for a in (first, second, crossings, bounds, explored)
+            )
 
-    def from_modes(self) -> None:
+    def _known(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the levels at which the modes, and the centres, of two components are known to be connected."""
+        modes, centres = self.component_modes, self.landscape.heights(self.landscape.centres)
+        between = self._bounds()[modes[first], modes[second]]
+        return between, np.maximum(between, np.maximum(centres[first], centres[second]))
+
+    def _follow_modes(self) -> None:
+        """Follow the ridgelines between modes, seen as wells with the local metric."""
         modes = self.modes
-        if len(modes) < 2: return
-        whiteners = np.linalg.cholesky(modes.metrics).swapaxes(1, 2)
-        wells = Wells(modes.points, whiteners, modes.heights)
+        wells = Wells(modes.points, np.linalg.cholesky(modes.metrics).swapaxes(1, 2), modes.heights)
         first, second = np.triu_indices(len(modes), 1)
-        levels = touching_levels(wells, first, second)
-        near = levels - _SPARE < self.bounds()[first, second]
-        first,second=first[near],second[near]
-        lab=np.arange(len(modes))
-        for i in range(0,len(first),_BATCH):
-            self.follow(wells, first[i:i+_BATCH], second[i:i+_BATCH], lab)
+        if not self.thorough:
+            near = self.landscape.heights(touching_points(wells, first, second)) - _GAP < self._bounds()[first, second]
+            first, second = first[near], second[near]
+        for start in range(0, len(first), _BATCH):
+            rows = slice(start, start + _BATCH)
+            self._follow(wells, first[rows], second[rows], np.arange(len(modes)))
 
-    def follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
+    def _follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
         self.n_pairs += len(first)
-        paths = ridgelines(wells, first, second, _NODES)
-        self.passes += find_passes(self.landscape, self.modes, paths, np.c_[labels[first], labels[second]])
+        paths = ridgelines(wells, first, second, _NODES_FEW if self.thorough else _NODES_MANY)
+        ends = np.stack([labels[first], labels[second]], axis=1)
+        highest = self._bounds() + _GAP if not self.thorough else None
+        self.passes += find_passes(self.landscape, self.modes, paths, ends, highest)
 
-    def climb(self) -> None:
-        passes = self.passes[self.n_climbed:]
-        self.n_climbed = len(self.passes)
-        b = self.bounds()
-        gap = np.inf if self.landscape.n_components <= _FEW else _GAP
-        passes = passes[passes.heights - gap <= b[passes.left, passes.right]]
-        if self.landscape.n_components > _FEW:
-            passes = passes[_lowest_of_each_pair(passes, len(self.modes), _MOST)]
+    def _climb(self) -> None:
+        """Climb from the passes found since the last time, the promising ones if there are many."""
+        passes = self.passes[self._n_climbed :]
+        self._n_climbed = len(self.passes)
+        if not self.thorough:
+            bounds = self._bounds()[passes.left, passes.right]
+            passes = passes[passes.heights - _GAP <= bounds]
+            passes = passes[passes.lowest_between_modes(_MOST_PER_PAIR)]
         self.saddles.search(passes.points, passes.tangents)
 
+    def _leave_softly(self) -> None:
+        """Climb from every mode along its softest axis: the way to saddles close to shallow modes."""
+        frames = Frames.of(self.landscape.shapes(self.modes.points))
+        step = _SOFT_STEP * frames.axes[:, :, 0]
+        starts = np.vstack([self.modes.points + step, self.modes.points - step])
+        self.saddles.search(starts, np.vstack([step, step]))
 
-def _lowest_of_each_pair(passes: Passes, n_modes: int, most: int) -> IntArray:
-    """Return up to ``most`` passes between any two modes, the lowest."""
-    key = np.minimum(passes.left, passes.right) * n_modes + np.maximum(passes.left, passes.right)
-    order = np.lexsort((passes.heights, key))
-    starts = np.r_[True, np.diff(key[order]) != 0] if len(order) else np.empty(0, bool)
-    rank = np.arange(len(order)) - np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-    return order[rank < most]
+    def _relax(self, contested: Passes, n_steps: int) -> None:
+        """Relax strings through contested passes and follow what they become."""
+        lowest = contested[contested.lowest_between_modes(1)]
+        left, right = self.modes.points[lowest.left], self.modes.points[lowest.right]
+        t = np.linspace(0, 1, _STRING_NODES)[:, None]
+        up = left[:, None] + t * (lowest.points - left)[:, None]
+        down = lowest.points[:, None] + t * (right - lowest.points)[:, None]
+        paths = relax(self.landscape, np.concatenate([up, down[:, 1:]], axis=1), n_steps)
+        ends = np.stack([lowest.left, lowest.right], axis=1)
+        self.passes += find_passes(self.landscape, self.modes, paths, ends)
+        self._climb()
