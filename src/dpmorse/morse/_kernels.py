@@ -17,8 +17,9 @@ NEGLIGIBLE_ON_PATHS = 30.0  # a path only has to be known to 1e-12
 MOST_MARKS = 256
 MOST_EXTREMA = 63  # odd: a list of extrema starts and ends with a minimum
 
-_DEEPEST_SPLIT = 7
-_BEND = 0.05  # nats between a piece and the chord of its slopes, above which it is split
+_DEEPEST_SPLIT = 8
+_ASIDE = 1e-4  # slopes at the ends of a path, which may be modes, are taken so much of a piece further in
+_SURPRISE = 2e-3  # nats by which f may differ from what slopes and curvatures at two ends tell
 
 
 @compiled
@@ -216,7 +217,7 @@ def fill_extrema(
     away, logs = np.empty(centres.shape), np.empty(n_components)
     here, there = np.empty(centres.shape), np.empty(centres.shape)
     parabolas, marks = np.empty((3, n_components)), np.empty(MOST_MARKS)
-    stack = np.empty((_DEEPEST_SPLIT + 2, 4))
+    stack = np.empty((_DEEPEST_SPLIT + 2, 5))
     for p in range(start, stop):
         _log_terms(paths[p, 0], centres, factors, offsets, away, here, logs)
         count, rising = 0, False
@@ -224,11 +225,20 @@ def fill_extrema(
             _log_terms(paths[p, piece + 1], centres, factors, offsets, away, there, logs)
             n_active = _fill_parabolas(here, there, offsets, parabolas)
             count, rising = _scan_piece(
-                parabolas[:, :n_active], marks, piece, stack, positions[p], heights[p], count, rising
+                parabolas[:, :n_active],
+                marks,
+                piece,
+                _ASIDE if piece == 0 else 0.0,
+                1.0 - _ASIDE if piece == n_nodes - 2 else 1.0,
+                stack,
+                positions[p],
+                heights[p],
+                count,
+                rising,
             )
             here, there = there, here
         if not rising:
-            value, _ = _along(parabolas[:, :n_active], 1.0)
+            value, _, _ = _along(parabolas[:, :n_active], 1.0)
             count = _record(n_nodes - 1.0, value, positions[p], heights[p], count)
         counts[p] = count if count % 2 == 1 else count - 1  # the list was full
 
@@ -258,7 +268,7 @@ def _fill_parabolas(here: FloatArray, there: FloatArray, offsets: FloatArray, pa
 
 
 @compiled
-def _fill_marks(parabolas: FloatArray, first: float, last: float, marks: FloatArray) -> int:
+def _fill_marks(parabolas: FloatArray, first: float, last: float, end: float, marks: FloatArray) -> int:
     """Write, in order, where to look at f on a piece: around components narrower than it, and its end."""
     count = 0
     for k in range(parabolas.shape[1]):
@@ -270,7 +280,7 @@ def _fill_marks(parabolas: FloatArray, first: float, last: float, marks: FloatAr
                 if 1e-3 < mark < 1 - 1e-3 and count < MOST_MARKS - 1:
                     marks[count] = mark
                     count += 1
-    marks[count] = 1.0
+    marks[count] = end
     marks[: count + 1].sort()
     return count + 1
 
@@ -280,6 +290,8 @@ def _scan_piece(
     parabolas: FloatArray,
     marks: FloatArray,
     piece: int,
+    begin: float,
+    end: float,
     stack: FloatArray,
     positions: FloatArray,
     heights: FloatArray,
@@ -287,38 +299,53 @@ def _scan_piece(
     rising: bool,
 ) -> tuple[int, bool]:
     """Walk along a piece, splitting where the slopes at two ends do not explain f between them."""
-    s0 = 0.0
-    f0, g0 = _along(parabolas, s0)
-    f_end, g_end = _along(parabolas, 1.0)
+    s0 = begin
+    f0, g0, c0 = _along(parabolas, begin)
+    f_end, g_end, c_end = _along(parabolas, end)
     if (g0 > 0.0) != rising:
-        count = _record(piece + s0, f0, positions, heights, count)
-    for mark in marks[: _fill_marks(parabolas, f0, f_end, marks)]:
-        f1, g1 = (f_end, g_end) if mark == 1.0 else _along(parabolas, mark)
+        count = _record(piece, f0, positions, heights, count)
+    for mark in marks[: _fill_marks(parabolas, f0, f_end, end, marks)]:
+        f1, g1, c1 = (f_end, g_end, c_end) if mark == end else _along(parabolas, mark)
         top = 0
-        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = mark, f1, g1, 0.0
+        _push(stack, top, mark, f1, g1, c1, 0.0)
         while top >= 0:
-            s1, f1, g1, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
-            if depth < _DEEPEST_SPLIT and _bends(s1 - s0, f0, g0, f1, g1):
-                stack[top, 3] = depth + 1
+            s1, f1, g1, c1, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4]
+            if depth < _DEEPEST_SPLIT and _surprises(s1 - s0, f0, g0, c0, f1, g1, c1):
+                stack[top, 4] = depth + 1
                 top += 1
                 middle = 0.5 * (s0 + s1)
-                f1, g1 = _along(parabolas, middle)
-                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = middle, f1, g1, depth + 1
+                f1, g1, c1 = _along(parabolas, middle)
+                _push(stack, top, middle, f1, g1, c1, depth + 1)
             else:
                 if (g0 > 0.0) != (g1 > 0.0):
                     position, height = _flat_point(parabolas, s0, g0, s1, g1)
                     count = _record(piece + position, height, positions, heights, count)
-                s0, f0, g0 = s1, f1, g1
+                s0, f0, g0, c0 = s1, f1, g1, c1
                 top -= 1
     return count, g0 > 0.0
 
 
 @compiled
-def _bends(h: float, f0: float, g0: float, f1: float, g1: float) -> bool:
-    """Say whether f between two points may hide more than its slopes there tell."""
-    if abs(f1 - f0 - 0.5 * h * (g0 + g1)) > _BEND:
+def _push(stack: FloatArray, top: int, s: float, f: float, g: float, c: float, depth: float) -> None:
+    stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4] = s, f, g, c, depth
+
+
+@compiled
+def _surprises(h: float, f0: float, g0: float, c0: float, f1: float, g1: float, c1: float) -> bool:
+    """Say whether f between two points may hide more than value, slope and curvature there tell.
+
+    Smooth functions satisfy the corrected trapezoidal rule, and the cubic through slopes and curvatures
+    says whether f turns twice between two slopes of one sign.
+    """
+    if abs(f1 - f0 - 0.5 * h * (g0 + g1) - h * h * (c0 - c1) / 12.0) > _SURPRISE:
         return True
-    return (g0 > 0.0) == (g1 > 0.0) and (f1 - f0) * g0 < 0.0
+    if (g0 > 0.0) != (g1 > 0.0):
+        return False
+    middle = 0.5 * (g0 + g1) + 0.125 * h * (c0 - c1)
+    early = (27.0 * g0 + 5.0 * g1) / 32.0 + h * (9.0 * c0 - 3.0 * c1) / 64.0
+    late = (5.0 * g0 + 27.0 * g1) / 32.0 + h * (3.0 * c0 - 9.0 * c1) / 64.0
+    rises = g0 > 0.0
+    return (middle > 0.0) != rises or (early > 0.0) != rises or (late > 0.0) != rises
 
 
 @compiled
@@ -330,7 +357,7 @@ def _flat_point(
     for _ in range(60):
         s = (s0 * g1 - s1 * g0) / (g1 - g0)
         s = s if s0 < s < s1 else 0.5 * (s0 + s1)
-        f, g = _along(parabolas, s)
+        f, g, _ = _along(parabolas, s)
         if abs(g) * (s1 - s0) < 1e-10:
             break
         if (g > 0.0) == (g1 > 0.0):
@@ -343,19 +370,22 @@ def _flat_point(
 
 
 @compiled
-def _along(parabolas: FloatArray, s: float) -> tuple[float, float]:
-    """Return f and its slope at a fraction s of a piece."""
+def _along(parabolas: FloatArray, s: float) -> tuple[float, float, float]:
+    """Return f, its slope and its curvature at a fraction s of a piece."""
     lowest = np.inf
     for k in range(parabolas.shape[1]):
         lowest = min(lowest, parabolas[0, k] + s * (parabolas[1, k] + s * parabolas[2, k]))
-    total, slope = 0.0, 0.0
+    total, slope, square, bend = 0.0, 0.0, 0.0, 0.0
     for k in range(parabolas.shape[1]):
         above = parabolas[0, k] + s * (parabolas[1, k] + s * parabolas[2, k]) - lowest
         if above < NEGLIGIBLE_ON_PATHS:
-            share = np.exp(-above)
+            share, steep = np.exp(-above), parabolas[1, k] + 2.0 * s * parabolas[2, k]
             total += share
-            slope += share * (parabolas[1, k] + 2.0 * s * parabolas[2, k])
-    return lowest - np.log(total), slope / total
+            slope += share * steep
+            square += share * steep * steep
+            bend += share * parabolas[2, k]
+    slope /= total
+    return lowest - np.log(total), slope, 2.0 * bend / total - (square / total - slope * slope)
 
 
 @compiled
