@@ -283,7 +283,7 @@ def test_constant_column_by_bounds(kind, rng):
     X = np.column_stack([rng.uniform(-1, 1, 300), np.full(300, 7.0)])
     model = kind(2, epsilon=5.0, bounds=([-1, 7.0], [1, 7.0]), n_iter=3, random_state=0).fit(X)
     live = model.mixture_.weights > 0
-    assert model.mixture_.means[live, 1] == pytest.approx(np.full(live.sum(), 7.0), abs=0.05)
+    assert model.mixture_.means[live, 1] == pytest.approx(np.full(live.sum(), 7.0), abs=0.2)
 
 
 @KINDS

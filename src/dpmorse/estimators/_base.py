@@ -17,7 +17,7 @@ from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
-_NO_LABELS = (
+NO_LABELS = (
     "labels_ is not kept on purpose: the label of a training record is a function of that person's own "
     "record, so it is not differentially private. Publish the model, and call predict(X) where the data are."
 )
@@ -92,7 +92,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     @property
     def labels_(self) -> NoReturn:
         """Always absent; see the message."""
-        raise AttributeError(_NO_LABELS)
+        raise AttributeError(NO_LABELS)
 
     def _points(self, X: Any) -> FloatArray:
         """Return points as ``fit`` would see them; check that X has the columns of the fit."""

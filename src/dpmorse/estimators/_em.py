@@ -30,7 +30,7 @@ from dpmorse.privacy import (
 )
 from dpmorse.privacy.calibration import affordable_rho
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
-from dpmorse.statistics.moments import NoiseScales
+from dpmorse.statistics.moments import NoiseScales, NoisyMoments
 from dpmorse.typing import FloatArray
 
 _START_VARIANCE = 0.1
@@ -65,6 +65,7 @@ class PrivateEM(PrivateMixtureEstimator):
         bounds: Any = None,
         neighboring: str = "add-remove",
         n_iter: int = 10,
+        n_averaged: int | None = None,
         radius: float | None = None,
         shares: MomentShares | None = None,
         calibration: str = "gaussian",
@@ -81,6 +82,7 @@ class PrivateEM(PrivateMixtureEstimator):
         self.bounds = bounds
         self.neighboring = neighboring
         self.n_iter = n_iter
+        self.n_averaged = n_averaged
         self.radius = radius
         self.shares = shares
         self.calibration = calibration
@@ -160,15 +162,18 @@ class PrivateEM(PrivateMixtureEstimator):
         mechanism: GaussianMechanism,
         parameters: Parameters,
     ) -> Parameters:
-        """Alternate exact sums, one noisy release, and the M-step."""
+        """Alternate exact sums, one noisy release, and the M-step on the average of the last releases."""
         statistic, settings = plan.statistic, plan.settings
+        settling, recent = max(_ROUNDS_TO_SETTLE, settings.n_averaged), []
         for rounds_left, planned in zip(range(settings.n_iter - 1, -1, -1), plan.releases, strict=True):
             cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
             exact = engine.reduce(records, statistic, cells)
             released = mechanism.release(statistic.to_units(exact), planned)
             noisy = statistic.from_units(released, planned)
-            parameters = maximise(parameters, noisy, statistic.domain, settings.reg_covar, self._prior)
-            if settings.relocate and rounds_left >= _ROUNDS_TO_SETTLE:
+            recent = [*recent, noisy] if rounds_left < settings.n_averaged else [noisy]
+            averaged = NoisyMoments.average(recent)
+            parameters = maximise(parameters, averaged, statistic.domain, settings.reg_covar, self._prior)
+            if settings.relocate and rounds_left >= settling:
                 parameters = relocate(parameters, noisy, statistic.domain)
         return parameters
 

@@ -20,6 +20,7 @@ class Settings:
 
     n_components: int
     n_iter: int
+    n_averaged: int
     budget: Budget
     domain: Domain
     shares: MomentShares | None
@@ -31,9 +32,11 @@ class Settings:
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> "Settings":
         """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
+        n_iter = _validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER)
         settings = cls(
             n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
-            n_iter=_validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER),
+            n_iter=n_iter,
+            n_averaged=_check_averaged(estimator.n_averaged, n_iter),
             reg_covar=_validate.positive_real(reg_covar=estimator.reg_covar),
             relocate=_validate.boolean(relocate=estimator.relocate),
             budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
@@ -54,6 +57,7 @@ class Settings:
             "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
             "neighboring": self.budget.neighboring.value,
             "n_iter": self.n_iter,
+            "n_averaged": self.n_averaged,
             "radius": self.domain.radius,
             "shares": None if self.shares is None else asdict(self.shares),
             "calibration": self.calibration.value,
@@ -61,6 +65,13 @@ class Settings:
             "relocate": self.relocate,
             "noise": self.noise,
         }
+
+
+def _check_averaged(n_averaged: object, n_iter: int) -> int:
+    """Return how many of the last rounds are averaged: by default a third of them."""
+    if n_averaged is None:
+        return max(1, n_iter // 3)
+    return _validate.positive_int(n_averaged=n_averaged, at_most=n_iter)
 
 
 def _check_shares(shares: object, calibration: object) -> MomentShares | None:

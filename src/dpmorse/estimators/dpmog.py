@@ -36,6 +36,9 @@ class DPMoG(PrivateEM):
         Whose presence or value is protected; under "replace-one" the number of records is public.
     n_iter : int, default=10
         Rounds. Each makes one release and gets an equal share of the budget.
+    n_averaged : int or None, default=None
+        How many of the last rounds are averaged to make the released model, at no cost; None is a third
+        of them, 1 is the paper's.
     radius : float or None, default=None
         Shrinks records to a ball of this radius around the centre of the box, in units of the box's
         half-width. In many columns this lowers the noise a great deal at the price of clipping.
@@ -47,7 +50,7 @@ class DPMoG(PrivateEM):
         Smallest eigenvalue of a covariance in scaled units (the box is [-1, 1]^D).
     relocate : bool, default=True
         Move components that the noise does not support onto halves of the heaviest ones, in all but the
-        last two rounds. Costs nothing; False keeps them where they started, as the paper does.
+        last rounds. Costs nothing; False keeps them where they started, as the paper does.
     noise : {"native", "opendp"}, default="native"
         Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
     engine : Engine or None, default=None

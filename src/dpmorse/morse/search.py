@@ -1,160 +1,63 @@
-"""The search for modes and saddles along ridgelines."""
+"""What every search for modes and saddles keeps, and how it ends: connected, with doubts made visible."""
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dpmorse.morse.descent import Frames
 from dpmorse.morse.landscape import Landscape
 from dpmorse.morse.modes import ModeSet
-from dpmorse.morse.pairs import crossing_bounds, touching_matrix
 from dpmorse.morse.passes import Passes, find_passes
-from dpmorse.morse.ridgelines import Wells, ridgelines, touching_points
 from dpmorse.morse.saddles import SaddleSet
-from dpmorse.morse.spanning import bottlenecks, spanning_edges
-from dpmorse.morse.strings import relax
+from dpmorse.morse.spanning import bottlenecks
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_FEW = 40  # up to so many components, every pair and every pass is followed
-_EXPLORED = 40
-_NODES_FEW = 33
-_NODES_MANY = 13
-_BATCH = 1024  # paths looked at together: bounds memory, and lets bounds learn from what was found
-_GAP = 1.0  # nats above the lowest known path to which passes are followed, where there are many
-_MOST_PER_PAIR = 4
-_SOFT_STEP = 0.3
-_ROUNDS = 3
-_STRING_STEPS = 30
-_STRING_NODES = 17
-CONTEST = 1e-6  # a path this much lower than the barrier proves that a saddle is missing
+_CONTEST = 1e-6  # a path this much lower than the barrier proves that a saddle is missing
 
 
-class RidgelineSearch:
-    """Finds modes and certified saddles of a landscape; see ``docs/morse.md`` for the argument.
+class Search(ABC):
+    """Modes, certified saddles, and passes of paths, of one landscape."""
 
-    1. Modes below all centres.
-    2. Ridgelines between components, then between modes (with their local metrics): minima along them
-       reveal further modes, maxima are passes.
-    3. From every promising pass, and from every mode along its softest axis, a climb to a saddle.
-    4. Passes that lie lower than the certified barrier prove that a saddle is missing: strings are relaxed
-       through them, and followed anew.
-    """
-
-    def __init__(self, landscape: Landscape) -> None:
+    def __init__(self, landscape: Landscape, *, thorough: bool = True) -> None:
         self.landscape = landscape
-        self.thorough = landscape.n_components <= _FEW
-        self.modes = ModeSet(landscape, thorough=self.thorough)
+        self.modes = ModeSet(landscape, thorough=thorough)
         self.saddles = SaddleSet(landscape, self.modes)
         self.passes = Passes.none(landscape.n_features)
-        self.n_pairs = 0
-        self._n_climbed = 0
+        self.component_modes: IntArray = self.modes.reach(landscape.centres)
 
     def run(self) -> None:
-        """Fill ``modes``, ``saddles`` and ``passes``."""
-        self.component_modes = self.modes.reach(self.landscape.centres)
-        if self.landscape.n_components == 1:
-            return
-        self._follow_components()
-        self._climb()
-        self._follow_modes()
-        self._climb()
-        self._leave_softly()
-        for round_number in range(_ROUNDS):
-            contested = self.contested()
-            if not contested.any():
-                break
-            self._relax(self.passes[contested], _STRING_STEPS * (round_number + 1))
+        """Find what there is to find; afterwards saddles and passes connect all modes."""
+        if self.landscape.n_components > 1:
+            self._explore()
+        self._connect()
+
+    @abstractmethod
+    def _explore(self) -> None:
+        """Fill modes, saddles and passes."""
 
     def barriers(self) -> FloatArray:
         """Return the barriers between modes over certified saddles."""
         ends = self.saddles.ends
         return bottlenecks(len(self.modes), ends[:, 0], ends[:, 1], self.saddles.heights)
 
-    def contested(self) -> BoolArray:
-        """Say which passes lie lower than the certified barrier between their modes."""
-        return self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - CONTEST
-
-    def _bounds(self) -> FloatArray:
+    def bounds(self) -> FloatArray:
         """Return upper bounds of the barriers, from saddles and paths alike."""
         ends, passes = self.saddles.ends, self.passes
         first, second = np.r_[ends[:, 0], passes.left], np.r_[ends[:, 1], passes.right]
         return bottlenecks(len(self.modes), first, second, np.r_[self.saddles.heights, passes.heights])
 
-    def _follow_components(self) -> None:
-        """Follow the ridgelines of the spanning tree of touching levels, then of all pairs that may matter."""
-        land = self.landscape
-        wells = Wells(land.centres, land.whiteners, -land.offsets)
-        levels = touching_matrix(wells)
-        first, second = np.triu_indices(land.n_components, 1)
-        tree = spanning_edges(land.n_components, first, second, levels[first, second])
-        self._follow(wells, first[tree], second[tree], self.component_modes)
-        rest = np.delete(np.arange(len(first)), tree)
-        first, second = first[rest], second[rest]
-        crossings = land.heights(touching_points(wells, first, second))
-        order = np.argsort(crossings)
-        first, second, crossings = first[order], second[order], crossings[order]
-        bounds = crossing_bounds(levels)[first, second]
-        explored = np.arange(len(first)) < _EXPLORED * land.n_components
-        while len(first):
-            if not self.thorough:
-                between, known = self._known(first, second)
-                needed = (np.maximum(bounds, crossings - _GAP) < between) | (explored & (bounds < known))
-                first, second, crossings, bounds, explored = (
-                    a[needed] for a in (first, second, crossings, bounds, explored)
-                )
-            self._follow(wells, first[:_BATCH], second[:_BATCH], self.component_modes)
-            first, second, crossings, bounds, explored = (
-                a[_BATCH:] for a in (first, second, crossings, bounds, explored)
-            )
+    def contested(self) -> BoolArray:
+        """Say which passes lie lower than the certified barrier between their modes: a saddle is missing."""
+        contested: BoolArray = self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - _CONTEST
+        return contested
 
-    def _known(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the levels at which the modes, and the centres, of two components are known to be connected."""
-        modes, centres = self.component_modes, self.landscape.heights(self.landscape.centres)
-        between = self._bounds()[modes[first], modes[second]]
-        return between, np.maximum(between, np.maximum(centres[first], centres[second]))
-
-    def _follow_modes(self) -> None:
-        """Follow the ridgelines between modes, seen as wells with the local metric."""
-        modes = self.modes
-        wells = Wells(modes.points, np.linalg.cholesky(modes.metrics).swapaxes(1, 2), modes.heights)
-        first, second = np.triu_indices(len(modes), 1)
-        if not self.thorough:
-            near = self.landscape.heights(touching_points(wells, first, second)) - _GAP < self._bounds()[first, second]
-            first, second = first[near], second[near]
-        for start in range(0, len(first), _BATCH):
-            rows = slice(start, start + _BATCH)
-            self._follow(wells, first[rows], second[rows], np.arange(len(modes)))
-
-    def _follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
-        self.n_pairs += len(first)
-        paths = ridgelines(wells, first, second, _NODES_FEW if self.thorough else _NODES_MANY)
-        ends = np.stack([labels[first], labels[second]], axis=1)
-        highest = self._bounds() + _GAP if not self.thorough else None
-        self.passes += find_passes(self.landscape, self.modes, paths, ends, highest)
-
-    def _climb(self) -> None:
-        """Climb from the passes found since the last time, the promising ones if there are many."""
-        passes = self.passes[self._n_climbed :]
-        self._n_climbed = len(self.passes)
-        if not self.thorough:
-            bounds = self._bounds()[passes.left, passes.right]
-            passes = passes[passes.heights - _GAP <= bounds]
-            passes = passes[passes.lowest_between_modes(_MOST_PER_PAIR)]
-        self.saddles.search(passes.points, passes.tangents)
-
-    def _leave_softly(self) -> None:
-        """Climb from every mode along its softest axis: the way to saddles close to shallow modes."""
-        frames = Frames.of(self.landscape.shapes(self.modes.points))
-        step = _SOFT_STEP * frames.axes[:, :, 0]
-        starts = np.vstack([self.modes.points + step, self.modes.points - step])
-        self.saddles.search(starts, np.vstack([step, step]))
-
-    def _relax(self, contested: Passes, n_steps: int) -> None:
-        """Relax strings through contested passes and follow what they become."""
-        lowest = contested[contested.lowest_between_modes(1)]
-        left, right = self.modes.points[lowest.left], self.modes.points[lowest.right]
-        t = np.linspace(0, 1, _STRING_NODES)[:, None]
-        up = left[:, None] + t * (lowest.points - left)[:, None]
-        down = lowest.points[:, None] + t * (right - lowest.points)[:, None]
-        paths = relax(self.landscape, np.concatenate([up, down[:, 1:]], axis=1), n_steps)
-        ends = np.stack([lowest.left, lowest.right], axis=1)
-        self.passes += find_passes(self.landscape, self.modes, paths, ends)
-        self._climb()
+    def _connect(self) -> None:
+        """Join modes that nothing joins yet by straight lines, each to the nearest one beyond."""
+        while (lost := np.flatnonzero(self.bounds()[0] == np.inf)).size:
+            home = np.setdiff1d(np.arange(len(self.modes)), lost)
+            away = self.modes.points[lost, None] - self.modes.points[home]
+            squared = np.einsum("lhd,lde,lhe->lh", away, self.modes.metrics[lost], away)
+            nearest = home[squared.argmin(axis=1)]
+            paths = np.stack([self.modes.points[lost], self.modes.points[nearest]], axis=1)
+            found = find_passes(self.landscape, self.modes, paths, np.stack([lost, nearest], axis=1))
+            self.saddles.search(found.points, found.tangents)
+            self.passes += found

@@ -1,0 +1,48 @@
+"""Modes and saddles as a weighted graph."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpmorse.morse.critical_points import CriticalPoints
+
+
+@dataclass(frozen=True, eq=False)
+class MorseGraph:
+    """Modes are nodes; each saddle is an edge between two of them, weighted by f there.
+
+    Two modes may be joined by several saddles. An edge that is not certified carries a lower and an
+    upper bound instead of one height.
+    """
+
+    critical_points: CriticalPoints
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """One record per mode: number, height, certificate, coordinates, components below it."""
+        points = self.critical_points
+        return [
+            {
+                "mode": i,
+                "height": float(points.mode_heights[i]),
+                "certified": bool(points.mode_certified[i]),
+                "point": points.modes[i].tolist(),
+                "components": [int(k) for k in (points.component_modes == i).nonzero()[0]],
+            }
+            for i in range(points.n_modes)
+        ]
+
+    @property
+    def edges(self) -> list[dict[str, Any]]:
+        """One record per saddle: the modes it joins, height, lower bound, certificate, coordinates."""
+        points = self.critical_points
+        return [
+            {
+                "source": int(points.saddle_ends[i, 0]),
+                "target": int(points.saddle_ends[i, 1]),
+                "height": float(points.saddle_heights[i]),
+                "lower_bound": float(points.saddle_bounds[i]),
+                "certified": bool(points.saddle_certified[i]),
+                "point": points.saddles[i].tolist(),
+            }
+            for i in range(len(points.saddles))
+        ]

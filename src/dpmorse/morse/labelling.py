@@ -1,0 +1,51 @@
+"""From points to clusters, through the mode each point descends to."""
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse.landscape import Landscape
+from dpmorse.morse.merge_tree import MergeTree
+from dpmorse.morse.modes import ModeSet
+from dpmorse.typing import FloatArray, IntArray
+
+_CHUNK = 4096
+
+
+def basins(mixture: GaussianMixture, tree: MergeTree, X: FloatArray) -> IntArray:
+    """Return the mode whose basin holds each point, by a descent that never rises; -1 for one not in the tree.
+
+    Basins are those of the descent: mean shift, then Newton's method in the convex part around the mode.
+    """
+    landscape = Landscape(mixture)
+    modes = ModeSet(landscape, thorough=True)
+    modes.reach(landscape.to_whitened(tree.modes))
+    known = modes.reach(landscape.to_whitened(tree.modes))
+    number = np.full(len(tree.modes), -1, dtype=np.int64)
+    number[known] = np.arange(len(known))
+    found = np.empty(len(X), dtype=np.int64)
+    for start in range(0, len(X), _CHUNK):
+        reached = modes.reach(landscape.to_whitened(X[start : start + _CHUNK]))
+        found[start : start + _CHUNK] = np.where(reached < len(known), number[np.minimum(reached, len(known) - 1)], -1)
+    return found
+
+
+def label_by_component(mixture: GaussianMixture, labels: IntArray, X: FloatArray) -> IntArray:
+    """Return the cluster of the most probable component of each point; ``labels`` come from ``MergeTree.cut``."""
+    clusters: IntArray = labels[mixture.labels(X)]
+    return clusters
+
+
+def label_by_basin(mixture: GaussianMixture, tree: MergeTree, labels: IntArray, X: FloatArray) -> IntArray:
+    """Return the cluster of the basin each point is in.
+
+    Where the cut splits a mode, its most probable component decides; points whose descent ends in a mode
+    that is not in the tree are labelled by their component.
+    """
+    modes = basins(mixture, tree, X)
+    n_components = len(tree.weights)
+    logs = mixture.component_log_densities(X)
+    outside = tree.critical_points.component_modes != modes[:, None]
+    logs[outside & (modes[:, None] >= 0)] = -np.inf
+    of_component: IntArray = labels[logs.argmax(axis=1)]
+    bare = {int(m): int(c) for m, c in zip(tree.leaves.modes[tree.leaves.components < 0], labels[n_components:], strict=True)}
+    return np.array([bare.get(int(m), int(c)) for m, c in zip(modes, of_component, strict=True)], dtype=np.int64)

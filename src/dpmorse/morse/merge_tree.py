@@ -1,0 +1,246 @@
+"""The merge tree: from modes and components to clusters, for any number of them."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse import merging
+from dpmorse.morse.critical_points import CriticalPoints, find_critical_points
+from dpmorse.morse.graph import MorseGraph
+from dpmorse.morse.merging import Leaves, Merges
+from dpmorse.typing import FloatArray, IntArray
+
+RULES = ("single", "persistence", "overlap")
+
+
+@dataclass(frozen=True, eq=False)
+class MergeTree:
+    """How the modes and components of a mixture merge into clusters.
+
+    Made by ``merge_tree``. Leaves are the components of positive weight, followed by modes no component
+    descends to; every number of clusters from 1 to the number of leaves can be had, and cuts nest.
+
+    Attributes
+    ----------
+    critical_points : CriticalPoints
+        Modes and saddles, with certificates.
+    rule : {"single", "persistence", "overlap"}
+        What is merged first.
+    weights : ndarray of shape (n_components,)
+        Weights of the components.
+    leaves : Leaves
+        Component and mode of each leaf.
+    merges : Merges
+        Merges in order.
+    n_merges_below_modes : int
+        How many of the first merges only put the components of one mode together.
+    """
+
+    critical_points: CriticalPoints
+    rule: str
+    weights: FloatArray
+    leaves: Leaves
+    merges: Merges
+    n_merges_below_modes: int
+
+    @property
+    def modes(self) -> FloatArray:
+        """Modes, lowest first, shape (n_modes, n_features)."""
+        return self.critical_points.modes
+
+    @property
+    def saddles(self) -> FloatArray:
+        """Saddles between modes, lowest first, shape (n_saddles, n_features)."""
+        return self.critical_points.saddles
+
+    @property
+    def certified(self) -> bool:
+        """Whether every mode and saddle is certified."""
+        return self.critical_points.certified
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes."""
+        return self.critical_points.n_modes
+
+    @property
+    def n_leaves(self) -> int:
+        """Largest number of clusters."""
+        return len(self.leaves)
+
+    @cached_property
+    def persistence(self) -> FloatArray:
+        """How much water must rise before each mode merges with a deeper one; inf for the deepest."""
+        return merging.elders(self.critical_points)[1]
+
+    @cached_property
+    def graph(self) -> MorseGraph:
+        """Modes as nodes, saddles as edges."""
+        return MorseGraph(self.critical_points)
+
+    @property
+    def suggested_n_clusters(self) -> int:
+        """A number of clusters that stands out; see ``docs/morse.md`` for how far to trust it."""
+        return _suggest(self.merges.heights)
+
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
+        """Return the cluster of each component, followed by that of each mode without component.
+
+        Parameters
+        ----------
+        n_clusters : int or None
+            Number of clusters, between 1 and ``n_leaves``. Beyond the number of modes, modes are split by
+            components.
+        height : float or None
+            Alternatively, perform all merges up to this height, in the units of ``linkage_matrix``.
+
+        Returns
+        -------
+        labels : ndarray of int
+            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest
+            leaf of its mode.
+        """
+        if (n_clusters is None) == (height is None):
+            raise InvalidParameterError("cut needs either n_clusters or height, not both and not neither.")
+        n_merges = self._n_merges(n_clusters) if height is None else self._n_merges_to(height)
+        return self._labels(n_merges)
+
+    def linkage_matrix(self, *, below_modes: bool | None = None) -> FloatArray:
+        """Return the tree as a SciPy linkage matrix, for ``scipy.cluster.hierarchy``.
+
+        Parameters
+        ----------
+        below_modes : bool or None
+            Whether leaves are all leaves of the tree (True) or modes (False). None is False, except for
+            the rule "overlap", which does not keep modes together.
+
+        Returns
+        -------
+        linkage : ndarray of shape (n_leaves - 1, 4)
+            Two children, height, number of leaves. Heights are f at the saddle above the lowest mode
+            ("single"), persistences ("persistence") or costs ("overlap"), never negative, never falling.
+        """
+        if below_modes is None:
+            below_modes = self.rule == "overlap"
+        if below_modes or self.rule == "overlap":
+            if not below_modes:
+                raise InvalidParameterError("the rule 'overlap' merges components: below_modes=False has no meaning.")
+            return _linkage(self.n_leaves, self.merges.first, self.merges.second, self.merges.heights)
+        first, second = (self.leaves.modes[side] for side in (self.merges.first, self.merges.second))
+        rows = slice(self.n_merges_below_modes, None)
+        return _linkage(self.n_modes, first[rows], second[rows], self.merges.heights[rows])
+
+    def _n_merges(self, n_clusters: object) -> int:
+        wanted = _validate.positive_int(n_clusters=n_clusters)
+        if wanted > self.n_leaves:
+            raise InvalidParameterError(
+                f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has {self.n_leaves} "
+                f"leaves to tell apart ({self.n_modes} modes); release one with more components."
+            )
+        return self.n_leaves - wanted
+
+    def _n_merges_to(self, height: object) -> int:
+        if isinstance(height, bool) or not isinstance(height, int | float) or math.isnan(height):
+            raise InvalidParameterError(f"height must be a number, got {_validate.describe(height)}.")
+        return int(np.searchsorted(self.merges.heights, height, side="right"))
+
+    def _labels(self, n_merges: int) -> IntArray:
+        """Perform the first merges, then number the groups by decreasing weight."""
+        group = np.arange(self.n_leaves)
+        for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
+            group[group == group[b]] = group[a]
+        masses = np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
+        _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
+        order = np.lexsort((first_leaf, -np.bincount(group, weights=masses)))
+        return self._of_components(np.argsort(order)[group])
+
+    def _of_components(self, leaf_labels: IntArray) -> IntArray:
+        """Spread the labels of leaves to all components, also those of weight 0."""
+        kept = self.leaves.components >= 0
+        n_components = len(self.weights)
+        labels = np.empty(n_components + int((~kept).sum()), dtype=np.int64)
+        labels[n_components:] = leaf_labels[~kept]
+        labels[self.leaves.components[kept]] = leaf_labels[kept]
+        for weightless in np.flatnonzero(self.weights <= 0):
+            mode = self.critical_points.component_modes[weightless]
+            companions = np.flatnonzero(self.leaves.modes == mode)
+            heaviest = companions[np.argmax(self.weights[self.leaves.components[companions]])]
+            labels[weightless] = leaf_labels[heaviest]
+        return labels
+
+
+def merge_tree(mixture: GaussianMixture, *, rule: str = "single", search: str = "ridgelines") -> MergeTree:
+    """Find the modes and saddles of a mixture and the tree in which they merge.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+        Any mixture; released ones are the point, but nothing here depends on privacy.
+    rule : {"single", "persistence", "overlap"}, default="single"
+        What is merged first: modes over the lowest saddle; the least persistent mode; or the components
+        that share most records over the lowest barrier. ``docs/morse.md`` says when each wins.
+    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
+        How saddles are looked for.
+
+    Returns
+    -------
+    MergeTree
+
+    Examples
+    --------
+    >>> from dpmorse.densities import GaussianMixture
+    >>> from dpmorse.morse import merge_tree
+    >>> mixture = GaussianMixture([0.5, 0.3, 0.2], [[0.0], [4.0], [20.0]], [[[1.0]], [[1.0]], [[1.0]]])
+    >>> tree = merge_tree(mixture)
+    >>> tree.cut(n_clusters=2).tolist()
+    [0, 0, 1]
+    """
+    if not isinstance(mixture, GaussianMixture):
+        raise InvalidParameterError(
+            f"mixture must be a dpmorse.densities.GaussianMixture, got {_validate.describe(type(mixture).__name__)}."
+        )
+    rule = _validate.choice(rule=rule, among=RULES)
+    return assemble(mixture, find_critical_points(mixture, search), rule)
+
+
+def assemble(mixture: GaussianMixture, points: CriticalPoints, rule: str) -> MergeTree:
+    """Build the tree of known critical points."""
+    leaves = Leaves.of(mixture, points)
+    if rule == "overlap":
+        merges, n_below = merging.merge_by_overlap(mixture, points, leaves), 0
+    else:
+        below = merging.merge_below_modes(mixture, leaves)
+        merge_modes = merging.merge_modes_by_saddle if rule == "single" else merging.merge_modes_by_persistence
+        of_modes = merge_modes(points)
+        leaf_of_mode = np.zeros(points.n_modes, dtype=np.int64)
+        leaf_of_mode[leaves.modes] = np.arange(len(leaves))
+        above = Merges(leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second], of_modes.heights)
+        merges, n_below = below + above, len(below.heights)
+    return MergeTree(points, rule, mixture.weights, leaves, merges, n_below)
+
+
+def _linkage(n_leaves: int, first: IntArray, second: IntArray, heights: FloatArray) -> FloatArray:
+    """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
+    group, size = np.arange(n_leaves), np.ones(2 * n_leaves - 1)
+    matrix = np.empty((len(heights), 4))
+    for row, (a, b, height) in enumerate(zip(first, second, heights, strict=True)):
+        low, high = sorted((group[a], group[b]))
+        made = n_leaves + row
+        size[made] = size[low] + size[high]
+        group[(group == low) | (group == high)] = made
+        matrix[row] = low, high, height, size[made]
+    return matrix
+
+
+def _suggest(heights: FloatArray) -> int:
+    """Return the number of clusters below the largest step of the merge heights."""
+    if not len(heights):
+        return 1
+    steps = np.diff(heights, prepend=0.0)
+    largest = int(np.argmax(steps))
+    return len(heights) - largest + 1
