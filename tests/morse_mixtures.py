@@ -5,7 +5,17 @@ import numpy as np
 from dpmorse.densities import GaussianMixture
 
 FAMILIES = (
-    "separated", "overlapping", "elongated", "crossed", "nested", "triangle", "moons", "rings", "noisy", "degenerate", "unbalanced",
+    "separated",
+    "overlapping",
+    "elongated",
+    "crossed",
+    "nested",
+    "triangle",
+    "moons",
+    "rings",
+    "noisy",
+    "degenerate",
+    "unbalanced",
 )
 
 
@@ -30,7 +40,12 @@ def covariance(rng, d, scale, aspect):
 
 
 def _many(rng, k, d, scale, aspect):
-    return np.array([covariance(rng, d, s, a) for s, a in zip(np.broadcast_to(scale, k), np.broadcast_to(aspect, k), strict=True)])
+    return np.array(
+        [
+            covariance(rng, d, s, a)
+            for s, a in zip(np.broadcast_to(scale, k), np.broadcast_to(aspect, k), strict=True)
+        ]
+    )
 
 
 def _weights(rng, k, concentration=3.0):
@@ -77,7 +92,7 @@ def _triangle(rng, k, d):
 
 
 def _tangent_covariances(rng, directions, along, across):
-    k, d = directions.shape
+    d = directions.shape[1]
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     outer = unit[:, :, None] * unit[:, None, :]
     return along**2 * outer + across**2 * (np.eye(d) - outer)
@@ -87,10 +102,20 @@ def _moons(rng, k, d):
     t = np.r_[np.linspace(0, np.pi, k // 2), np.linspace(0, np.pi, k - k // 2)]
     lower = np.arange(k) >= k // 2
     means, tangents = np.zeros((k, d)), np.zeros((k, d))
-    means[:, 0], means[:, 1] = np.where(lower, 1 - np.cos(t), np.cos(t)), np.where(lower, 0.5 - np.sin(t), np.sin(t))
-    tangents[:, 0], tangents[:, 1] = np.where(lower, np.sin(t), -np.sin(t)), np.where(lower, -np.cos(t), np.cos(t))
+    means[:, 0], means[:, 1] = (
+        np.where(lower, 1 - np.cos(t), np.cos(t)),
+        np.where(lower, 0.5 - np.sin(t), np.sin(t)),
+    )
+    tangents[:, 0], tangents[:, 1] = (
+        np.where(lower, np.sin(t), -np.sin(t)),
+        np.where(lower, -np.cos(t), np.cos(t)),
+    )
     means += 0.02 * rng.standard_normal((k, d))
-    return _weights(rng, k, 20.0), means, _tangent_covariances(rng, tangents, rng.uniform(0.8, 1.6) * 1.5 / k, 0.1)
+    return (
+        _weights(rng, k, 20.0),
+        means,
+        _tangent_covariances(rng, tangents, rng.uniform(0.8, 1.6) * 1.5 / k, 0.1),
+    )
 
 
 def _rings(rng, k, d):
@@ -119,7 +144,7 @@ def _degenerate(rng, k, d):
 
 
 def _unbalanced(rng, k, d):
-    weights, means, covariances = _overlapping(rng, k, d)
+    _, means, covariances = _overlapping(rng, k, d)
     return 10.0 ** rng.uniform(-5, 0, k), means, covariances
 
 

@@ -38,7 +38,9 @@ def flood(mixture, n_pixels, margin=3.0):
     met = _points(axes, f.shape, pixels)
     polished = [_polish_saddle(mixture, x, pitch) for x in met]
     unpolished = np.array([x is None for x in polished], dtype=bool)
-    stationary = _critical_points(mixture, _axes(mixture, _STARTS, margin), [x for x in polished if x is not None])
+    stationary = _critical_points(
+        mixture, _axes(mixture, _STARTS, margin), [x for x in polished if x is not None]
+    )
     values, vectors = np.linalg.eigh(mixture.hessian(stationary))
     saddle = (values[:, 0] < 0) & (values[:, 1] > 0)
     aside = 0.02 * vectors[saddle, :, 0] / np.sqrt(-values[saddle, :1])
@@ -46,10 +48,17 @@ def flood(mixture, n_pixels, margin=3.0):
     starts = np.vstack([*sides, _points(axes, f.shape, minima), stationary[values[:, 0] > 0]])
     modes, labels = _polish_minima(mixture, starts)
     n = int(saddle.sum())
-    sure = zip(-mixture.log_density(stationary[saddle]), labels[:n], labels[n : 2 * n], itertools.repeat(True))
+    edges = [
+        (height, a, b, True)
+        for height, a, b in zip(
+            -mixture.log_density(stationary[saddle]), labels[:n], labels[n : 2 * n], strict=True
+        )
+    ]
     lakes = labels[2 * n :]
-    unsure = zip(f.ravel()[pixels], lakes[first], lakes[second], ~unpolished)
-    return _kruskal(modes, [*sure, *(edge[:3] + (False,) for edge in unsure if not edge[3])])
+    edges += [
+        (f.ravel()[pixels[i]], lakes[first[i]], lakes[second[i]], False) for i in np.flatnonzero(unpolished)
+    ]
+    return _kruskal(modes, edges)
 
 
 def _axes(mixture, n_pixels, margin):
@@ -57,7 +66,7 @@ def _axes(mixture, n_pixels, margin):
     kept = mixture.weights > 0
     low = (mixture.means - margin * deviation)[kept].min(axis=0)
     high = (mixture.means + margin * deviation)[kept].max(axis=0)
-    per_axis = int(round(n_pixels ** (1 / mixture.n_features)))
+    per_axis = round(n_pixels ** (1 / mixture.n_features))
     return [np.linspace(a, b, per_axis) for a, b in zip(low, high, strict=True)]
 
 
@@ -80,34 +89,41 @@ def _find(parent, i):
 
 
 @numba.njit(cache=True)
+def _neighbour(where, step, shape):
+    """Return the number of the pixel one step away, -1 outside the grid."""
+    q = 0
+    for a in range(shape.size):
+        c = where[a] + step[a]
+        if not 0 <= c < shape[a]:
+            return -1
+        q = q * shape[a] + c
+    return q
+
+
+@numba.njit(cache=True)
+def _place(pixel, shape, where):
+    for a in range(shape.size - 1, -1, -1):
+        where[a] = pixel % shape[a]
+        pixel //= shape[a]
+
+
+@numba.njit(cache=True)
 def _union_find(f, order, shape, steps):
     """Flood pixels in rising order; return lakes' first pixels, and meetings as (pixel, lake, lake)."""
-    parent = np.full(f.size, -1, np.int64)
-    lake = np.full(f.size, -1, np.int64)  # of a root: the number of its lake
+    parent, lake = np.full(f.size, -1, np.int64), np.full(f.size, -1, np.int64)  # lake: of roots only
     minima, pixels, first, second = [order[0]], [order[0]], [0], [0]
     minima.pop(), pixels.pop(), first.pop(), second.pop()
     where = np.empty(shape.size, np.int64)
     for p in order:
-        rest = p
-        for a in range(shape.size - 1, -1, -1):
-            where[a] = rest % shape[a]
-            rest //= shape[a]
+        _place(p, shape, where)
         parent[p] = p
         for s in range(len(steps)):
-            q, inside = 0, True
-            for a in range(shape.size):
-                c = where[a] + steps[s, a]
-                inside = inside and 0 <= c < shape[a]
-                q = q * shape[a] + c
-            if not inside or parent[q] < 0:
+            q = _neighbour(where, steps[s], shape)
+            if q < 0 or parent[q] < 0:
                 continue
             ours, theirs = _find(parent, p), _find(parent, q)
-            if ours == theirs:
-                continue
-            if lake[ours] >= 0:
-                pixels.append(p)
-                first.append(lake[ours])
-                second.append(lake[theirs])
+            if ours != theirs and lake[ours] >= 0:
+                pixels.append(p), first.append(lake[ours]), second.append(lake[theirs])
                 if f[minima[lake[ours]]] < f[minima[lake[theirs]]]:
                     lake[theirs] = lake[ours]
             parent[ours] = theirs
@@ -213,12 +229,16 @@ def _around_components(mixture, reach=8.0):
 
 
 def _newton_step(mixture, x):
-    return -np.linalg.solve(mixture.hessian(x) + 1e-12 * np.eye(x.shape[1]), mixture.gradient(x)[..., None])[..., 0]
+    return -np.linalg.solve(mixture.hessian(x) + 1e-12 * np.eye(x.shape[1]), mixture.gradient(x)[..., None])[
+        ..., 0
+    ]
 
 
 def _distinct(mixture, x):
     """Return one of each group of points that agree to a millionth of the whole extent."""
-    extent = np.ptp(mixture.means, axis=0) + np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2)).max(axis=0)
+    extent = np.ptp(mixture.means, axis=0) + np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2)).max(
+        axis=0
+    )
     x = x[np.unique(np.round(x / extent, 9), axis=0, return_index=True)[1]]
     tree = cKDTree(x / extent)
     kept = [i for i, near in enumerate(tree.query_ball_point(x / extent, 1e-6)) if min(near) == i]

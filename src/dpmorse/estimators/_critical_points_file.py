@@ -59,7 +59,9 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
     if 0 in shape:
         return np.empty(shape, dtype=dtype)
     array = _documents.rebuild(f"critical_points.{name}", lambda: np.array(value))
-    if array.shape != shape or (array.dtype.kind != _KINDS[name] and not (array.dtype.kind == "i" and dtype is np.float64)):
+    if array.shape != shape or (
+        array.dtype.kind != _KINDS[name] and not (array.dtype.kind == "i" and dtype is np.float64)
+    ):
         raise ModelFormatError(f"critical_points.{name} does not have the shape or type it should have.")
     return array.astype(dtype)
 

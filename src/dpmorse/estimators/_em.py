@@ -164,7 +164,8 @@ class PrivateEM(PrivateMixtureEstimator):
     ) -> Parameters:
         """Alternate exact sums, one noisy release, and the M-step on the average of the last releases."""
         statistic, settings = plan.statistic, plan.settings
-        settling, recent = max(_ROUNDS_TO_SETTLE, settings.n_averaged), []
+        settling = max(_ROUNDS_TO_SETTLE, settings.n_averaged)
+        recent: list[NoisyMoments] = []
         for rounds_left, planned in zip(range(settings.n_iter - 1, -1, -1), plan.releases, strict=True):
             cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
             exact = engine.reduce(records, statistic, cells)

@@ -17,11 +17,10 @@ from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
-from dpmorse.morse import MergeTree, MorseGraph, merge_tree
+from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.merge_tree import RULES, assemble
-from dpmorse.privacy.report import PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
 ASSIGNMENTS = ("component", "basin")
@@ -130,14 +129,16 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         """Return the cluster of each record."""
         check_is_fitted(self, "merge_tree_")
         if self._assign == "component":
-            return self._leaf_labels[self.base_.predict(X)]
+            clusters: IntArray = self._leaf_labels[self.base_.predict(X)]
+            return clusters
         return label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
         of_components = self.base_.predict_proba(X)
-        return of_components @ np.eye(self.n_clusters_)[self.component_labels_]
+        of_clusters: FloatArray = of_components @ np.eye(self.n_clusters_)[self.component_labels_]
+        return of_clusters
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each record under the released mixture."""
@@ -161,7 +162,7 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         labels = self.merge_tree_.cut(n_clusters)
         other = copy.copy(self)
         other.n_clusters = n_clusters
-        other._set_labels(labels)
+        other._set_labels(labels)  # noqa: SLF001 - a copy of self
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -208,13 +209,12 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
 
     def _reachable(self, tree: MergeTree) -> int:
         """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
-        if self.n_clusters == "auto":
+        if isinstance(self.n_clusters, str):
             return tree.suggested_n_clusters
         if self.n_clusters > tree.n_leaves:
             warnings.warn(
-                f"n_clusters={self.n_clusters}, but the released mixture has only {tree.n_leaves} components that "
-                f"the noise supports; the model has {tree.n_leaves} clusters. Use more budget, more records or "
-                "fewer clusters.",
+                f"n_clusters={self.n_clusters}, but the noise supports only {tree.n_leaves} components: the "
+                f"model has {tree.n_leaves} clusters. Use more budget, more records or fewer clusters.",
                 NoisyModelWarning,
                 stacklevel=4,
             )
@@ -254,9 +254,13 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         keys = ("estimator", "parameters", "base", "critical_points")
         fields = _documents.fields("the file", document, *keys)
         base = base_from_document(_documents.of_type("base", fields["base"], dict))
-        parameters = _documents.fields("parameters", fields["parameters"], "n_clusters", "merge", "assign", "search")
+        parameters = _documents.fields(
+            "parameters", fields["parameters"], "n_clusters", "merge", "assign", "search"
+        )
         model = cls(base, **parameters)
         _documents.rebuild("parameters", model._check_parameters)
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
-        _documents.rebuild("critical_points", lambda: model._set_fitted(base, assemble(base.mixture_, points, model.merge)))
+        _documents.rebuild(
+            "critical_points", lambda: model._set_fitted(base, assemble(base.mixture_, points, model.merge))
+        )
         return model

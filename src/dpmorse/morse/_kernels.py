@@ -7,6 +7,8 @@ innermost loops run over components and vectorise. Components whose share of the
 All compiled code of the Morse step is in this one file, because numba's cache notices changes per file.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dpmorse._compile import compiled
@@ -22,20 +24,33 @@ _ASIDE = 1e-4  # slopes at the ends of a path, which may be modes, are taken so 
 _SURPRISE = 2e-3  # nats by which f may differ from what slopes and curvatures at two ends tell
 
 
+class Components(NamedTuple):
+    """The components of a mixture, laid out for these kernels.
+
+    ``centres`` (D, K), ``factors`` (D (D + 1) / 2, K: lower triangles of the whiteners, row by row),
+    ``offsets`` (K: ln of each weighted density at its centre), ``whiteners`` and ``precisions`` (K, D, D).
+    """
+
+    centres: FloatArray
+    factors: FloatArray
+    offsets: FloatArray
+    whiteners: FloatArray
+    precisions: FloatArray
+
+
 @compiled
 def fill_heights(
     points: FloatArray,
     start: int,
     stop: int,
-    centres: FloatArray,
-    factors: FloatArray,
-    offsets: FloatArray,
+    components: Components,
     heights: FloatArray,
 ) -> None:
     """Write f at points ``start:stop``."""
-    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
+    shape = components.centres.shape
+    away, white, logs = np.empty(shape), np.empty(shape), np.empty(shape[1])
     for n in range(start, stop):
-        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        _log_terms(points[n], components, away, white, logs)
         heights[n] = _height(logs)
 
 
@@ -44,20 +59,18 @@ def fill_slopes(
     points: FloatArray,
     start: int,
     stop: int,
-    centres: FloatArray,
-    factors: FloatArray,
-    offsets: FloatArray,
-    whiteners: FloatArray,
+    components: Components,
     heights: FloatArray,
     gradients: FloatArray,
 ) -> None:
     """Write f and its gradient at points ``start:stop``."""
-    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
-    share, pulls = np.empty(offsets.size), np.empty((offsets.size, centres.shape[0]))
+    shape = components.centres.shape
+    away, white, logs = np.empty(shape), np.empty(shape), np.empty(shape[1])
+    share, pulls = np.empty(shape[1]), np.empty((shape[1], shape[0]))
     for n in range(start, stop):
-        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        _log_terms(points[n], components, away, white, logs)
         heights[n] = _height(logs)
-        _shares_and_pulls(heights[n], logs, white, whiteners, share, pulls, gradients[n])
+        _shares_and_pulls(heights[n], logs, white, components.whiteners, share, pulls, gradients[n])
 
 
 @compiled
@@ -65,37 +78,33 @@ def fill_shapes(
     points: FloatArray,
     start: int,
     stop: int,
-    centres: FloatArray,
-    factors: FloatArray,
-    offsets: FloatArray,
-    whiteners: FloatArray,
-    precisions: FloatArray,
+    components: Components,
     heights: FloatArray,
     gradients: FloatArray,
     metrics: FloatArray,
     hessians: FloatArray,
 ) -> None:
     """Write f, its gradient, the metric A = sum w_k P_k and the Hessian A - Cov_w(g_k)."""
-    away, white, logs = np.empty(centres.shape), np.empty(centres.shape), np.empty(offsets.size)
-    share, pulls = np.empty(offsets.size), np.empty((offsets.size, centres.shape[0]))
+    shape = components.centres.shape
+    away, white, logs = np.empty(shape), np.empty(shape), np.empty(shape[1])
+    share, pulls = np.empty(shape[1]), np.empty((shape[1], shape[0]))
     for n in range(start, stop):
-        _log_terms(points[n], centres, factors, offsets, away, white, logs)
+        _log_terms(points[n], components, away, white, logs)
         heights[n] = _height(logs)
-        _shares_and_pulls(heights[n], logs, white, whiteners, share, pulls, gradients[n])
-        _metric_and_hessian(share, pulls, precisions, gradients[n], metrics[n], hessians[n])
+        _shares_and_pulls(heights[n], logs, white, components.whiteners, share, pulls, gradients[n])
+        _metric_and_hessian(share, pulls, components.precisions, gradients[n], metrics[n], hessians[n])
 
 
 @compiled
 def _log_terms(
     point: FloatArray,
-    centres: FloatArray,
-    factors: FloatArray,
-    offsets: FloatArray,
+    components: Components,
     away: FloatArray,
     white: FloatArray,
     logs: FloatArray,
 ) -> None:
     """Write u_k = L_k (x - mu_k) and ln(w_k N_k(x)) for all components."""
+    centres, factors, offsets = components.centres, components.factors, components.offsets
     n_features, n_components = centres.shape
     logs[:] = 0.0
     t = 0
@@ -121,7 +130,7 @@ def _height(logs: FloatArray) -> float:
     for k in range(logs.size):
         if logs[k] - top > -NEGLIGIBLE:
             total += np.exp(logs[k] - top)
-    return -(top + np.log(total))
+    return -float(top + np.log(total))
 
 
 @compiled
@@ -182,15 +191,15 @@ def fill_crossing_bounds(levels: FloatArray, start: int, stop: int, bounds: Floa
     """Write ``-ln sum_j exp(-max(t_kl, t_kj, t_lj))`` for rows k in ``start:stop``."""
     n = levels.shape[0]
     for k in range(start, stop):
-        for l in range(n):
-            level, total = levels[k, l], 0.0
+        for other in range(n):
+            level, total = levels[k, other], 0.0
             for j in range(n):
-                above = max(levels[k, j], levels[l, j]) - level
+                above = max(levels[k, j], levels[other, j]) - level
                 if above <= 0.0:
                     total += 1.0
                 elif above < NEGLIGIBLE:
                     total += np.exp(-above)
-            bounds[k, l] = level - np.log(total)
+            bounds[k, other] = level - np.log(total)
 
 
 # -- f along polylines: on a straight piece every component is a parabola -----------------------------
@@ -201,9 +210,7 @@ def fill_extrema(
     paths: FloatArray,
     start: int,
     stop: int,
-    centres: FloatArray,
-    factors: FloatArray,
-    offsets: FloatArray,
+    components: Components,
     positions: FloatArray,
     heights: FloatArray,
     counts: IntArray,
@@ -213,17 +220,18 @@ def fill_extrema(
     A position is the number of the piece plus the fraction along it. Entries alternate and the first and
     the last are minima; an end of a path is one if f rises from there.
     """
-    n_nodes, n_components = paths.shape[1], offsets.size
-    away, logs = np.empty(centres.shape), np.empty(n_components)
-    here, there = np.empty(centres.shape), np.empty(centres.shape)
+    shape, n_nodes = components.centres.shape, paths.shape[1]
+    n_components = shape[1]
+    away, logs = np.empty(shape), np.empty(n_components)
+    here, there = np.empty(shape), np.empty(shape)
     parabolas, marks = np.empty((3, n_components)), np.empty(MOST_MARKS)
     stack = np.empty((_DEEPEST_SPLIT + 2, 5))
     for p in range(start, stop):
-        _log_terms(paths[p, 0], centres, factors, offsets, away, here, logs)
+        _log_terms(paths[p, 0], components, away, here, logs)
         count, rising = 0, False
         for piece in range(n_nodes - 1):
-            _log_terms(paths[p, piece + 1], centres, factors, offsets, away, there, logs)
-            n_active = _fill_parabolas(here, there, offsets, parabolas)
+            _log_terms(paths[p, piece + 1], components, away, there, logs)
+            n_active = _fill_parabolas(here, there, components.offsets, parabolas)
             count, rising = _scan_piece(
                 parabolas[:, :n_active],
                 marks,
@@ -349,9 +357,7 @@ def _surprises(h: float, f0: float, g0: float, c0: float, f1: float, g1: float, 
 
 
 @compiled
-def _flat_point(
-    parabolas: FloatArray, s0: float, g0: float, s1: float, g1: float
-) -> tuple[float, float]:
+def _flat_point(parabolas: FloatArray, s0: float, g0: float, s1: float, g1: float) -> tuple[float, float]:
     """Return where the slope changes sign, by the Illinois rule, and f there to about 1e-10."""
     s, f, side = s0, 0.0, 0
     for _ in range(60):
@@ -389,9 +395,7 @@ def _along(parabolas: FloatArray, s: float) -> tuple[float, float, float]:
 
 
 @compiled
-def _record(
-    position: float, height: float, positions: FloatArray, heights: FloatArray, count: int
-) -> int:
+def _record(position: float, height: float, positions: FloatArray, heights: FloatArray, count: int) -> int:
     """Append to a list that may be full; return its length."""
     if count < positions.size:
         positions[count], heights[count] = position, height

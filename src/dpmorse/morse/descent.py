@@ -44,13 +44,15 @@ class Frames:
 
     def to_steps(self, coordinates: FloatArray) -> FloatArray:
         """Return steps given by their coordinates along the axes."""
-        return np.einsum("nde,ne->nd", self.axes, coordinates)
+        steps: FloatArray = np.einsum("nde,ne->nd", self.axes, coordinates)
+        return steps
 
 
 def gradient_tolerances(points: FloatArray, metrics: FloatArray, tolerance: float) -> FloatArray:
     """Return the gradient that counts as zero: never less than the rounding of the points themselves."""
     rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", metrics, points * points))
-    return np.maximum(tolerance, rounding)
+    tolerances: FloatArray = np.maximum(tolerance, rounding)
+    return tolerances
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ def descend(landscape: Landscape, points: FloatArray) -> Descents:
         flat = frames.gradient_norms() < gradient_tolerances(points[active], shapes.metrics, _TOLERANCE)
         done = flat & (frames.curvatures[:, 0] > 0)
         certified[active[done]] = True
-        steps, radii[active] = _steps(landscape, points[active], shapes.heights, frames, flat, radii[active])
+        steps, radii[active] = _steps(
+            landscape, points[active], shapes.heights, frames, flat, radii=radii[active]
+        )
         points[active[~done]] += steps[~done]
         active = active[~done]
     return Descents(points, heights, certified)
@@ -102,6 +106,7 @@ def _steps(
     heights: FloatArray,
     frames: Frames,
     flat: BoolArray,
+    *,
     radii: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the next step of each descent and the longest Newton step it will try after this one."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from dpmorse.morse import exports
 from dpmorse.morse.critical_points import CriticalPoints
 
 
@@ -46,3 +47,15 @@ class MorseGraph:
             }
             for i in range(len(points.saddles))
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nodes and edges as plain data."""
+        return {"nodes": self.nodes, "edges": self.edges}
+
+    def to_pandas(self) -> Any:
+        """Return one row per edge as a pandas DataFrame (needs pandas)."""
+        return exports.graph_to_pandas(self.edges)
+
+    def to_networkx(self) -> Any:
+        """Return a networkx MultiGraph with the records as attributes (needs networkx)."""
+        return exports.graph_to_networkx(self.nodes, self.edges)

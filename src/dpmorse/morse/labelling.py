@@ -12,9 +12,9 @@ _CHUNK = 4096
 
 
 def basins(mixture: GaussianMixture, tree: MergeTree, X: FloatArray) -> IntArray:
-    """Return the mode whose basin holds each point, by a descent that never rises; -1 for one not in the tree.
+    """Return the mode whose basin holds each point; -1 for one that is not in the tree.
 
-    Basins are those of the descent: mean shift, then Newton's method in the convex part around the mode.
+    Basins are those of a descent that never rises: mean shift, then Newton's method where f is convex.
     """
     landscape = Landscape(mixture)
     modes = ModeSet(landscape, thorough=True)
@@ -25,12 +25,14 @@ def basins(mixture: GaussianMixture, tree: MergeTree, X: FloatArray) -> IntArray
     found = np.empty(len(X), dtype=np.int64)
     for start in range(0, len(X), _CHUNK):
         reached = modes.reach(landscape.to_whitened(X[start : start + _CHUNK]))
-        found[start : start + _CHUNK] = np.where(reached < len(known), number[np.minimum(reached, len(known) - 1)], -1)
+        found[start : start + _CHUNK] = np.where(
+            reached < len(known), number[np.minimum(reached, len(known) - 1)], -1
+        )
     return found
 
 
 def label_by_component(mixture: GaussianMixture, labels: IntArray, X: FloatArray) -> IntArray:
-    """Return the cluster of the most probable component of each point; ``labels`` come from ``MergeTree.cut``."""
+    """Return the cluster of the most probable component of each point; ``labels`` are from ``cut``."""
     clusters: IntArray = labels[mixture.labels(X)]
     return clusters
 
@@ -47,5 +49,10 @@ def label_by_basin(mixture: GaussianMixture, tree: MergeTree, labels: IntArray, 
     outside = tree.critical_points.component_modes != modes[:, None]
     logs[outside & (modes[:, None] >= 0)] = -np.inf
     of_component: IntArray = labels[logs.argmax(axis=1)]
-    bare = {int(m): int(c) for m, c in zip(tree.leaves.modes[tree.leaves.components < 0], labels[n_components:], strict=True)}
-    return np.array([bare.get(int(m), int(c)) for m, c in zip(modes, of_component, strict=True)], dtype=np.int64)
+    bare = {
+        int(m): int(c)
+        for m, c in zip(tree.leaves.modes[tree.leaves.components < 0], labels[n_components:], strict=True)
+    }
+    return np.array(
+        [bare.get(int(m), int(c)) for m, c in zip(modes, of_component, strict=True)], dtype=np.int64
+    )

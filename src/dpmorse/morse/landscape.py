@@ -29,8 +29,7 @@ class Shapes:
 
     def mean_shift(self) -> FloatArray:
         """Return the step to the minimum of the EM majorant, ``-A^-1 grad``."""
-        step: FloatArray = -np.linalg.solve(self.metrics, self.gradients[..., None])[..., 0]
-        return step
+        return np.asarray(-np.linalg.solve(self.metrics, self.gradients[..., None])[..., 0], dtype=np.float64)
 
 
 class Landscape:
@@ -50,8 +49,13 @@ class Landscape:
         self.offsets = mixture.log_factors[self.kept]
         self.precisions = np.einsum("kji,kjl->kil", self.whiteners, self.whiteners)
         rows, columns = np.tril_indices(self.n_features)
-        self._factors = np.ascontiguousarray(self.whiteners[:, rows, columns].T)
-        self._columns = np.ascontiguousarray(self.centres.T)
+        self._components = _kernels.Components(
+            np.ascontiguousarray(self.centres.T),
+            np.ascontiguousarray(self.whiteners[:, rows, columns].T),
+            self.offsets,
+            self.whiteners,
+            self.precisions,
+        )
 
     @property
     def n_components(self) -> int:
@@ -65,8 +69,7 @@ class Landscape:
 
     def to_whitened(self, points: FloatArray) -> FloatArray:
         """Return points of the mixture's space in whitened coordinates."""
-        whitened: FloatArray = np.linalg.solve(self._axes, (points - self._origin).T).T
-        return whitened
+        return np.asarray(np.linalg.solve(self._axes, (points - self._origin).T).T, dtype=np.float64)
 
     def from_whitened(self, points: FloatArray) -> FloatArray:
         """Return whitened points in the mixture's coordinates."""
@@ -77,27 +80,21 @@ class Landscape:
         points, heights = np.ascontiguousarray(points), np.empty(len(points))
 
         def fill(start: int, stop: int) -> None:
-            _kernels.fill_heights(points, start, stop, self._columns, self._factors, self.offsets, heights)
+            _kernels.fill_heights(points, start, stop, self._components, heights)
 
         self._over(fill, len(points))
         return heights
 
     def slopes(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return f and its gradient."""
-        points, heights, gradients = np.ascontiguousarray(points), np.empty(len(points)), np.empty_like(points)
+        points, heights, gradients = (
+            np.ascontiguousarray(points),
+            np.empty(len(points)),
+            np.empty_like(points),
+        )
 
         def fill(start: int, stop: int) -> None:
-            _kernels.fill_slopes(
-                points,
-                start,
-                stop,
-                self._columns,
-                self._factors,
-                self.offsets,
-                self.whiteners,
-                heights,
-                gradients,
-            )
+            _kernels.fill_slopes(points, start, stop, self._components, heights, gradients)
 
         self._over(fill, len(points))
         return heights, gradients
@@ -112,11 +109,7 @@ class Landscape:
                 points,
                 start,
                 stop,
-                self._columns,
-                self._factors,
-                self.offsets,
-                self.whiteners,
-                self.precisions,
+                self._components,
                 found.heights,
                 found.gradients,
                 found.metrics,
@@ -137,15 +130,13 @@ class Landscape:
         heights = np.empty_like(positions)
 
         def fill(start: int, stop: int) -> None:
-            _kernels.fill_extrema(
-                paths, start, stop, self._columns, self._factors, self.offsets, positions, heights, counts
-            )
+            _kernels.fill_extrema(paths, start, stop, self._components, positions, heights, counts)
 
         self._over(fill, len(paths), weight=4 * paths.shape[1])
         return positions, heights, counts
 
     def _over(self, fill: Callable[[int, int], None], n_points: int, weight: int = 1) -> None:
-        smallest = max(1, _WORK_PER_THREAD // (self._factors.size * weight))
+        smallest = max(1, _WORK_PER_THREAD // (self._components.factors.size * weight))
         over_rows(fill, n_points, smallest)
 
 

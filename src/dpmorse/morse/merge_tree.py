@@ -3,17 +3,18 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import merging
+from dpmorse.morse import exports, merging
 from dpmorse.morse.critical_points import CriticalPoints, find_critical_points
 from dpmorse.morse.graph import MorseGraph
 from dpmorse.morse.merging import Leaves, Merges
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 RULES = ("single", "persistence", "overlap")
 
@@ -85,8 +86,11 @@ class MergeTree:
 
     @property
     def suggested_n_clusters(self) -> int:
-        """A number of clusters that stands out; see ``docs/morse.md`` for how far to trust it."""
-        return _suggest(self.merges.heights)
+        """Number of modes at which the density is more than twice that of the pass to a deeper mode.
+
+        ``docs/morse.md`` says how far to trust it.
+        """
+        return int((self.persistence > math.log(2)).sum())
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -129,11 +133,38 @@ class MergeTree:
             below_modes = self.rule == "overlap"
         if below_modes or self.rule == "overlap":
             if not below_modes:
-                raise InvalidParameterError("the rule 'overlap' merges components: below_modes=False has no meaning.")
+                raise InvalidParameterError(
+                    "the rule 'overlap' merges components: below_modes=False has no meaning."
+                )
             return _linkage(self.n_leaves, self.merges.first, self.merges.second, self.merges.heights)
         first, second = (self.leaves.modes[side] for side in (self.merges.first, self.merges.second))
         rows = slice(self.n_merges_below_modes, None)
         return _linkage(self.n_modes, first[rows], second[rows], self.merges.heights[rows])
+
+    @property
+    def spanning_saddles(self) -> IntArray:
+        """The saddles over which modes merge as water rises, lowest first."""
+        return merging.merge_modes_by_saddle(self.critical_points).saddles
+
+    @property
+    def merge_certified(self) -> BoolArray:
+        """Whether the saddle of each merge is certified; merges that no saddle decides are."""
+        decided = self.merges.saddles >= 0
+        certified: BoolArray = ~decided
+        certified[decided] = self.critical_points.saddle_certified[self.merges.saddles[decided]]
+        return certified
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data: modes, saddles, leaves and merges."""
+        return exports.tree_to_dict(self)
+
+    def to_pandas(self) -> Any:
+        """Return one row per merge as a pandas DataFrame (needs pandas)."""
+        return exports.tree_to_pandas(self)
+
+    def to_networkx(self) -> Any:
+        """Return the tree as a networkx DiGraph, edges from parent to child (needs networkx)."""
+        return exports.tree_to_networkx(self)
 
     def _n_merges(self, n_clusters: object) -> int:
         wanted = _validate.positive_int(n_clusters=n_clusters)
@@ -202,7 +233,7 @@ def merge_tree(mixture: GaussianMixture, *, rule: str = "single", search: str = 
     """
     if not isinstance(mixture, GaussianMixture):
         raise InvalidParameterError(
-            f"mixture must be a dpmorse.densities.GaussianMixture, got {_validate.describe(type(mixture).__name__)}."
+            f"mixture must be a dpmorse.densities.GaussianMixture, got a {type(mixture).__name__}."
         )
     rule = _validate.choice(rule=rule, among=RULES)
     return assemble(mixture, find_critical_points(mixture, search), rule)
@@ -215,11 +246,14 @@ def assemble(mixture: GaussianMixture, points: CriticalPoints, rule: str) -> Mer
         merges, n_below = merging.merge_by_overlap(mixture, points, leaves), 0
     else:
         below = merging.merge_below_modes(mixture, leaves)
-        merge_modes = merging.merge_modes_by_saddle if rule == "single" else merging.merge_modes_by_persistence
+        merge_modes = (
+            merging.merge_modes_by_saddle if rule == "single" else merging.merge_modes_by_persistence
+        )
         of_modes = merge_modes(points)
         leaf_of_mode = np.zeros(points.n_modes, dtype=np.int64)
         leaf_of_mode[leaves.modes] = np.arange(len(leaves))
-        above = Merges(leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second], of_modes.heights)
+        of_leaves = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
+        above = Merges(*of_leaves, of_modes.heights, of_modes.saddles)
         merges, n_below = below + above, len(below.heights)
     return MergeTree(points, rule, mixture.weights, leaves, merges, n_below)
 
@@ -235,12 +269,3 @@ def _linkage(n_leaves: int, first: IntArray, second: IntArray, heights: FloatArr
         group[(group == low) | (group == high)] = made
         matrix[row] = low, high, height, size[made]
     return matrix
-
-
-def _suggest(heights: FloatArray) -> int:
-    """Return the number of clusters below the largest step of the merge heights."""
-    if not len(heights):
-        return 1
-    steps = np.diff(heights, prepend=0.0)
-    largest = int(np.argmax(steps))
-    return len(heights) - largest + 1

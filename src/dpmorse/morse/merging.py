@@ -8,7 +8,7 @@ The first two merge modes. Where there are more components than modes, the compo
 together first, at height 0, those that share most records first.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -49,23 +49,32 @@ class Leaves:
 
 @dataclass(frozen=True)
 class Merges:
-    """Merges of leaves, first to last: a leaf of either group, and the height. Heights do not fall."""
+    """Merges of leaves, first to last: a leaf of either group, and the height. Heights do not fall.
+
+    ``saddles`` are the numbers of the saddles over which modes merge, -1 for merges not decided by one.
+    """
 
     first: IntArray
     second: IntArray
     heights: FloatArray
+    saddles: IntArray
+
+    @classmethod
+    def without_saddles(cls, first: IntArray, second: IntArray, heights: FloatArray) -> "Merges":
+        """Return merges that no saddle decides."""
+        return cls(first, second, heights, np.full(len(first), -1))
 
     def __add__(self, other: "Merges") -> "Merges":
         """Return these merges followed by others."""
-        first, second = np.r_[self.first, other.first], np.r_[self.second, other.second]
-        return Merges(first, second, np.r_[self.heights, other.heights])
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return Merges(*(np.r_[mine, theirs] for mine, theirs in pairs))
 
 
 def merge_modes_by_saddle(points: CriticalPoints) -> Merges:
     """Join modes over the lowest saddles first; heights are above the lowest mode."""
     ends, heights = points.saddle_ends, points.saddle_heights
     edges = spanning_edges(points.n_modes, ends[:, 0], ends[:, 1], heights)
-    return Merges(ends[edges, 0], ends[edges, 1], heights[edges] - points.mode_heights.min(initial=np.inf))
+    return Merges(ends[edges, 0], ends[edges, 1], heights[edges] - points.mode_heights[0], edges)
 
 
 def merge_modes_by_persistence(points: CriticalPoints) -> Merges:
@@ -74,55 +83,59 @@ def merge_modes_by_persistence(points: CriticalPoints) -> Merges:
     A mode that was swallowed by another at a lower saddle is less persistent than that one, so this
     order is an order of merges too.
     """
-    eldest, persistence = elders(points)
+    eldest, persistence, saddles = elders(points)
     young = np.flatnonzero(np.isfinite(persistence))
     young = young[np.argsort(persistence[young], kind="stable")]
-    return Merges(young, eldest[young], persistence[young])
+    return Merges(young, eldest[young], persistence[young], saddles[young])
 
 
-def elders(points: CriticalPoints) -> tuple[IntArray, FloatArray]:
-    """Return for each mode the deeper mode it falls to as water rises, and its persistence (elder rule).
+def elders(points: CriticalPoints) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return for each mode the deeper mode it falls to as water rises, its persistence, and the saddle.
 
-    The lowest mode falls to nobody: itself, with infinite persistence.
+    This is the elder rule. The lowest mode falls to nobody: to itself, with infinite persistence.
     """
     merges = merge_modes_by_saddle(points)
     lowest = np.arange(points.n_modes)  # of each mode's lake: its lowest mode; modes are sorted by height
     eldest, persistence = np.arange(points.n_modes), np.full(points.n_modes, np.inf)
-    for a, b, height in zip(merges.first, merges.second, merges.heights, strict=True):
+    saddles = np.full(points.n_modes, -1)
+    for a, b, height, saddle in zip(merges.first, merges.second, merges.heights, merges.saddles, strict=True):
         elder, younger = sorted((lowest[a], lowest[b]))
-        eldest[younger] = elder
+        eldest[younger], saddles[younger] = elder, saddle
         persistence[younger] = height - (points.mode_heights[younger] - points.mode_heights[0])
         lowest[lowest == younger] = elder
-    return eldest, persistence
+    return eldest, persistence, saddles
 
 
 def merge_below_modes(mixture: GaussianMixture, leaves: Leaves) -> Merges:
     """Put the components of each mode together at height 0, those that share most records first."""
     same_mode = leaves.modes[:, None] == leaves.modes
     flat = np.zeros((len(leaves), len(leaves)))
-    merges = _agglomerate(shared_records(mixture, leaves), flat, np.zeros(len(leaves)), same_mode)
-    return Merges(merges.first, merges.second, np.zeros(len(merges.heights)))
+    merges = _agglomerate(_Groups(shared_records(mixture, leaves), flat, np.zeros(len(leaves)), same_mode))
+    return Merges.without_saddles(merges.first, merges.second, np.zeros(len(merges.heights)))
 
 
 def merge_by_overlap(mixture: GaussianMixture, points: CriticalPoints, leaves: Leaves) -> Merges:
-    r"""Join groups a, b of components by the lowest cost
+    r"""Join the groups a, b of components whose merge costs least.
 
     .. math:: -\ln \frac{Q_{ab}}{\min(Q_a, Q_b)} + \gamma \max(0, f(pass_{ab}) - \max(f_a, f_b))
 
-    with Q_ab the expected product of memberships under the mixture with covariances inflated by 1.5,
-    Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge tree. A mode without
-    components has no records to share; it goes first, to where its lowest saddle leads.
+    is the cost, with Q_ab the expected product of memberships under the mixture with covariances inflated
+    by 1.5, Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge tree. A mode
+    without components has no records to share; it goes first, to where its lowest saddle leads.
     """
     barriers = _barriers(points)[np.ix_(leaves.modes, leaves.modes)]
     bare = np.flatnonzero(leaves.components < 0)
     full = np.flatnonzero(leaves.components >= 0)
     nearest = full[barriers[np.ix_(bare, full)].argmin(axis=1)]
-    attached = Merges(bare, nearest, np.zeros(len(bare)))
+    attached = Merges.without_saddles(bare, nearest, np.zeros(len(bare)))
     floors = points.mode_heights[leaves.modes]
     anywhere = np.ones((len(full), len(full)), dtype=bool)
     inner = np.ix_(full, full)
-    merges = _agglomerate(shared_records(mixture, leaves)[inner], barriers[inner], floors[full], anywhere)
-    return attached + Merges(full[merges.first], full[merges.second], np.maximum.accumulate(merges.heights))
+    merges = _agglomerate(
+        _Groups(shared_records(mixture, leaves)[inner], barriers[inner], floors[full], anywhere)
+    )
+    heights = np.maximum.accumulate(merges.heights)  # costs may fall; heights must not
+    return attached + Merges.without_saddles(full[merges.first], full[merges.second], heights)
 
 
 def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
@@ -138,45 +151,52 @@ def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
 
 def _barriers(points: CriticalPoints) -> FloatArray:
     """Return the pass between any two modes; -inf for one and the same."""
-    return bottlenecks(points.n_modes, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights)
+    return bottlenecks(
+        points.n_modes, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights
+    )
 
 
-def _agglomerate(shared: FloatArray, barriers: FloatArray, floors: FloatArray, allowed: BoolArray) -> Merges:
-    """Join the allowed pair of lowest cost until no pair is allowed."""
-    shared, barriers, floors = shared.copy(), barriers.copy(), floors.copy()
-    masses = shared.sum(axis=1)
-    costs = np.full(shared.shape, np.inf)
-    alive = np.ones(len(shared), dtype=bool)
-    for a in range(len(shared)):
-        _update_costs(costs, a, shared, masses, barriers, floors, allowed)
+class _Groups:
+    """Groups of leaves, and what it costs to join any two of them."""
+
+    def __init__(
+        self, shared: FloatArray, barriers: FloatArray, floors: FloatArray, allowed: BoolArray
+    ) -> None:
+        self._shared, self._barriers, self._floors = shared.copy(), barriers.copy(), floors.copy()
+        self._masses, self._allowed = shared.sum(axis=1), allowed.copy()
+        self.costs = np.full(shared.shape, np.inf)
+        for a in range(len(shared)):
+            self._update_costs(a)
+
+    def join(self, a: int, b: int) -> None:
+        """Make one group of two, known by the number of the first."""
+        self._shared[a] += self._shared[b]
+        self._shared[:, a] += self._shared[:, b]
+        self._masses[a] += self._masses[b]
+        self._barriers[a] = self._barriers[:, a] = np.minimum(self._barriers[a], self._barriers[b])
+        self._floors[a] = min(self._floors[a], self._floors[b])
+        self._allowed[b] = self._allowed[:, b] = False
+        self.costs[b] = self.costs[:, b] = np.inf
+        self._update_costs(a)
+
+    def _update_costs(self, a: int) -> None:
+        """Write the costs of joining group a to every other group."""
+        smaller = np.maximum(np.minimum(self._masses[a], self._masses), 1e-300)
+        apart = -np.log(np.maximum(self._shared[a] / smaller, _LEAST_SHARE))
+        climb = np.maximum(0, self._barriers[a] - np.maximum(self._floors[a], self._floors))
+        row = np.where(self._allowed[a], apart + BARRIER_WEIGHT * climb, np.inf)
+        row[a] = np.inf
+        self.costs[a] = self.costs[:, a] = row
+
+
+def _agglomerate(groups: _Groups) -> Merges:
+    """Join the pair of lowest cost until no pair is allowed."""
     first, second, heights = [], [], []
-    while np.isfinite(costs).any():
-        a, b = np.unravel_index(np.argmin(costs), costs.shape)
-        first.append(a), second.append(b), heights.append(costs[a, b])
-        alive[b] = False
-        shared[a] += shared[b]
-        shared[:, a] += shared[:, b]
-        masses[a] += masses[b]
-        barriers[a] = barriers[:, a] = np.minimum(barriers[a], barriers[b])
-        floors[a] = min(floors[a], floors[b])
-        costs[b] = costs[:, b] = np.inf
-        _update_costs(costs, a, shared, masses, barriers, floors, allowed & alive)
-    return Merges(np.array(first, dtype=np.int64), np.array(second, dtype=np.int64), np.array(heights))
-
-
-def _update_costs(
-    costs: FloatArray,
-    a: int,
-    shared: FloatArray,
-    masses: FloatArray,
-    barriers: FloatArray,
-    floors: FloatArray,
-    allowed: BoolArray,
-) -> None:
-    """Write the costs of joining group a to every other group."""
-    smaller = np.maximum(np.minimum(masses[a], masses), 1e-300)
-    apart = -np.log(np.maximum(shared[a] / smaller, _LEAST_SHARE))
-    climb = np.maximum(0, barriers[a] - np.maximum(floors[a], floors))
-    row = np.where(allowed[a], apart + BARRIER_WEIGHT * climb, np.inf)
-    row[a] = np.inf
-    costs[a] = costs[:, a] = row
+    while np.isfinite(groups.costs).any():
+        a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
+        first.append(a)
+        second.append(b)
+        heights.append(groups.costs[a, b])
+        groups.join(a, b)
+    pairs = np.array([first, second], dtype=np.int64)
+    return Merges.without_saddles(pairs[0], pairs[1], np.array(heights))

@@ -55,7 +55,7 @@ class RidgelineSearch(Search):
             self._relax(self.passes[contested], _STRING_STEPS * (round_number + 1))
 
     def _follow_components(self) -> None:
-        """Follow the ridgelines of the spanning tree of touching levels, then of all pairs that may matter."""
+        """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
         land = self.landscape
         wells = Wells(land.centres, land.whiteners, -land.offsets)
         levels = touching_matrix(wells)
@@ -79,7 +79,7 @@ class RidgelineSearch(Search):
             self._follow(wells, first[batch], second[batch], self.component_modes)
 
     def _known(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the levels at which the modes, and the centres, of two components are known to be connected."""
+        """Return the levels at which modes, and centres, of two components are known to connect."""
         modes, centres = self.component_modes, self.landscape.heights(self.landscape.centres)
         between = self.bounds()[modes[first], modes[second]]
         return between, np.maximum(between, np.maximum(centres[first], centres[second]))
@@ -87,10 +87,14 @@ class RidgelineSearch(Search):
     def _follow_modes(self) -> None:
         """Follow the ridgelines between modes, seen as wells with the local metric."""
         modes = self.modes
-        wells = Wells(modes.points, np.linalg.cholesky(modes.metrics).swapaxes(1, 2), modes.heights)
+        whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
+        wells = Wells(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
         if not self.thorough:
-            near = self.landscape.heights(touching_points(wells, first, second)) - _GAP < self.bounds()[first, second]
+            near = (
+                self.landscape.heights(touching_points(wells, first, second)) - _GAP
+                < self.bounds()[first, second]
+            )
             first, second = first[near], second[near]
         for start in range(0, len(first), _BATCH):
             rows = slice(start, start + _BATCH)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.morse.descent import Frames, gradient_tolerances
-from dpmorse.morse.landscape import Landscape
+from dpmorse.morse.landscape import Landscape, Shapes
 from dpmorse.morse.modes import ModeSet
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -72,8 +72,13 @@ class SaddleSet:
         points, heights, new = list(self.points), list(self.heights), []
         known = np.array(heights)
         for i in np.flatnonzero(climbs.converged):
-            close = np.flatnonzero(np.abs(known - climbs.heights[i]) < _SAME_HEIGHT * (1 + abs(climbs.heights[i])))
-            away = np.array([points[j] for j in close]).reshape(len(close), climbs.points.shape[1]) - climbs.points[i]
+            close = np.flatnonzero(
+                np.abs(known - climbs.heights[i]) < _SAME_HEIGHT * (1 + abs(climbs.heights[i]))
+            )
+            away = (
+                np.array([points[j] for j in close]).reshape(len(close), climbs.points.shape[1])
+                - climbs.points[i]
+            )
             squared = np.einsum("nd,de,ne->n", away, climbs.metrics[i], away)
             if not np.any(squared < _SAME_PLACE**2):
                 new.append(i)
@@ -86,7 +91,9 @@ def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Cli
     """Follow the eigenvector nearest to each tangent uphill, all others downhill, to a critical point."""
     points, tangents = np.array(points), np.array(tangents)
     n, d = points.shape
-    ends = Climbs(points, np.full(n, np.inf), np.zeros(n, bool), np.zeros((n, d, d)), np.zeros((n, d)), np.zeros(n))
+    ends = Climbs(
+        points, np.full(n, np.inf), np.zeros(n, bool), np.zeros((n, d, d)), np.zeros((n, d)), np.zeros(n)
+    )
     radii, norms, active = np.full(n, _LARGEST_STEP), np.full(n, np.inf), np.arange(n)
     for _ in range(_MOST_STEPS):
         if not active.size:
@@ -96,7 +103,7 @@ def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Cli
         norm = frames.gradient_norms()
         flat = norm < gradient_tolerances(points[active], shapes.metrics, _TOLERANCE)
         negative = (frames.curvatures < 0).sum(axis=1)
-        _note(ends, active, shapes.heights, shapes.metrics, frames, flat & (negative == 1))
+        _note(ends, active, shapes, frames, flat & (negative == 1))
         grew = norm > 1.5 * norms[active]
         shrunk, grown = radii[active] / 2, radii[active] * 1.3
         radii[active] = np.clip(np.where(grew, shrunk, grown), _SMALLEST_STEP, _LARGEST_STEP)
@@ -108,11 +115,9 @@ def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Cli
     return ends
 
 
-def _note(
-    ends: Climbs, active: IntArray, heights: FloatArray, metrics: FloatArray, frames: Frames, at_saddle: BoolArray
-) -> None:
+def _note(ends: Climbs, active: IntArray, shapes: Shapes, frames: Frames, at_saddle: BoolArray) -> None:
     """Write down where the climbs are now."""
-    ends.heights[active], ends.metrics[active] = heights, metrics
+    ends.heights[active], ends.metrics[active] = shapes.heights, shapes.metrics
     ends.downhill[active], ends.curvatures[active] = frames.axes[:, :, 0], frames.curvatures[:, 0]
     ends.converged[active] = at_saddle
 

@@ -47,7 +47,9 @@ class Search(ABC):
 
     def contested(self) -> BoolArray:
         """Say which passes lie lower than the certified barrier between their modes: a saddle is missing."""
-        contested: BoolArray = self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - _CONTEST
+        contested: BoolArray = (
+            self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - _CONTEST
+        )
         return contested
 
     def _connect(self) -> None:

@@ -1,0 +1,9 @@
+"""Pictures of released densities and their trees.
+
+scikit-learn's display convention: ``from_tree`` or ``from_estimator`` computes what is to be drawn and
+keeps it as plain arrays; ``plot`` draws it with matplotlib, loaded only then. Everything shown is released.
+"""
+
+from dpmorse.plots.dendrogram import DendrogramDisplay as DendrogramDisplay
+from dpmorse.plots.graph import GraphDisplay as GraphDisplay
+from dpmorse.plots.landscape import LandscapeDisplay as LandscapeDisplay

@@ -1,0 +1,95 @@
+"""Modes and saddles of any number of columns, laid out in the plane."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from dpmorse.morse import MergeTree
+from dpmorse.plots._drawing import axes, mode_labels
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(eq=False)
+class GraphDisplay:
+    """Modes and the saddles that join them, laid out in the plane, for any number of columns.
+
+    Positions are the two directions in which the modes spread most, in units of the mixture's own
+    standard deviations.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_modes, 2)
+        Where modes are drawn.
+    edges, barriers, certified : arrays of length n_edges
+        Modes joined, height above the deepest mode, certificate.
+    masses : ndarray of shape (n_modes,)
+        Weight of the components below each mode.
+    mode_labels : ndarray of int of shape (n_modes,)
+        Cluster of each mode.
+    """
+
+    positions: FloatArray
+    edges: IntArray
+    barriers: FloatArray
+    certified: BoolArray
+    masses: FloatArray
+    mode_labels: IntArray
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_tree(cls, tree: MergeTree, n_clusters: int | None = None) -> Self:
+        """Compute a layout of the modes of a tree."""
+        points = tree.critical_points
+        used = tree.spanning_saddles
+        masses = np.bincount(points.component_modes, weights=tree.weights, minlength=points.n_modes).astype(
+            np.float64
+        )
+        return cls(
+            _spread(points.modes),
+            points.saddle_ends[used],
+            points.saddle_heights[used] - points.mode_heights[0],
+            points.saddle_certified[used],
+            masses,
+            mode_labels(tree, n_clusters),
+        )
+
+    @classmethod
+    def from_estimator(cls, model: Any) -> Self:
+        """Compute the layout of a fitted ``MorseClustering``, coloured by its clusters."""
+        return cls.from_tree(model.merge_tree_, model.n_clusters_)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on ``ax``, or on a new figure; low passes are thick, big modes large."""
+        self.figure_, self.ax_ = axes(ax)
+        widest = 4.0 / (1.0 + self.barriers - self.barriers.min(initial=np.inf))
+        for (a, b), width, certified in zip(self.edges, widest, self.certified, strict=True):
+            line = self.positions[[a, b]]
+            self.ax_.plot(
+                line[:, 0],
+                line[:, 1],
+                color="0.7",
+                linewidth=width,
+                linestyle="-" if certified else "--",
+                zorder=1,
+            )
+        size = 40 + 800 * self.masses
+        self.ax_.scatter(
+            *self.positions.T, s=size, c=self.mode_labels, cmap="tab10", vmin=-0.5, vmax=9.5, zorder=2
+        )
+        for i, position in enumerate(self.positions):
+            self.ax_.annotate(str(i), position, ha="center", va="center", fontsize=8)
+        self.ax_.set_xticks([])
+        self.ax_.set_yticks([])
+        return self
+
+
+def _spread(modes: FloatArray) -> FloatArray:
+    """Return the coordinates of modes along their two widest directions, columns scaled alike."""
+    centred = modes - modes.mean(axis=0)
+    centred = centred / np.maximum(centred.std(axis=0), 1e-300)
+    left, scale, _ = np.linalg.svd(centred, full_matrices=False)
+    flat = np.zeros((len(modes), 2))
+    flat[:, : min(2, len(scale))] = (left * scale)[:, :2]
+    return flat
