@@ -161,7 +161,7 @@ def _newton_descent(mixture, x):
         local = np.einsum("nk,kij->nij", mixture.responsibilities(x[active]), precisions)
         length = np.sqrt(np.einsum("ni,nij,nj->n", step, local, step))
         step *= np.minimum(1, 0.05 / (length + 1e-300))[:, None]
-        moving = -(gradient * step).sum(axis=1) > 1e-24
+        moving = -(gradient * step).sum(axis=1) > 1e-18
         active, step = active[moving], step[moving]
         if not active.size:
             break
@@ -214,7 +214,8 @@ def _newton(mixture, x, most=40):
     """Return where Newton's method, with steps of limited length, comes to rest."""
     active = np.arange(len(x))
     for _ in range(most):
-        hessian, step = mixture.hessian(x[active]), _newton_step(mixture, x[active])
+        hessian = mixture.hessian(x[active])
+        step = _newton_step(mixture, x[active], hessian)
         length = np.sqrt(np.abs(np.einsum("nd,nde,ne->n", step, np.abs(hessian), step)))
         x[active] += step / np.maximum(1, length / 0.5)[:, None]
         active = active[length > 1e-9]
@@ -228,10 +229,10 @@ def _around_components(mixture, reach=8.0):
     return np.vstack([mixture.means[k] + unit @ np.linalg.cholesky(mixture.covariances[k]).T for k in kept])
 
 
-def _newton_step(mixture, x):
-    return -np.linalg.solve(mixture.hessian(x) + 1e-12 * np.eye(x.shape[1]), mixture.gradient(x)[..., None])[
-        ..., 0
-    ]
+def _newton_step(mixture, x, hessian=None):
+    hessian = mixture.hessian(x) if hessian is None else hessian
+    regular = hessian + 1e-12 * np.eye(x.shape[1])
+    return -np.linalg.solve(regular, mixture.gradient(x)[..., None])[..., 0]
 
 
 def _distinct(mixture, x):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from morse_mixtures import random_mixture
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import find_critical_points, merge_tree
+from morse_mixtures import random_mixture
 
 
 def test_identical_components_are_one_mode_and_many_leaves():
@@ -101,6 +101,6 @@ def test_unknown_rules_searches_and_mixtures_are_named():
     with pytest.raises(InvalidParameterError, match="search must be one of 'ridgelines'"):
         merge_tree(mixture, search="luck")
     with pytest.raises(
-        InvalidParameterError, match="mixture must be a dpmorse.densities.GaussianMixture, got a dict"
+        InvalidParameterError, match=r"mixture must be a dpmorse\.densities\.GaussianMixture, got a dict"
     ):
         merge_tree({})

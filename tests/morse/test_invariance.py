@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from morse_mixtures import FAMILIES, random_mixture, rotation
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import find_critical_points
+from morse_mixtures import FAMILIES, random_mixture, rotation
 
 
 def agree(original, changed, shift=0.0):

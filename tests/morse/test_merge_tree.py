@@ -1,15 +1,15 @@
 """Promises of the tree: every number of clusters, nested, for every rule; exports that say the same."""
 
-import networkx
+import networkx as nx
 import numpy as np
 import pytest
-from morse_mixtures import FAMILIES, random_mixture
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.morse.labelling import basins, label_by_basin, label_by_component
 from dpmorse.morse.merge_tree import RULES
+from morse_mixtures import FAMILIES, random_mixture
 
 
 @pytest.fixture(params=RULES)
@@ -120,10 +120,10 @@ def test_exports_tell_the_same_tree(rule):
     data, frame, graph = tree.to_dict(), tree.to_pandas(), tree.to_networkx()
     assert frame["height"].to_numpy() == pytest.approx(tree.linkage_matrix(below_modes=True)[:, 2])
     assert [merge["left"] for merge in data["merges"]] == frame["left"].tolist()
-    assert networkx.is_arborescence(graph)
+    assert nx.is_arborescence(graph)
     assert sum(1 for node in graph if graph.out_degree(node) == 0) == tree.n_leaves
     morse = tree.graph.to_networkx()
-    assert networkx.is_connected(morse)
+    assert nx.is_connected(morse)
     assert morse.number_of_nodes() == tree.n_modes
     assert len(tree.graph.to_pandas()) == len(tree.saddles) == morse.number_of_edges()
     assert {"certified", "lower_bound", "height", "weight", "point"} <= set(

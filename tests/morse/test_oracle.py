@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from morse_mixtures import FAMILIES, random_mixture
-from morse_oracle import flood
 
 from dpmorse.morse import merge_tree
+from morse_mixtures import FAMILIES, random_mixture
+from morse_oracle import flood
 
 CASES = [(family, 2, 800) for family in FAMILIES] + [(family, 3, 800) for family in FAMILIES[::2]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("family", "n_features", "seed"), CASES)
 def test_modes_and_merge_heights_are_those_of_a_flooded_grid(family, n_features, seed):
     mixture = random_mixture(family, n_features, seed)

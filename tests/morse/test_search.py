@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from morse_mixtures import FAMILIES, random_mixture
 from scipy.signal import find_peaks
 
 from dpmorse.morse import find_critical_points, ridgeline_search
@@ -11,6 +10,7 @@ from dpmorse.morse.landscape import Landscape
 from dpmorse.morse.pairs import crossing_bounds, touching_matrix
 from dpmorse.morse.ridgelines import Wells, ridgelines, touching_points
 from dpmorse.morse.spanning import bottlenecks, spanning_edges
+from morse_mixtures import FAMILIES, random_mixture
 
 
 @pytest.fixture(params=["overlapping", "crossed", "nested"])
@@ -107,7 +107,7 @@ def test_extrema_along_paths_are_found_if_they_stand_out(family):
     land = Landscape(mixture)
     first, second = np.triu_indices(land.n_components, 1)
     paths = ridgelines(component_wells(land), first[:40], second[:40], 17)
-    positions, heights, counts = land.extrema(paths)
+    _, heights, counts = land.extrema(paths)
     t = np.linspace(0, 16, 20001)
     piece = np.minimum(t.astype(int), 15)
     dense = paths[:, piece] + (t - piece)[:, None] * (paths[:, piece + 1] - paths[:, piece])
