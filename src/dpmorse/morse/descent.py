@@ -11,6 +11,7 @@ _MEAN_SHIFTS = 6  # enough to bring most points near their modes
 _LARGEST_STEP = 0.5
 _SMALLEST_STEP = 1e-2
 _TOLERANCE = 1e-11
+_NEARLY_FLAT = 0.05
 _MOST_STEPS = 400
 _OVER_RELAXATION = 1.8  # below 2 the majorant still proves descent
 _CHECKS = np.r_[0.01, 0.02, np.arange(1, 25) / 24]
@@ -77,8 +78,9 @@ def descend(landscape: Landscape, points: FloatArray) -> Descents:
 
     With the EM majorant ``f(y) <= f(x) + Q(y|x) - Q(x|x)``, Q quadratic with Hessian A(x) and minimiser
     ``x + shift``, the segment from x to y stays below f(x) whenever y is no farther from the minimiser than
-    x in the metric A. Mean-shift steps, also over-relaxed by less than 2, are such. Newton steps are
-    taken where the Hessian is positive, if they are such or if f falls along 26 points of the segment.
+    x in the metric A. Mean-shift steps, also over-relaxed by less than 2, are such. Newton steps, with
+    curvatures made positive, are taken where the Hessian is positive or the gradient nearly vanishes (mean
+    shift would take for ever to leave a flat saddle), if they are such or if f falls along 26 points.
     """
     points = np.array(points)
     heights, certified = np.full(len(points), np.inf), np.zeros(len(points), dtype=bool)
@@ -116,7 +118,7 @@ def _steps(
     lengths = np.linalg.norm(coordinates, axis=1)
     coordinates *= np.minimum(1, radii / np.maximum(lengths, 1e-300))[:, None]
     steps = frames.to_steps(coordinates)
-    refused = (frames.curvatures[:, 0] <= 0) & ~on_saddle
+    refused = (frames.curvatures[:, 0] <= 0) & ~on_saddle & (frames.gradient_norms() > _NEARLY_FLAT)
     doubtful = np.flatnonzero(~refused & ~_proved(frames, coordinates))
     refused[doubtful] = ~_falls(landscape, points[doubtful], heights[doubtful], steps[doubtful])
     steps[refused] = -_OVER_RELAXATION * np.einsum("nde,ne->nd", frames.axes[refused], frames.slopes[refused])

@@ -17,8 +17,9 @@ def spanning_edges(n_nodes: int, first: IntArray, second: IntArray, weights: Flo
     low, high = np.minimum(first, second)[order], np.maximum(first, second)[order]
     _, lightest = np.unique(low * n_nodes + high, return_index=True)
     lightest.sort()
-    ranks = np.arange(1, len(lightest) + 1)  # scipy takes 0 for no edge, so weights are ranks from 1
-    graph = coo_array((ranks, (low[lightest], high[lightest])), shape=(n_nodes, n_nodes))
+    ranks = np.arange(1.0, len(lightest) + 1)  # scipy takes 0 for no edge, so weights are ranks from 1
+    places = low[lightest].astype(np.int32), high[lightest].astype(np.int32)  # all that older scipy takes
+    graph = coo_array((ranks, places), shape=(n_nodes, n_nodes))
     chosen: IntArray = order[lightest[np.sort(minimum_spanning_tree(graph.tocsr()).data).astype(int) - 1]]
     return chosen
 
