@@ -93,8 +93,8 @@ class LandscapeDisplay:
 
 
 def _extent(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray]:
-    """Return corners that hold every component of positive weight to three standard deviations."""
-    deviations = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
-    kept = mixture.weights > 0
-    low = (mixture.means - 3 * deviations)[kept].min(axis=0)
-    return low, (mixture.means + 3 * deviations)[kept].max(axis=0)
+    """Return corners that hold nearly all of the mixture's mass, by a fixed sample of it."""
+    sample = mixture.sample(4000, rng=0)[0]
+    low, high = np.quantile(sample, [0.002, 0.998], axis=0)
+    margin = 0.1 * (high - low)
+    return low - margin, high + margin
