@@ -75,8 +75,8 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
 
     Notes
     -----
-    **Privacy.** Only ``base.fit`` sees X; all else is computed from released values (Theorem 3 of
-    docs/privacy.md: post-processing). Labels of training records are not private.
+    **Privacy.** Only ``base.fit`` sees X; all else is computed from released values, which costs nothing
+    (post-processing, see docs/privacy.md). Labels of training records are not private.
 
     Examples
     --------
