@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
@@ -85,12 +86,13 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
     """
     kind = SEARCHES[_validate.choice(search=search, among=SEARCHES)]
     landscape = Landscape(mixture)
-    found = kind(landscape)
-    found.run()
     component_modes = np.empty(mixture.n_components, dtype=np.int64)
-    component_modes[landscape.kept] = found.component_modes
     weightless = np.setdiff1d(np.arange(mixture.n_components), landscape.kept)
-    component_modes[weightless] = found.modes.reach(landscape.to_whitened(mixture.means[weightless]))
+    with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: BLAS threads only get in the way
+        found = kind(landscape)
+        found.run()
+        component_modes[landscape.kept] = found.component_modes
+        component_modes[weightless] = found.modes.reach(landscape.to_whitened(mixture.means[weightless]))
     return _in_order(found, component_modes)
 
 
