@@ -191,7 +191,7 @@ def test_more_clusters_than_the_noise_supports_is_said_and_not_lost(rng):
     """The budget is spent by then: the model keeps what it has."""
     base = DPMoGHard(12, epsilon=0.5, bounds=(-1, 1), random_state=0)
     X = rng.uniform(-0.1, 0.1, (500, 2))
-    with pytest.warns(NoisyModelWarning, match=r"n_clusters=12, but the noise supports only \d+ components"):
+    with pytest.warns(NoisyModelWarning, match=r"n_clusters=12, but only \d+ components"):
         model = MorseClustering(base, 12).fit(X)
     assert model.n_clusters_ == model.merge_tree_.n_leaves < 12
     with pytest.raises(InvalidParameterError, match=rf"at most {model.n_clusters_}, got 12"):
@@ -224,3 +224,24 @@ def test_released_values_only(model, blobs):
     arrays = [v for v in vars(model).values() if isinstance(v, np.ndarray)]
     assert all(len(array) < len(blobs[0]) for array in arrays)
     assert set(vars(dpmorse)) >= {"MorseClustering", "load"}
+
+
+def test_what_is_saved_is_what_was_fitted(model, blobs, tmp_path):
+    """Parameters set after the fit are for the next one; NumPy's integers are integers."""
+    model.set_params(n_clusters=2, search="quadratic-string", assign="basin").save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.get_params(deep=False)["search"] == "ridgelines"
+    assert again.n_clusters_ == model.n_clusters_ == 4
+    assert np.array_equal(again.predict(blobs[0]), model.predict(blobs[0]))
+    model.cut(np.int64(3)).save(tmp_path / "three.json")
+    assert load(tmp_path / "three.json").n_clusters_ == 3
+
+
+def test_a_failed_fit_leaves_no_trace(rng):
+    base = DPMoGHard(12, epsilon=0.5, bounds=(-1, 1), random_state=0)
+    model = MorseClustering(base, 12)
+    with pytest.warns(NoisyModelWarning):
+        model.fit(rng.uniform(-0.1, 0.1, (500, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((20, 2), np.nan))
+    assert model.n_clusters_ < 12

@@ -104,3 +104,51 @@ def test_unknown_rules_searches_and_mixtures_are_named():
         InvalidParameterError, match=r"mixture must be a dpmorse\.densities\.GaussianMixture, got a dict"
     ):
         merge_tree({})
+
+
+def test_a_valley_that_is_flat_to_rounding_is_one_cluster_and_ends_in_time():
+    """Equal components on a line: their sum is flat between the ends to 1e-8."""
+    tree = merge_tree(GaussianMixture(np.full(20, 0.05), np.arange(20.0)[:, None], np.ones((20, 1, 1))))
+    assert tree.suggested_n_clusters == 1
+    assert tree.persistence[np.isfinite(tree.persistence)].max(initial=0) < 1e-6
+    assert set(tree.cut(1).tolist()) == {0}
+    assert np.all(tree.linkage_matrix(below_modes=True)[:, 2] >= 0)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_a_needle_beside_a_broad_mode_is_found_in_any_order(order):
+    means, covariances = np.array([[0.0, 0.0], [5e-5, 0.0]]), np.array([np.eye(2), 1e-12 * np.eye(2)])
+    points = find_critical_points(GaussianMixture([0.5, 0.5], means[order], covariances[order]))
+    assert points.mode_heights[0] == pytest.approx(np.log(2) + np.log(2 * np.pi) - np.log(1e12), abs=1e-6)
+
+
+@pytest.mark.parametrize("distance", [1e5, 1e6, 1e7, 1e12])
+def test_no_phantom_modes_between_far_components(distance):
+    tree = merge_tree(GaussianMixture([0.5, 0.5], [[0.0, 0.0], [distance, distance]], [np.eye(2)] * 2))
+    assert tree.n_modes == tree.suggested_n_clusters == 2
+
+
+@pytest.mark.parametrize("distance", [1e100, 1e155])
+def test_components_beyond_floating_point_are_refused(distance):
+    mixture = GaussianMixture([0.5, 0.5], [[0.0, 0.0], [distance, 0.0]], [np.eye(2)] * 2)
+    with pytest.raises(InvalidParameterError, match="too far apart"):
+        merge_tree(mixture)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_weightless_centre_above_an_unseen_mode_keeps_the_tree_connected(seed):
+    crossed = random_mixture("crossed", 2, seed=950 + seed, n_components=5)
+    weights = np.r_[np.full(4, 0.25), 0.0]
+    mixture = GaussianMixture(weights, crossed.means, crossed.covariances)
+    for search in ("ridgelines", "quadratic-string"):
+        tree = merge_tree(mixture, search=search)
+        assert set(tree.cut(1).tolist()) == {0}
+        assert len(tree.merges.heights) == tree.n_leaves - 1
+
+
+def test_the_overlap_rule_flags_merges_over_saddles_that_are_not_certified():
+    tree = merge_tree(
+        GaussianMixture([0.5, 0.5], [[0.0, 0.0], [3.0, 0.0]], [np.eye(2), 1e-12 * np.eye(2)]), rule="overlap"
+    )
+    assert not tree.certified
+    assert tree.merge_certified.tolist() == [False]

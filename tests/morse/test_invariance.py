@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import find_critical_points
+from dpmorse.morse import find_critical_points, merge_tree
+from dpmorse.morse.merge_tree import RULES
 from morse_mixtures import FAMILIES, random_mixture, rotation
 
 
@@ -45,3 +46,15 @@ def test_permutation(family):
     )
     agree(original, changed)
     assert original.component_modes[order].tolist() == changed.component_modes.tolist()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("family", ["overlapping", "noisy", "nested"])
+def test_trees_do_not_depend_on_the_order_of_components(family, rule):
+    mixture = random_mixture(family, 3, seed=903)
+    order = np.random.default_rng(2).permutation(mixture.n_components)
+    shuffled = GaussianMixture(mixture.weights[order], mixture.means[order], mixture.covariances[order])
+    original, changed = merge_tree(mixture, rule=rule), merge_tree(shuffled, rule=rule)
+    for k in range(1, min(original.n_leaves, mixture.n_components) + 1):
+        pairs = set(zip(original.cut(k)[order].tolist(), changed.cut(k)[: len(order)].tolist(), strict=True))
+        assert len(pairs) <= k

@@ -24,6 +24,8 @@ _KINDS = {
     "saddle_certified": "b",
 }
 _HEIGHT_TOLERANCE = 1e-6
+_STEP_TOLERANCE = 1e-4  # Newton step from a certified point, in its own metric
+_MOST_PER_COMPONENT = 64
 
 
 def critical_points_to_dict(points: CriticalPoints) -> dict[str, Any]:
@@ -36,6 +38,8 @@ def critical_points_from_dict(content: object, mixture: GaussianMixture) -> Crit
     parts = _documents.fields("critical_points", content, *_KINDS)
     n_modes, n_saddles = (len(_documents.of_type(name, parts[name], list)) for name in ("modes", "saddles"))
     d = mixture.n_features
+    if max(n_modes, n_saddles) > _MOST_PER_COMPONENT * mixture.n_components**2:
+        raise ModelFormatError("critical_points hold more modes or saddles than the mixture can have.")
     shapes = {
         "modes": (n_modes, d),
         "mode_heights": (n_modes,),
@@ -57,6 +61,8 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
     """Return an array of exactly this shape and kind of numbers."""
     dtype = {"f": np.float64, "i": np.int64, "b": np.bool_}[_KINDS[name]]
     if 0 in shape:
+        if value != []:
+            raise ModelFormatError(f"critical_points.{name} must be empty.")
         return np.empty(shape, dtype=dtype)
     array = _documents.rebuild(f"critical_points.{name}", lambda: np.array(value))
     if array.shape != shape or (
@@ -79,9 +85,30 @@ def _check(points: CriticalPoints, mixture: GaussianMixture) -> None:
             raise ModelFormatError(f"critical_points.{name}_heights are not those of the mixture.")
         if np.any(np.diff(heights) < 0):
             raise ModelFormatError(f"critical_points.{name}_heights are not in order.")
+    _check_certificates(points, mixture)
     edges = spanning_edges(n, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights)
     if len(edges) != n - 1:
         raise ModelFormatError("critical_points: the saddles do not connect all modes.")
+
+
+def _check_certificates(points: CriticalPoints, mixture: GaussianMixture) -> None:
+    floors = points.mode_heights[points.saddle_ends].max(axis=1, initial=-np.inf)
+    if np.any(points.saddle_heights < floors) or np.any(points.saddle_bounds > points.saddle_heights):
+        raise ModelFormatError("critical_points: a saddle lies below its modes, or its bound above it.")
+    for name, places, negative in (
+        ("modes", points.modes[points.mode_certified], 0),
+        ("saddles", points.saddles[points.saddle_certified], 1),
+    ):
+        if len(places) and not _critical(mixture, places, negative):
+            raise ModelFormatError(f"critical_points.{name}: a certified point is not a critical point.")
+
+
+def _critical(mixture: GaussianMixture, places: FloatArray, negative: int) -> bool:
+    """Say whether gradients vanish and Hessians have so many negative eigenvalues."""
+    values, vectors = np.linalg.eigh(mixture.hessian(places))
+    along = np.einsum("nij,ni->nj", vectors, mixture.gradient(places))
+    small = (along**2 / np.maximum(np.abs(values), 1e-300)).sum(axis=1) < _STEP_TOLERANCE**2
+    return bool(small.all() and ((values < 0).sum(axis=1) == negative).all())
 
 
 def _agree(computed: FloatArray, stated: FloatArray) -> bool:

@@ -3,6 +3,7 @@
 import copy
 import os
 import warnings
+from numbers import Integral
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
+from dpmorse.estimators._randomness import seed_of
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
@@ -118,7 +120,7 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         self._check_parameters()
         base = clone(self.base).fit(X, y)
         tree = merge_tree(base.mixture_, rule=self.merge, search=self.search)
-        self._set_fitted(base, tree)
+        self._set_fitted(base, tree, self._reachable(tree))
         return self
 
     def fit_predict(self, X: Any, y: object = None) -> IntArray:
@@ -128,7 +130,7 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of each record."""
         check_is_fitted(self, "merge_tree_")
-        if self._assign == "component":
+        if self._fitted["assign"] == "component":
             clusters: IntArray = self._leaf_labels[self.base_.predict(X)]
             return clusters
         return label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
@@ -136,15 +138,14 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
-        of_components = self.base_.predict_proba(X)
+        of_components = self.mixture_.responsibilities(self._points(X))
         of_clusters: FloatArray = of_components @ np.eye(self.n_clusters_)[self.component_labels_]
         return of_clusters
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "merge_tree_")
-        scores: FloatArray = self.base_.score_samples(X)
-        return scores
+        return self.mixture_.log_density(self._points(X))
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -153,7 +154,9 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
         """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
         check_is_fitted(self, "merge_tree_")
-        points, components = self.base_.sample(n_samples, random_state)
+        n_samples = _validate.positive_int(n_samples=n_samples)
+        seed = None if random_state is None else seed_of(random_state)
+        points, components = self.mixture_.sample(n_samples, np.random.default_rng(seed))
         return points, self._leaf_labels[components]
 
     def cut(self, n_clusters: int) -> Self:
@@ -161,7 +164,8 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         check_is_fitted(self, "merge_tree_")
         labels = self.merge_tree_.cut(n_clusters)
         other = copy.copy(self)
-        other.n_clusters = n_clusters
+        other.n_clusters = int(n_clusters)
+        other._fitted = {**self._fitted, "n_clusters": other.n_clusters}  # noqa: SLF001 - a copy of self
         other._set_labels(labels)  # noqa: SLF001 - a copy of self
         return other
 
@@ -182,43 +186,49 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
                 f"base must be an estimator that releases a mixture, got {_validate.describe(self.base)}. "
                 "For instance: MorseClustering(DPMoGHard(12, epsilon=1.0, bounds=(-1, 1)))."
             )
-        _validate.choice(merge=self.merge, among=RULES)
-        _validate.choice(assign=self.assign, among=ASSIGNMENTS)
-        _validate.choice(search=self.search, among=SEARCHES)
+        self._check_choices()
         if self.n_clusters != "auto":
-            wanted = _validate.positive_int(n_clusters=self.n_clusters, hint='Or give "auto".')
+            wanted = int(self.n_clusters)
             n_components = getattr(self.base, "n_components", None)
-            if isinstance(n_components, int) and wanted > n_components:
+            if isinstance(n_components, Integral) and wanted > n_components:
                 raise InvalidParameterError(
                     f"n_clusters must be at most the number of components of the base, {n_components}, "
                     f"got {wanted}. Give the base more components."
                 )
 
-    def _set_fitted(self, base: Any, tree: MergeTree) -> None:
+    def _check_choices(self) -> None:
+        _validate.choice(merge=self.merge, among=RULES)
+        _validate.choice(assign=self.assign, among=ASSIGNMENTS)
+        _validate.choice(search=self.search, among=SEARCHES)
+        if not (isinstance(self.n_clusters, str) and self.n_clusters == "auto"):
+            _validate.positive_int(n_clusters=self.n_clusters, hint='Or give "auto".')
+
+    def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str) -> None:
         """Set everything at once and last: a failed fit leaves no trace."""
+        labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
         self.base_, self.mixture_, self.privacy_ = base, base.mixture_, base.privacy_
         self.merge_tree_, self.graph_ = tree, tree.graph
         self.modes_, self.saddles_ = tree.modes, tree.saddles
-        self._assign = self.assign
+        self._fitted = {"n_clusters": n_clusters, "assign": self.assign, "search": self.search}
         self.n_features_in_ = base.mixture_.n_features
         if hasattr(base, "feature_names_in_"):
             self.feature_names_in_ = base.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._set_labels(tree.cut(self._reachable(tree)))
+        self._set_labels(labels)
 
-    def _reachable(self, tree: MergeTree) -> int:
+    def _reachable(self, tree: MergeTree) -> int | str:
         """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
         if isinstance(self.n_clusters, str):
-            return tree.suggested_n_clusters
+            return self.n_clusters
         if self.n_clusters > tree.n_leaves:
             warnings.warn(
-                f"n_clusters={self.n_clusters}, but the noise supports only {tree.n_leaves} components: the "
-                f"model has {tree.n_leaves} clusters. Use more budget, more records or fewer clusters.",
+                f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
+                f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
                 NoisyModelWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        return min(self.n_clusters, tree.n_leaves)
+        return int(min(self.n_clusters, tree.n_leaves))
 
     def _set_labels(self, leaf_labels: IntArray) -> None:
         self._leaf_labels = leaf_labels
@@ -239,10 +249,10 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
         return {
             "estimator": type(self).__name__,
             "parameters": {
-                "n_clusters": self.n_clusters,
+                "n_clusters": self._fitted["n_clusters"],
                 "merge": self.merge_tree_.rule,
-                "assign": self._assign,
-                "search": self.search,
+                "assign": self._fitted["assign"],
+                "search": self._fitted["search"],
             },
             "base": self.base_._to_document(),  # noqa: SLF001 - the same package
             "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
@@ -258,9 +268,8 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
             "parameters", fields["parameters"], "n_clusters", "merge", "assign", "search"
         )
         model = cls(base, **parameters)
-        _documents.rebuild("parameters", model._check_parameters)
+        _documents.rebuild("parameters", model._check_choices)
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
-        _documents.rebuild(
-            "critical_points", lambda: model._set_fitted(base, assemble(base.mixture_, points, model.merge))
-        )
+        tree = _documents.rebuild("critical_points", lambda: assemble(base.mixture_, points, model.merge))
+        _documents.rebuild("parameters", lambda: model._set_fitted(base, tree, model.n_clusters))
         return model

@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.landscape import Landscape
 from dpmorse.morse.quadratic_string import QuadraticStringSearch
 from dpmorse.morse.ridgeline_search import RidgelineSearch
@@ -18,6 +19,8 @@ SEARCHES: dict[str, type[Search]] = {
     "ridgelines": RidgelineSearch,
     "quadratic-string": QuadraticStringSearch,
 }
+
+FARTHEST = 1e6  # in standard deviations of the whole mixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +91,19 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
     landscape = Landscape(mixture)
     component_modes = np.empty(mixture.n_components, dtype=np.int64)
     weightless = np.setdiff1d(np.arange(mixture.n_components), landscape.kept)
-    with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: BLAS threads only get in the way
-        found = kind(landscape)
-        found.run()
-        component_modes[landscape.kept] = found.component_modes
-        component_modes[weightless] = found.modes.reach(landscape.to_whitened(mixture.means[weightless]))
+    # Matrices are small: BLAS threads would only get in the way.
+    with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = kind(landscape)
+            found.run()
+            component_modes[landscape.kept] = found.component_modes
+            ghosts = np.clip(landscape.to_whitened(mixture.means[weightless]), -FARTHEST, FARTHEST)
+            component_modes[weightless] = found.modes.reach(ghosts)
+            found.connect()  # a centre without weight may lie above a mode not seen before
+        except np.linalg.LinAlgError as error:
+            raise InvalidParameterError(
+                "mixture: components are too far apart, or too thin, for floating-point numbers."
+            ) from error
     return _in_order(found, component_modes)
 
 
@@ -127,6 +138,7 @@ def _edges(found: Search) -> tuple[FloatArray, FloatArray, FloatArray, IntArray,
     certified = np.arange(len(heights)) < len(joins)
     used = certified.copy()
     used[spanning_edges(len(found.modes), ends[:, 0], ends[:, 1], heights)] = True
-    floors = found.modes.heights[ends].max(axis=1)
+    floors = found.modes.heights[ends].max(axis=1, initial=-np.inf)
+    heights = np.maximum(heights, floors)  # a pass is never below its ends; rounding may say so
     bounds = np.where(certified, heights, floors)
     return points[used], heights[used], bounds[used], ends[used], certified[used]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
+from dpmorse.morse.critical_points import FARTHEST
 from dpmorse.morse.landscape import Landscape
 from dpmorse.morse.merge_tree import MergeTree
 from dpmorse.morse.modes import ModeSet
@@ -24,7 +25,8 @@ def basins(mixture: GaussianMixture, tree: MergeTree, X: FloatArray) -> IntArray
     number[known] = np.arange(len(known))
     found = np.empty(len(X), dtype=np.int64)
     for start in range(0, len(X), _CHUNK):
-        reached = modes.reach(landscape.to_whitened(X[start : start + _CHUNK]))
+        points = landscape.to_whitened(X[start : start + _CHUNK])
+        reached = modes.reach(np.clip(points, -FARTHEST, FARTHEST))
         found[start : start + _CHUNK] = np.where(
             reached < len(known), number[np.minimum(reached, len(known) - 1)], -1
         )

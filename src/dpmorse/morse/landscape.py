@@ -7,6 +7,7 @@ import numpy as np
 
 from dpmorse._threads import over_rows
 from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import _kernels
 from dpmorse.typing import FloatArray, IntArray
 
@@ -147,8 +148,11 @@ def _pooled_axes(weights: FloatArray, centred: FloatArray, covariances: FloatArr
     small against their distances that the covariance is singular to rounding.
     """
     within = np.einsum("k,kij->ij", weights, covariances)
-    pooled = within + np.einsum("k,ki,kj->ij", weights, centred, centred)
-    scale = np.sqrt(np.diagonal(pooled))
-    correlation = pooled / scale / scale[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        pooled = within + np.einsum("k,ki,kj->ij", weights, centred, centred)
+        scale = np.sqrt(np.diagonal(pooled))
+        correlation = pooled / scale / scale[:, None]
+    if not np.all(np.isfinite(correlation)):
+        raise InvalidParameterError("mixture: the components are too far apart for floating-point numbers.")
     axes: FloatArray = scale[:, None] * np.linalg.cholesky(correlation + _TRACE * np.eye(len(scale)))
     return axes

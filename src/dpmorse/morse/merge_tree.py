@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class MergeTree:
 
         ``docs/morse.md`` says how far to trust it.
         """
-        return int((self.persistence > math.log(2)).sum())
+        return max(1, int((self.critical_points.mode_certified & (self.persistence > math.log(2))).sum()))
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -176,9 +177,9 @@ class MergeTree:
         return self.n_leaves - wanted
 
     def _n_merges_to(self, height: object) -> int:
-        if isinstance(height, bool) or not isinstance(height, int | float) or math.isnan(height):
+        if isinstance(height, bool) or not isinstance(height, Real) or math.isnan(height):
             raise InvalidParameterError(f"height must be a number, got {_validate.describe(height)}.")
-        return int(np.searchsorted(self.merges.heights, height, side="right"))
+        return int(np.searchsorted(self.merges.heights, float(height), side="right"))
 
     def _labels(self, n_merges: int) -> IntArray:
         """Perform the first merges, then number the groups by decreasing weight."""

@@ -20,8 +20,8 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 BARRIER_WEIGHT = 1.0  # gamma: nats of shared records that one nat of barrier outweighs
 INFLATION = 1.5  # covariances of hard cells are truncated; this undoes it on average
 _LEAST_SHARE = 1e-12  # below what a sample can tell; keeps far groups apart by their barriers
-_SAMPLES = 4000
-_SAMPLES_PER_COMPONENT = 40
+_SAMPLES = 4000  # pairs of opposite points, in all
+_SAMPLES_PER_COMPONENT = (20, 500)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ def merge_modes_by_saddle(points: CriticalPoints) -> Merges:
     """Join modes over the lowest saddles first; heights are above the lowest mode."""
     ends, heights = points.saddle_ends, points.saddle_heights
     edges = spanning_edges(points.n_modes, ends[:, 0], ends[:, 1], heights)
-    return Merges(ends[edges, 0], ends[edges, 1], heights[edges] - points.mode_heights[0], edges)
+    above = np.maximum(heights[edges] - points.mode_heights[0], 0)
+    return Merges(ends[edges, 0], ends[edges, 1], np.maximum.accumulate(above), edges)
 
 
 def merge_modes_by_persistence(points: CriticalPoints) -> Merges:
@@ -101,7 +102,7 @@ def elders(points: CriticalPoints) -> tuple[IntArray, FloatArray, IntArray]:
     for a, b, height, saddle in zip(merges.first, merges.second, merges.heights, merges.saddles, strict=True):
         elder, younger = sorted((lowest[a], lowest[b]))
         eldest[younger], saddles[younger] = elder, saddle
-        persistence[younger] = height - (points.mode_heights[younger] - points.mode_heights[0])
+        persistence[younger] = max(height - (points.mode_heights[younger] - points.mode_heights[0]), 0.0)
         lowest[lowest == younger] = elder
     return eldest, persistence, saddles
 
@@ -131,21 +132,28 @@ def merge_by_overlap(mixture: GaussianMixture, points: CriticalPoints, leaves: L
     floors = points.mode_heights[leaves.modes]
     anywhere = np.ones((len(full), len(full)), dtype=bool)
     inner = np.ix_(full, full)
-    merges = _agglomerate(
-        _Groups(shared_records(mixture, leaves)[inner], barriers[inner], floors[full], anywhere)
-    )
+    groups = _Groups(shared_records(mixture, leaves)[inner], barriers[inner], floors[full], anywhere)
+    merges = _agglomerate(groups, merge_modes_by_saddle(points).saddles, points.saddle_heights)
     heights = np.maximum.accumulate(merges.heights)  # costs may fall; heights must not
-    return attached + Merges.without_saddles(full[merges.first], full[merges.second], heights)
+    return attached + Merges(full[merges.first], full[merges.second], heights, merges.saddles)
 
 
 def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
-    """Return Q_ab = E[w_a w_b] between leaves, by a fixed sample of the inflated mixture."""
+    """Return Q_ab = E[w_a w_b] between leaves, by a fixed sample of the inflated mixture.
+
+    Every component is sampled with the same normal numbers and their negatives, and counts by its
+    weight: the result does not depend on the order of components.
+    """
     inflated = GaussianMixture(mixture.weights, mixture.means, INFLATION * mixture.covariances)
     kept = leaves.components[leaves.components >= 0]
-    n_samples = max(_SAMPLES, _SAMPLES_PER_COMPONENT * len(kept))
-    memberships = inflated.responsibilities(inflated.sample(n_samples, rng=0)[0])[:, kept]
+    n = int(np.clip(_SAMPLES // len(kept), *_SAMPLES_PER_COMPONENT))
+    normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
+    normal = np.vstack([normal, -normal])
     shared = np.zeros((len(leaves), len(leaves)))
-    shared[: len(kept), : len(kept)] = memberships.T @ memberships / n_samples
+    for k in kept:
+        points = inflated.means[k] + normal @ np.linalg.cholesky(inflated.covariances[k]).T
+        memberships = inflated.responsibilities(points)[:, kept]
+        shared[: len(kept), : len(kept)] += inflated.weights[k] * (memberships.T @ memberships) / len(normal)
     return shared
 
 
@@ -179,6 +187,10 @@ class _Groups:
         self.costs[b] = self.costs[:, b] = np.inf
         self._update_costs(a)
 
+    def barrier(self, a: int, b: int) -> float:
+        """Return the pass between two groups, -inf within one mode."""
+        return float(self._barriers[a, b])
+
     def _update_costs(self, a: int) -> None:
         """Write the costs of joining group a to every other group."""
         smaller = np.maximum(np.minimum(self._masses[a], self._masses), 1e-300)
@@ -189,14 +201,22 @@ class _Groups:
         self.costs[a] = self.costs[:, a] = row
 
 
-def _agglomerate(groups: _Groups) -> Merges:
-    """Join the pair of lowest cost until no pair is allowed."""
-    first, second, heights = [], [], []
+def _agglomerate(
+    groups: _Groups, tree_saddles: IntArray | None = None, saddle_heights: FloatArray | None = None
+) -> Merges:
+    """Join the pair of lowest cost until no pair is allowed; note the saddle of the tree between the two."""
+    first, second, heights, passes = [], [], [], []
     while np.isfinite(groups.costs).any():
         a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
         first.append(a)
         second.append(b)
         heights.append(groups.costs[a, b])
+        passes.append(groups.barrier(a, b))
         groups.join(a, b)
     pairs = np.array([first, second], dtype=np.int64)
-    return Merges.without_saddles(pairs[0], pairs[1], np.array(heights))
+    saddles = np.full(len(first), -1, dtype=np.int64)
+    if tree_saddles is not None and saddle_heights is not None and len(tree_saddles):
+        of_tree = saddle_heights[tree_saddles]  # every barrier is the height of one of these
+        over_saddle = np.isfinite(passes)
+        saddles[over_saddle] = tree_saddles[np.searchsorted(of_tree, np.array(passes)[over_saddle])]
+    return Merges(pairs[0], pairs[1], np.array(heights), saddles)

@@ -4,11 +4,20 @@ import numpy as np
 
 from dpmorse.morse.descent import Frames, descend, shift_down
 from dpmorse.morse.landscape import Landscape
+from dpmorse.morse.strings import relax
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _SAME = 1e-4  # distance in the metric A below which two certified points are one mode
 _SAME_IF_ROUGH = 1e-2  # likewise where one of them is not certified
 _ELSEWHERE = 0.5
+_NEIGHBOURS = 8
+_NO_BARRIER_FLAT = 1e-7  # likewise where f hardly curves
+_MOST_PER_COMPONENT = 4
+_FLAT = 1e-4  # smallest curvature of a mode that may be part of a valley
+_FLAT_NODES = 33
+_FLAT_STEPS = 24
+_FLAT_REACH = 2.0  # how far apart certified points of one flat valley may be to be recognised
+_NO_BARRIER = 1e-9  # nats, relative to f: less than this between two modes is rounding
 _CHUNK_VALUES = 1 << 20
 
 
@@ -43,10 +52,58 @@ class ModeSet:
         while np.any(labels[left] < 0):  # a mode seen for the first time may be seen by many points at once
             new = np.flatnonzero(labels[left] < 0)
             seed = new[np.argmax(ends.certified[new])]
-            self._add(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
+            known = (
+                -1
+                if not len(self)
+                else self._without_barrier(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
+            )
+            if known < 0:
+                self._add(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
+                known = len(self) - 1
+            elif ends.certified[seed]:
+                self._lower(known, ends.points[seed], ends.heights[seed])
             labels[left[new]] = self._match(ends.points[new], ends.certified[new], first=len(self) - 1)
-            labels[left[seed]] = len(self) - 1
+            labels[left[seed]] = known
         return labels
+
+    def _lower(self, mode: int, point: FloatArray, height: float) -> None:
+        """Let a lower point of the same valley stand for a mode."""
+        if height < self.heights[mode]:
+            self.points[mode], self.heights[mode] = point, height
+            self.metrics[mode] = self._landscape.shapes(point[None]).metrics[0]
+
+    def _without_barrier(self, point: FloatArray, height: float, certified: bool) -> int:
+        """Return a known mode to which no barrier leads, -1 if there is none.
+
+        Flat valleys have many certified points; where f between two of them rises by no more than rounding
+        they are one mode. A descent that did not arrive belongs to any mode to which f falls from there.
+        """
+        squared = np.einsum("md,mde,me->m", self.points - point, self.metrics, self.points - point)
+        nearest = np.argsort(squared)[:_NEIGHBOURS]
+        nearest = nearest[squared[nearest] < _FLAT_REACH**2] if certified else nearest
+        if not nearest.size:
+            return -1
+        if len(self) >= _MOST_PER_COMPONENT * self._landscape.n_components + _NEIGHBOURS:
+            return int(nearest[0])  # only valleys flat to rounding have so many
+        t = np.linspace(0, 1, _FLAT_NODES)[:, None]
+        paths = point + t * (self.points[nearest] - point)[:, None]
+        flat = certified and self._is_flat(point)
+        tolerance = (_NO_BARRIER_FLAT if flat else _NO_BARRIER) * (1 + abs(height))
+        level = np.maximum(height, self.heights[nearest]) + tolerance
+        free = self._highest(paths) <= level
+        if flat and not free.any():
+            free = self._highest(relax(self._landscape, paths, _FLAT_STEPS)) <= level
+        return int(nearest[np.argmax(free)]) if free.any() else -1
+
+    def _highest(self, paths: FloatArray) -> FloatArray:
+        """Return f at the highest node of each path."""
+        heights = self._landscape.heights(paths.reshape(-1, paths.shape[2]))
+        highest: FloatArray = heights.reshape(paths.shape[:2]).max(axis=1)
+        return highest
+
+    def _is_flat(self, point: FloatArray) -> bool:
+        """Say whether f hardly curves in some direction: then valleys may bend."""
+        return bool(Frames.of(self._landscape.shapes(point[None])).curvatures[0, 0] < _FLAT)
 
     def guess(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
         """Return the nearest mode of each point, and where another mode may hide."""
@@ -87,11 +144,17 @@ class ModeSet:
 
     def _match(self, points: FloatArray, certified: BoolArray, first: int) -> IntArray:
         """Return which of the known modes, from the ``first`` on, each point is, or -1."""
-        if first == len(self):
+        if first == len(self) or not len(points):
             return np.full(len(points), -1, dtype=np.int64)
         nearest, distances = self._nearest(points, first)
+        shapes = self._landscape.shapes(points)
+        away = points - self.points[nearest]
+        from_point = np.sqrt(np.einsum("nd,nde,ne->n", away, shapes.metrics, away))
         same = np.where(certified & self.certified[nearest], _SAME, _SAME_IF_ROUGH)
-        return np.where(distances < same, nearest, -1)
+        close = (
+            np.maximum(distances, from_point) < same
+        )  # in both metrics: a needle may sit beside a broad mode
+        return np.where(close, nearest, -1)
 
     def _nearest(self, points: FloatArray, first: int = 0) -> tuple[IntArray, FloatArray]:
         """Return the mode, from the ``first`` on, nearest to each point in its own metric, and how near."""

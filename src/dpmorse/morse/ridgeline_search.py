@@ -18,6 +18,7 @@ _NODES_FEW = 33
 _NODES_MANY = 13
 _BATCH = 1024  # paths looked at together: bounds memory, and lets bounds learn from what was found
 _GAP = 1.0  # nats above the lowest known path to which passes are followed, where there are many
+_MOST_PER_PAIR_FEW = 40  # climbs between any two modes
 _MOST_PER_PAIR = 4
 _SOFT_STEP = 0.3
 _ROUNDS = 3
@@ -49,10 +50,12 @@ class RidgelineSearch(Search):
         self._climb()
         self._leave_softly()
         for round_number in range(_ROUNDS):
-            contested = self.contested()
-            if not contested.any():
+            passes = self.passes
+            tree = spanning_edges(len(self.modes), passes.left, passes.right, passes.heights)
+            contested = tree[self.contested()[tree]]  # one string for each edge of the tree of known paths
+            if not contested.size:
                 break
-            self._relax(self.passes[contested], _STRING_STEPS * (round_number + 1))
+            self._relax(passes[contested], _STRING_STEPS * (round_number + 1))
 
     def _follow_components(self) -> None:
         """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
@@ -114,7 +117,8 @@ class RidgelineSearch(Search):
         if not self.thorough:
             bounds = self.bounds()[passes.left, passes.right]
             passes = passes[passes.heights - _GAP <= bounds]
-            passes = passes[passes.lowest_between_modes(_MOST_PER_PAIR)]
+        most = _MOST_PER_PAIR_FEW if self.thorough else _MOST_PER_PAIR
+        passes = passes[passes.lowest_between_modes(most)]
         self.saddles.search(passes.points, passes.tangents)
 
     def _leave_softly(self) -> None:
@@ -126,12 +130,11 @@ class RidgelineSearch(Search):
 
     def _relax(self, contested: Passes, n_steps: int) -> None:
         """Relax strings through contested passes and follow what they become."""
-        lowest = contested[contested.lowest_between_modes(1)]
-        left, right = self.modes.points[lowest.left], self.modes.points[lowest.right]
+        left, right = self.modes.points[contested.left], self.modes.points[contested.right]
         t = np.linspace(0, 1, _STRING_NODES)[:, None]
-        up = left[:, None] + t * (lowest.points - left)[:, None]
-        down = lowest.points[:, None] + t * (right - lowest.points)[:, None]
+        up = left[:, None] + t * (contested.points - left)[:, None]
+        down = contested.points[:, None] + t * (right - contested.points)[:, None]
         paths = relax(self.landscape, np.concatenate([up, down[:, 1:]], axis=1), n_steps)
-        ends = np.stack([lowest.left, lowest.right], axis=1)
+        ends = np.stack([contested.left, contested.right], axis=1)
         self.passes += find_passes(self.landscape, self.modes, paths, ends)
         self._climb()

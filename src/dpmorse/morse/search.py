@@ -28,7 +28,7 @@ class Search(ABC):
         """Find what there is to find; afterwards saddles and passes connect all modes."""
         if self.landscape.n_components > 1:
             self._explore()
-        self._connect()
+        self.connect()
 
     @abstractmethod
     def _explore(self) -> None:
@@ -52,7 +52,7 @@ class Search(ABC):
         )
         return contested
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
         """Join modes that nothing joins yet by straight lines, each to the nearest one beyond."""
         while (lost := np.flatnonzero(self.bounds()[0] == np.inf)).size:
             home = np.setdiff1d(np.arange(len(self.modes)), lost)
@@ -63,3 +63,11 @@ class Search(ABC):
             found = find_passes(self.landscape, self.modes, paths, np.stack([lost, nearest], axis=1))
             self.saddles.search(found.points, found.tangents)
             self.passes += found
+            if (self.bounds()[0][lost] == np.inf).all():  # no maximum in between: the higher end is the pass
+                self.passes += self._higher_ends(lost, nearest)
+
+    def _higher_ends(self, first: IntArray, second: IntArray) -> Passes:
+        """Return the higher of two modes as the pass between them."""
+        higher = np.where(self.modes.heights[first] >= self.modes.heights[second], first, second)
+        tangents = self.modes.points[second] - self.modes.points[first]
+        return Passes(self.modes.points[higher], tangents, self.modes.heights[higher], first, second)

@@ -26,7 +26,7 @@ def axes(ax: Any) -> tuple[Any, Any]:
 
 def mode_labels(tree: MergeTree, n_clusters: int | None) -> IntArray:
     """Return the cluster of each mode: that of the heaviest of its leaves."""
-    labels = tree.cut(n_clusters or min(tree.suggested_n_clusters, tree.n_leaves))
+    labels = tree.cut(tree.suggested_n_clusters if n_clusters is None else n_clusters)
     kept = tree.leaves.components >= 0
     masses = np.where(kept, tree.weights[tree.leaves.components], 0.0)
     of_leaves = np.where(kept, labels[tree.leaves.components], 0)

@@ -50,7 +50,9 @@ class DendrogramDisplay:
         """Compute the dendrogram of a tree, with a line where it is cut."""
         matrix = tree.linkage_matrix()
         if not len(matrix):
-            raise InvalidParameterError("tree has one leaf: there is nothing to merge and nothing to draw.")
+            raise InvalidParameterError("tree has one mode: there is nothing to merge and nothing to draw.")
+        if n_clusters is not None:
+            tree.cut(n_clusters)  # says what is wrong with a number that cannot be
         order = leaves_list(matrix)
         x, y = _brackets(matrix, order)
         certified = tree.merge_certified[len(tree.merges.heights) - len(matrix) :]

@@ -14,8 +14,7 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 class GraphDisplay:
     """Modes and the saddles that join them, laid out in the plane, for any number of columns.
 
-    Positions are the two directions in which the modes spread most, in units of the mixture's own
-    standard deviations.
+    Positions are along the two directions in which the modes spread most, columns scaled to equal spread.
 
     Attributes
     ----------
@@ -76,7 +75,7 @@ class GraphDisplay:
             )
         size = 40 + 800 * self.masses
         self.ax_.scatter(
-            *self.positions.T, s=size, c=self.mode_labels, cmap="tab10", vmin=-0.5, vmax=9.5, zorder=2
+            *self.positions.T, s=size, c=self.mode_labels % 10, cmap="tab10", vmin=-0.5, vmax=9.5, zorder=2
         )
         for i, position in enumerate(self.positions):
             self.ax_.annotate(str(i), position, ha="center", va="center", fontsize=8)
@@ -88,7 +87,8 @@ class GraphDisplay:
 def _spread(modes: FloatArray) -> FloatArray:
     """Return the coordinates of modes along their two widest directions, columns scaled alike."""
     centred = modes - modes.mean(axis=0)
-    centred = centred / np.maximum(centred.std(axis=0), 1e-300)
+    spread = centred.std(axis=0)
+    centred = np.where(spread > 1e-9 * np.abs(modes).max(axis=0), centred / np.maximum(spread, 1e-300), 0.0)
     left, scale, _ = np.linalg.svd(centred, full_matrices=False)
     flat = np.zeros((len(modes), 2))
     flat[:, : min(2, len(scale))] = (left * scale)[:, :2]

@@ -87,7 +87,14 @@ class LandscapeDisplay:
             )
         self.ax_.scatter(*self.saddles.T, marker="x", color="tab:red", s=24, zorder=3, label="saddle")
         self.ax_.scatter(
-            *self.modes.T, c=self.mode_labels, cmap="tab10", vmin=-0.5, vmax=9.5, s=36, zorder=4, label="mode"
+            *self.modes.T,
+            c=self.mode_labels % 10,
+            cmap="tab10",
+            vmin=-0.5,
+            vmax=9.5,
+            s=36,
+            zorder=4,
+            label="mode",
         )
         return self
 
