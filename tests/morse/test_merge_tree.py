@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
-from dpmorse.morse.labelling import basins, label_by_basin, label_by_component
+from dpmorse.morse.labelling import basins, label_by_basin
 from dpmorse.morse.merge_tree import RULES
 from morse_mixtures import FAMILIES, random_mixture
 
@@ -64,7 +64,7 @@ def test_heights_of_single_linkage_are_those_of_the_saddles():
 
 
 def test_persistence_is_what_the_elder_rule_says():
-    """Heights 0, 1, 2 at modes; saddles 5 and 3: the highest mode dies at its lower saddle."""
+    """Every mode but the deepest dies once, and the heights of their deaths are those of the merges."""
     tree = merge_tree(random_mixture("overlapping", 2, seed=934))
     heights, persistence = tree.critical_points.mode_heights, tree.persistence
     single = tree.linkage_matrix()
@@ -164,7 +164,7 @@ def test_labels_by_basin_reach_modes_that_have_no_component():
     assert label_by_basin(mixture, tree, labels, tree.modes).tolist() == [
         labels[k] for k in _leaf_of_modes(tree)
     ]
-    assert set(label_by_component(mixture, labels, tree.modes)) <= {0, 1}
+    assert set(mixture.labels(tree.modes)) <= {0, 1}
 
 
 def _leaf_of_modes(tree):

@@ -23,6 +23,15 @@ NO_LABELS = (
 )
 
 
+def draw_records(
+    mixture: GaussianMixture, n_samples: object, random_state: Any
+) -> tuple[FloatArray, IntArray]:
+    """Draw synthetic records of a released mixture, and the component of each."""
+    n = _validate.positive_int(n_samples=n_samples)
+    seed = None if random_state is None else seed_of(random_state)
+    return mixture.sample(n, np.random.default_rng(seed))
+
+
 class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the estimators that release a mixture of Gaussians.
 
@@ -76,9 +85,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
         check_is_fitted(self, "mixture_")
-        n_samples = _validate.positive_int(n_samples=n_samples)
-        seed = None if random_state is None else seed_of(random_state)
-        return self.mixture_.sample(n_samples, np.random.default_rng(seed))
+        return draw_records(self.mixture_, n_samples, random_state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.

@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
-from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator
+from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
-from dpmorse.estimators._randomness import seed_of
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
@@ -154,9 +153,7 @@ class MorseClustering(MetaEstimatorMixin, ClusterMixin, BaseEstimator):  # type:
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
         """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
         check_is_fitted(self, "merge_tree_")
-        n_samples = _validate.positive_int(n_samples=n_samples)
-        seed = None if random_state is None else seed_of(random_state)
-        points, components = self.mixture_.sample(n_samples, np.random.default_rng(seed))
+        points, components = draw_records(self.mixture_, n_samples, random_state)
         return points, self._leaf_labels[components]
 
     def cut(self, n_clusters: int) -> Self:

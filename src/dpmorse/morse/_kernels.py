@@ -55,25 +55,6 @@ def fill_heights(
 
 
 @compiled
-def fill_slopes(
-    points: FloatArray,
-    start: int,
-    stop: int,
-    components: Components,
-    heights: FloatArray,
-    gradients: FloatArray,
-) -> None:
-    """Write f and its gradient at points ``start:stop``."""
-    shape = components.centres.shape
-    away, white, logs = np.empty(shape), np.empty(shape), np.empty(shape[1])
-    share, pulls = np.empty(shape[1]), np.empty((shape[1], shape[0]))
-    for n in range(start, stop):
-        _log_terms(points[n], components, away, white, logs)
-        heights[n] = _height(logs)
-        _shares_and_pulls(heights[n], logs, white, components.whiteners, share, pulls, gradients[n])
-
-
-@compiled
 def fill_shapes(
     points: FloatArray,
     start: int,

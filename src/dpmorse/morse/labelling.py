@@ -19,24 +19,17 @@ def basins(mixture: GaussianMixture, tree: MergeTree, X: FloatArray) -> IntArray
     """
     landscape = Landscape(mixture)
     modes = ModeSet(landscape, thorough=True)
-    modes.reach(landscape.to_whitened(tree.modes))
     known = modes.reach(landscape.to_whitened(tree.modes))
-    number = np.full(len(tree.modes), -1, dtype=np.int64)
+    n_known = len(modes)
+    number = np.full(n_known, -1, dtype=np.int64)
     number[known] = np.arange(len(known))
     found = np.empty(len(X), dtype=np.int64)
     for start in range(0, len(X), _CHUNK):
         points = landscape.to_whitened(X[start : start + _CHUNK])
         reached = modes.reach(np.clip(points, -FARTHEST, FARTHEST))
-        found[start : start + _CHUNK] = np.where(
-            reached < len(known), number[np.minimum(reached, len(known) - 1)], -1
-        )
+        unknown = reached >= n_known
+        found[start : start + _CHUNK] = np.where(unknown, -1, number[np.where(unknown, 0, reached)])
     return found
-
-
-def label_by_component(mixture: GaussianMixture, labels: IntArray, X: FloatArray) -> IntArray:
-    """Return the cluster of the most probable component of each point; ``labels`` are from ``cut``."""
-    clusters: IntArray = labels[mixture.labels(X)]
-    return clusters
 
 
 def label_by_basin(mixture: GaussianMixture, tree: MergeTree, labels: IntArray, X: FloatArray) -> IntArray:

@@ -86,20 +86,6 @@ class Landscape:
         self._over(fill, len(points))
         return heights
 
-    def slopes(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return f and its gradient."""
-        points, heights, gradients = (
-            np.ascontiguousarray(points),
-            np.empty(len(points)),
-            np.empty_like(points),
-        )
-
-        def fill(start: int, stop: int) -> None:
-            _kernels.fill_slopes(points, start, stop, self._components, heights, gradients)
-
-        self._over(fill, len(points))
-        return heights, gradients
-
     def shapes(self, points: FloatArray) -> Shapes:
         """Return f, gradient, metric and Hessian."""
         points, (n, d) = np.ascontiguousarray(points), points.shape

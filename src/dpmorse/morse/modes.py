@@ -9,15 +9,14 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _SAME = 1e-4  # distance in the metric A below which two certified points are one mode
 _SAME_IF_ROUGH = 1e-2  # likewise where one of them is not certified
-_ELSEWHERE = 0.5
-_NEIGHBOURS = 8
-_NO_BARRIER_FLAT = 1e-7  # likewise where f hardly curves
-_MOST_PER_COMPONENT = 4
-_FLAT = 1e-4  # smallest curvature of a mode that may be part of a valley
-_FLAT_NODES = 33
-_FLAT_STEPS = 24
-_FLAT_REACH = 2.0  # how far apart certified points of one flat valley may be to be recognised
+_ELSEWHERE = 0.5  # distance of a Newton step from the nearest mode at which another one may hide
 _NO_BARRIER = 1e-9  # nats, relative to f: less than this between two modes is rounding
+_NO_BARRIER_FLAT = 1e-7  # likewise where f hardly curves
+_FLAT = 1e-4  # smallest curvature of a mode that may be part of a valley
+_FLAT_NODES, _FLAT_STEPS = 33, 24  # of the string along which a valley is looked at
+_FLAT_REACH = 2.0  # how far apart certified points of one flat valley may be to be recognised
+_NEIGHBOURS = 8  # modes looked at for that
+_MOST_PER_COMPONENT = 4  # more modes than this only valleys flat to rounding have
 _CHUNK_VALUES = 1 << 20
 
 
@@ -52,13 +51,10 @@ class ModeSet:
         while np.any(labels[left] < 0):  # a mode seen for the first time may be seen by many points at once
             new = np.flatnonzero(labels[left] < 0)
             seed = new[np.argmax(ends.certified[new])]
-            known = (
-                -1
-                if not len(self)
-                else self._without_barrier(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
-            )
+            end = ends.points[seed], ends.heights[seed], bool(ends.certified[seed])
+            known = self._without_barrier(*end)
             if known < 0:
-                self._add(ends.points[seed], ends.heights[seed], bool(ends.certified[seed]))
+                self._add(*end)
                 known = len(self) - 1
             elif ends.certified[seed]:
                 self._lower(known, ends.points[seed], ends.heights[seed])
@@ -84,7 +80,7 @@ class ModeSet:
         if not nearest.size:
             return -1
         if len(self) >= _MOST_PER_COMPONENT * self._landscape.n_components + _NEIGHBOURS:
-            return int(nearest[0])  # only valleys flat to rounding have so many
+            return int(nearest[0])
         t = np.linspace(0, 1, _FLAT_NODES)[:, None]
         paths = point + t * (self.points[nearest] - point)[:, None]
         flat = certified and self._is_flat(point)
@@ -151,10 +147,8 @@ class ModeSet:
         away = points - self.points[nearest]
         from_point = np.sqrt(np.einsum("nd,nde,ne->n", away, shapes.metrics, away))
         same = np.where(certified & self.certified[nearest], _SAME, _SAME_IF_ROUGH)
-        close = (
-            np.maximum(distances, from_point) < same
-        )  # in both metrics: a needle may sit beside a broad mode
-        return np.where(close, nearest, -1)
+        # In both metrics: a needle may sit beside a broad mode.
+        return np.where(np.maximum(distances, from_point) < same, nearest, -1)
 
     def _nearest(self, points: FloatArray, first: int = 0) -> tuple[IntArray, FloatArray]:
         """Return the mode, from the ``first`` on, nearest to each point in its own metric, and how near."""

@@ -37,10 +37,9 @@ class RidgelineSearch(Search):
        through them, and followed anew.
     """
 
-    def __init__(self, landscape: Landscape) -> None:
-        self.thorough = landscape.n_components <= _FEW
+    def __init__(self, landscape: Landscape, *, thorough: bool | None = None) -> None:
+        self.thorough = landscape.n_components <= _FEW if thorough is None else thorough
         super().__init__(landscape, thorough=self.thorough)
-        self.n_paths = 0
         self._n_climbed = 0
 
     def _explore(self) -> None:
@@ -94,17 +93,14 @@ class RidgelineSearch(Search):
         wells = Wells(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
         if not self.thorough:
-            near = (
-                self.landscape.heights(touching_points(wells, first, second)) - _GAP
-                < self.bounds()[first, second]
-            )
+            crossings = self.landscape.heights(touching_points(wells, first, second))
+            near = crossings - _GAP < self.bounds()[first, second]
             first, second = first[near], second[near]
         for start in range(0, len(first), _BATCH):
             rows = slice(start, start + _BATCH)
             self._follow(wells, first[rows], second[rows], np.arange(len(modes)))
 
     def _follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
-        self.n_paths += len(first)
         paths = ridgelines(wells, first, second, _NODES_FEW if self.thorough else _NODES_MANY)
         ends = np.stack([labels[first], labels[second]], axis=1)
         highest = self.bounds() + _GAP if not self.thorough else None

@@ -28,7 +28,6 @@ class Climbs:
     converged: BoolArray
     metrics: FloatArray
     downhill: FloatArray
-    curvatures: FloatArray
 
 
 class SaddleSet:
@@ -43,9 +42,7 @@ class SaddleSet:
         self._landscape, self._modes = landscape, modes
         self.points: FloatArray = np.empty((0, landscape.n_features))
         self.heights: FloatArray = np.empty(0)
-        self.curvatures: FloatArray = np.empty(0)
         self.ends: IntArray = np.empty((0, 2), dtype=np.int64)
-        self.n_searches = 0
 
     def __len__(self) -> int:
         """Return the number of saddles."""
@@ -55,7 +52,6 @@ class SaddleSet:
         """Look for a saddle near each point, climbing along its tangent; keep what can be certified."""
         if not len(points):
             return
-        self.n_searches += len(points)
         climbs = climb(self._landscape, points, tangents)
         new = self._new(climbs)
         aside = _ASIDE * climbs.downhill[new]
@@ -64,36 +60,27 @@ class SaddleSet:
         sure = self._modes.certified[ends].all(axis=1)
         self.points = np.vstack([self.points, climbs.points[new[sure]]])
         self.heights = np.append(self.heights, climbs.heights[new[sure]])
-        self.curvatures = np.append(self.curvatures, climbs.curvatures[new[sure]])
         self.ends = np.vstack([self.ends, ends[sure]])
 
     def _new(self, climbs: Climbs) -> IntArray:
         """Return the climbs that ended in saddles not known before, one for each saddle."""
-        points, heights, new = list(self.points), list(self.heights), []
-        known = np.array(heights)
-        for i in np.flatnonzero(climbs.converged):
-            close = np.flatnonzero(
-                np.abs(known - climbs.heights[i]) < _SAME_HEIGHT * (1 + abs(climbs.heights[i]))
-            )
-            away = (
-                np.array([points[j] for j in close]).reshape(len(close), climbs.points.shape[1])
-                - climbs.points[i]
-            )
+        arrived = np.flatnonzero(climbs.converged)
+        points = np.vstack([self.points, climbs.points[arrived]])
+        heights = np.append(self.heights, climbs.heights[arrived])
+        distinct = np.arange(len(points)) < len(self)
+        for place, i in enumerate(arrived, len(self)):
+            same_height = np.abs(heights - heights[place]) < _SAME_HEIGHT * (1 + abs(heights[place]))
+            away = points[distinct & same_height] - points[place]
             squared = np.einsum("nd,de,ne->n", away, climbs.metrics[i], away)
-            if not np.any(squared < _SAME_PLACE**2):
-                new.append(i)
-                points.append(climbs.points[i])
-                known = np.append(known, climbs.heights[i])
-        return np.array(new, dtype=np.int64)
+            distinct[place] = not np.any(squared < _SAME_PLACE**2)
+        return arrived[distinct[len(self) :]]
 
 
 def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Climbs:
     """Follow the eigenvector nearest to each tangent uphill, all others downhill, to a critical point."""
     points, tangents = np.array(points), np.array(tangents)
     n, d = points.shape
-    ends = Climbs(
-        points, np.full(n, np.inf), np.zeros(n, bool), np.zeros((n, d, d)), np.zeros((n, d)), np.zeros(n)
-    )
+    ends = Climbs(points, np.full(n, np.inf), np.zeros(n, bool), np.zeros((n, d, d)), np.zeros((n, d)))
     radii, norms, active = np.full(n, _LARGEST_STEP), np.full(n, np.inf), np.arange(n)
     for _ in range(_MOST_STEPS):
         if not active.size:
@@ -118,8 +105,7 @@ def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Cli
 def _note(ends: Climbs, active: IntArray, shapes: Shapes, frames: Frames, at_saddle: BoolArray) -> None:
     """Write down where the climbs are now."""
     ends.heights[active], ends.metrics[active] = shapes.heights, shapes.metrics
-    ends.downhill[active], ends.curvatures[active] = frames.axes[:, :, 0], frames.curvatures[:, 0]
-    ends.converged[active] = at_saddle
+    ends.downhill[active], ends.converged[active] = frames.axes[:, :, 0], at_saddle
 
 
 def _uphill(frames: Frames, tangents: FloatArray, negative: IntArray) -> IntArray:
