@@ -1,7 +1,7 @@
 """The Morse step: right against an oracle, fast against the literal algorithm, useful on shapes.
 
-``python -m benchmarks.morse`` runs all parts; ``--parts oracle,speed,shapes`` some of them. Prints tables and
-writes JSON.
+``python -m benchmarks.morse`` runs all parts; ``--parts speed,shapes,rules,many,oracle`` some of them. Prints
+tables and writes JSON.
 """
 
 import argparse
@@ -17,11 +17,16 @@ import numpy as np
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks._labelled_data import KINDS, labelled_data
 from benchmarks._literal_morse import LiteralMorse
 from benchmarks._measure import ROOT, machine, peak_extra_megabytes, seconds
 from dpmorse import DPMoGHard, MorseClustering
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import MergeTree, merge_tree
+from dpmorse.morse import MergeTree, find_critical_points, merge_tree
+from dpmorse.morse.landscape import Landscape
+from dpmorse.morse.merge_tree import RULES, assemble
+from dpmorse.morse.ridgeline_search import RidgelineSearch
+from dpmorse.morse.spanning import spanning_edges
 
 sys.path.insert(0, str(ROOT / "tests"))  # the oracle and its mixtures are part of the tests
 
@@ -152,6 +157,68 @@ def shapes(n_seeds: int = 20) -> list[dict[str, Any]]:
     return rows
 
 
+def rules(n_sets: int = 4, n_seeds: int = 3) -> list[dict[str, Any]]:
+    """Compare merge rules at the true number of clusters, and the suggested number with the true one."""
+    rows = [
+        _rule_scores(kind, instance, seed, epsilon)
+        for epsilon in (10.0, 1.0)
+        for kind in KINDS
+        for instance in range(n_sets)
+        for seed in range(n_seeds)
+    ]
+    for epsilon in (10.0, 1.0):
+        for kind in ("all", *KINDS):
+            mine = [r for r in rows if r["epsilon"] == epsilon and kind in ("all", r["kind"])]
+            means = "  ".join(f"{rule} {np.mean([r[rule] for r in mine]):.3f}" for rule in RULES)
+            off = np.array([r["suggested"] - r["K"] for r in mine])
+            exact, near = np.mean(off == 0), np.mean(abs(off) < 2)
+            print(f"eps {epsilon:g} {kind:>10}: {means}  K exact {exact:.2f}, within one {near:.2f}")
+    return rows
+
+
+def _rule_scores(kind: str, instance: int, seed: int, epsilon: float) -> dict[str, Any]:
+    X, y, bounds = labelled_data(kind, instance)
+    n_clusters = len(set(y[y >= 0].tolist()))
+    n_components = max(2 * n_clusters, 12)
+    base = DPMoGHard(n_components, epsilon=epsilon, delta=1e-5, bounds=bounds, random_state=seed).fit(X)
+    components, known = base.predict(X), y >= 0
+    points = find_critical_points(base.mixture_)
+    row: dict[str, Any] = {
+        "kind": kind,
+        "instance": instance,
+        "seed": seed,
+        "epsilon": epsilon,
+        "K": n_clusters,
+    }
+    for rule in RULES:
+        tree = assemble(base.mixture_, points, rule)
+        labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
+        row[rule] = float(adjusted_rand_score(y[known], labels[known]))
+        row["suggested"] = tree.suggested_n_clusters
+    return row
+
+
+def many(n_seeds: int = 2, n_components: int = 60) -> dict[str, int]:
+    """Compare the selective search of many components with the full one."""
+    cases = [
+        (f, d, s) for f in FAMILIES for d in (2, 3, 8) for s in range(_FIRST_SEED, _FIRST_SEED + n_seeds)
+    ]
+    same = sum(_same_tree(random_mixture(f, d, s, n_components)) for f, d, s in cases)
+    print(f"selective search of {n_components} components: the full search's tree in {same} of {len(cases)}")
+    return {"n": len(cases), "same": same}
+
+
+def _same_tree(mixture: GaussianMixture) -> bool:
+    heights = []
+    for thorough in (False, True):
+        search = RidgelineSearch(Landscape(mixture), thorough=thorough)
+        search.run()
+        ends = search.saddles.ends
+        edges = spanning_edges(len(search.modes), ends[:, 0], ends[:, 1], search.saddles.heights)
+        heights.append(search.saddles.heights[edges])
+    return len(heights[0]) == len(heights[1]) and bool(np.allclose(heights[0], heights[1], atol=1e-6))
+
+
 def _shape_score(name: str, n_components: int, rule: str, seed: int) -> float:
     if name == "moons":
         (X, y), bounds = make_moons(20_000, noise=0.08, random_state=seed), ([-1.5, -1.0], [2.5, 1.5])
@@ -163,7 +230,7 @@ def _shape_score(name: str, n_components: int, rule: str, seed: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", default="speed,shapes,oracle")
+    parser.add_argument("--parts", default="speed,shapes,rules,many,oracle")
     parser.add_argument("--cases", type=int, default=308, help="mixtures compared with the oracle")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("benchmark-morse.json"))
@@ -174,6 +241,10 @@ def main() -> None:
         results["speed"] = speed()
     if "shapes" in parts:
         results["shapes"] = shapes()
+    if "rules" in parts:
+        results["rules"] = rules()
+    if "many" in parts:
+        results["many"] = many()
     if "oracle" in parts:
         results["oracle"] = oracle(options.cases, options.processes)
     options.out.write_text(json.dumps(results, indent=2, default=float) + "\n", encoding="utf-8")
