@@ -8,6 +8,12 @@ from dpmorse.datasets.curves import make_moons as make_moons
 from dpmorse.datasets.curves import make_rings as make_rings
 from dpmorse.datasets.curves import make_spirals as make_spirals
 from dpmorse.datasets.curves import make_worms as make_worms
+from dpmorse.datasets.fetch import fetch_emg as fetch_emg
+from dpmorse.datasets.fetch import fetch_magic as fetch_magic
+from dpmorse.datasets.fetch import fetch_pulsar as fetch_pulsar
+from dpmorse.datasets.fetch import fetch_shuttle as fetch_shuttle
+from dpmorse.datasets.fetch import fetch_sloan as fetch_sloan
+from dpmorse.datasets.fetch import fetch_usps as fetch_usps
 from dpmorse.datasets.labelled import LabelledData as LabelledData
 from dpmorse.datasets.mixtures import make_background as make_background
 from dpmorse.datasets.mixtures import make_blobs as make_blobs

@@ -78,7 +78,7 @@ def draw_rotation(d: int, rng: Rng) -> FloatArray:
 
 
 def draw_stretches(k: int, d: int, stretch: float, rng: Rng) -> list[FloatArray]:
-    """Draw k linear maps of determinant about 1 whose axes differ by factors up to ``stretch``."""
+    """Draw k linear maps with axes around 1 that differ by factors up to ``stretch``, turned at random."""
     axes = stretch ** rng.uniform(-0.5, 0.5, (k, d))
     return [axis[:, None] * draw_rotation(d, rng) for axis in axes]
 

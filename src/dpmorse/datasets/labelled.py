@@ -67,5 +67,6 @@ class LabelledData:
 def widened_bounds(X: FloatArray, margin: float = 0.05) -> tuple[FloatArray, FloatArray]:
     """Return the box of the records, widened on each side by a share of its sides."""
     lower, upper = X.min(axis=0), X.max(axis=0)
-    room = margin * (upper - lower)
+    sides = upper - lower
+    room = margin * np.where(sides > 0, sides, 1.0)  # a constant column has a range, too
     return lower - room, upper + room
