@@ -1,0 +1,188 @@
+"""Tables of the utility experiments, readable as text and as Markdown."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks import _paper
+from benchmarks._clusterings import DEFAULT
+from benchmarks._experiments import GENERATED_EPSILONS, WIDE_EPSILON, generated_names
+from benchmarks._scores import Results, Score, short
+from dpmorse.datasets import FAMILIES
+
+_REFERENCES = ("KMeans", "GaussianMixture")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, column names and rows of text."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+    def __str__(self) -> str:
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.header))]
+        rule = ["-" * width for width in widths]
+        return "\n".join(_line(cells, widths) for cells in (self.header, rule, *self.rows))
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"
+
+
+def _text(score: Score | None) -> str:
+    return "" if score is None else str(score)
+
+
+def _mean(scores: list[Score | None]) -> str:
+    """Return the mean of means, empty unless all of them are there."""
+    means = [score.mean for score in scores if score is not None]
+    return short(float(np.mean(means))) if means and len(means) == len(scores) else ""
+
+
+def _budgets(epsilons: list[float]) -> list[str]:
+    return [f"eps {epsilon:g}" for epsilon in epsilons]
+
+
+def main_tables(results: Results) -> list[Table]:
+    """Return a table for each of the six: methods and budgets."""
+    return [_main_table(results, dataset) for dataset in results.datasets]
+
+
+def _main_table(results: Results, dataset: str) -> Table:
+    rows = [
+        [method, *(_text(results.main(method, dataset, epsilon)) for epsilon in results.epsilons)]
+        for method in results.private_methods
+    ]
+    title = f"{dataset} (K = {_paper.CLUSTERS[dataset]}, K0 = {_paper.COMPONENTS[dataset]})"
+    return Table(title, ["method", *_budgets(results.epsilons)], rows)
+
+
+def mean_table(results: Results) -> Table:
+    """Return the mean over the six of the mean over seeds: methods and budgets."""
+    rows = [
+        [method, *(_mean([results.main(method, d, e) for d in results.datasets]) for e in results.epsilons)]
+        for method in results.private_methods
+    ]
+    rows += [
+        [method, *[_mean([results.main(method, d) for d in results.datasets])] * len(results.epsilons)]
+        for method in results.references
+    ]
+    return Table("Mean over the datasets", ["method", *_budgets(results.epsilons)], rows)
+
+
+def reference_table(results: Results) -> Table:
+    """Return what the methods that see the records reach."""
+    rows = [
+        [method, *(_text(results.main(method, dataset)) for dataset in results.datasets)]
+        for method in results.references
+    ]
+    return Table("References without privacy", ["method", *results.datasets], rows)
+
+
+def component_tables(results: Results) -> list[Table]:
+    """Return a table for each set with printed scores: the paper's numbers and ours, by K0 and budget."""
+    return [_component_table(results, name) for name in results.datasets if name in _paper.PRINTED]
+
+
+def _component_table(results: Results, dataset: str) -> Table:
+    rows = []
+    for epsilon in results.epsilons:
+        printed = _paper.PRINTED[dataset].get(epsilon)
+        if printed is not None:
+            rows.append([f"{epsilon:g}", "the paper", *map(short, printed)])
+        for method in results.merging:
+            scores = [results.score(method, dataset, epsilon, k) for k in _paper.PRINTED_COMPONENTS]
+            rows.append([f"{epsilon:g}", method, *map(_text, scores)])
+    header = ["eps", "method", *(f"K0 = {k}" for k in _paper.PRINTED_COMPONENTS)]
+    return Table(f"{dataset} by K0", header, rows)
+
+
+def tenth_table(results: Results) -> Table:
+    """Return the default estimator at epsilon 1 beside what the paper prints for epsilon 10."""
+    rows = []
+    for dataset in (name for name in results.datasets if name in _paper.PRINTED):
+        for k, printed in zip(_paper.PRINTED_COMPONENTS, _paper.PRINTED[dataset][10.0], strict=True):
+            score = results.score(DEFAULT, dataset, 1.0, k)
+            if score is not None:
+                ahead = f"{score.mean - printed:+.3f}"
+                rows.append([dataset, str(k), short(printed), str(score), ahead])
+    header = ["dataset", "K0", "the paper, eps 10", f"{DEFAULT}, eps 1", "difference"]
+    return Table("A tenth of the budget", header, rows)
+
+
+def wide_table(results: Results) -> Table:
+    """Return what loose bounds cost the default estimator."""
+    factors = [1.0, *results.settings["bounds_factors"]]
+    rows = [
+        [dataset, *(_text(_wide_score(results, dataset, factor)) for factor in factors)]
+        for dataset in results.datasets
+    ]
+    header = ["dataset", *("bounds as published" if f == 1 else f"{f:g} times as wide" for f in factors)]
+    return Table("Wide bounds", header, rows)
+
+
+def _wide_score(results: Results, dataset: str, factor: float) -> Score | None:
+    return results.score(DEFAULT, dataset, WIDE_EPSILON, _paper.COMPONENTS[dataset], factor)
+
+
+def generated_table(results: Results) -> Table:
+    """Return means over the generated sets of each family, and over all of them."""
+    sets = {name: _generated_means(results, name) for name in generated_names(results.settings["instances"])}
+    rows = [
+        [family, *_averages([means for name, means in sets.items() if name.rsplit("-", 1)[0] == family])]
+        for family in FAMILIES
+    ]
+    rows.append(["all", *_averages(list(sets.values()))])
+    private = [f"{DEFAULT}, eps {epsilon:g}" for epsilon in GENERATED_EPSILONS]
+    return Table("Generated sets", ["family", *private, *_REFERENCES, "the better of the two"], rows)
+
+
+def _generated_means(results: Results, dataset: str) -> list[float]:
+    scores = [results.score(DEFAULT, dataset, epsilon) for epsilon in GENERATED_EPSILONS]
+    scores += [results.score(method, dataset) for method in _REFERENCES]
+    means = [np.nan if score is None else score.mean for score in scores]
+    return [*means, float(np.max(means[-2:]))]  # nan unless both were run
+
+
+def _averages(means: list[list[float]]) -> list[str]:
+    columns = np.mean(np.array(means), axis=0)
+    return ["" if np.isnan(value) else short(float(value)) for value in columns]
+
+
+def sets_ahead(results: Results, epsilon: float) -> tuple[int, int]:
+    """Return on how many generated sets the default reaches the better reference, and of how many."""
+    column = GENERATED_EPSILONS.index(epsilon)
+    means = [_generated_means(results, name) for name in generated_names(results.settings["instances"])]
+    compared = [mean for mean in means if not np.isnan(mean).any()]
+    return sum(mean[column] >= mean[-1] for mean in compared), len(compared)
+
+
+def run_table(results: Results) -> Table:
+    """Return how runs went: failures, whether K clusters were reached, time."""
+    rows = []
+    for method in results.settings["methods"]:
+        runs = results.of_method(method)
+        if runs:
+            failed = sum(row["error"] is not None for row in runs)
+            reached = f"{np.mean([row['reached'] for row in runs]):.1%}"
+            seconds = np.array([row["seconds"] for row in runs])
+            times = [f"{np.median(seconds):.2f}", f"{seconds.max():.2f}"]
+            rows.append([method, str(len(runs)), str(failed), reached, *times])
+    header = ["method", "runs", "failed", "K reached", "median seconds", "longest, seconds"]
+    return Table("Runs", header, rows)
+
+
+def failure_table(results: Results) -> Table:
+    """Return what went wrong, and how often."""
+    errors = Counter((row["method"], row["dataset"], row["error"]) for row in results.rows if row["error"])
+    rows = [[method, data, str(n), _escaped(error)] for (method, data, error), n in errors.most_common()]
+    return Table("Failures", ["method", "dataset", "runs", "error"], rows)
+
+
+def _escaped(error: str) -> str:
+    return error.replace("|", "\\|")

@@ -1,0 +1,6 @@
+"""Benchmarks are no part of the installed package: their tests find them in the repository."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))
