@@ -12,10 +12,13 @@ def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMomen
         weights = cells.responsibilities(q)
     else:
         weights = np.eye(statistic.n_cells, dtype=np.int64)[cells.labels(q)]
+    z = np.repeat(q[:, None], statistic.n_cells, axis=1)
+    if statistic.residual_radius is not None:
+        z = cells.residuals(q, statistic.residual_radius)
     return ExactMoments(
         weights.sum(axis=0),
-        np.einsum("nk,ni->ki", weights, q),
-        np.einsum("nk,ni,nj->kij", weights, q, q),
+        np.einsum("nk,nki->ki", weights, z),
+        np.einsum("nk,nki,nkj->kij", weights, z, z),
     )
 
 

@@ -8,8 +8,9 @@ import pytest
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
-from dpmorse.statistics import CellMoments, Domain, GaussianCells
+from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells
 from dpmorse.statistics.cells import WEIGHT_BITS
+from dpmorse.statistics.histograms import N_BINS
 from plain import exact_moments, random_cells, random_mixture, unit_box
 
 BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
@@ -29,6 +30,42 @@ def test_sums_equal_the_plain_form(rng, weight_bits, n_features, radius):
     cells = random_cells(rng, 5, n_features)
     X = rng.normal(size=(3000, n_features)) * 0.6
     assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@BOTH
+@pytest.mark.parametrize("n_features", [1, 3, 4, 9])
+@pytest.mark.parametrize("residual_radius", [0.3, 2.0, 7.5])
+def test_sums_of_residuals_equal_the_plain_form(rng, weight_bits, n_features, residual_radius):
+    """Near and far records, so that some residuals are shrunk to the ball and some are not."""
+    statistic = CellMoments(unit_box(n_features, 1.1), 5, weight_bits, residual_radius=residual_radius)
+    cells = random_cells(rng, 5, n_features)
+    X = rng.normal(size=(5000, n_features)) * 0.6
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(
+        InMemoryEngine(chunk_rows=700, n_threads=3).reduce(X, statistic, cells),
+        exact_moments(X, statistic, cells),
+    )
+
+
+def test_needles_have_exact_residuals_too(rng):
+    """A cell a thousand times thinner than the box: most residuals are far beyond single precision."""
+    covariances = np.tile(np.diag([1e-6, 1e-2]), (2, 1, 1))
+    cells = GaussianCells.from_mixture(np.full(2, 0.5), np.array([[-0.5, 0.0], [0.5, 0.0]]), covariances)
+    statistic = CellMoments(unit_box(2), 2, residual_radius=3.0)
+    X = rng.uniform(-1, 1, size=(5000, 2))
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@pytest.mark.parametrize("n_features", [1, 5])
+@pytest.mark.parametrize("options", [{}, {"chunk_rows": 700, "n_threads": 3}])
+def test_histograms_equal_the_plain_form(rng, n_features, options):
+    statistic = ColumnHistograms(unit_box(n_features))
+    X = np.vstack([rng.normal(size=(5000, n_features)), np.ones((3, n_features)), -np.ones((2, n_features))])
+    bins = statistic.bins(statistic.domain.quantise(X))
+    expected = np.array([np.bincount(column, minlength=N_BINS) for column in bins.T])
+    found = InMemoryEngine(**options).count(X, statistic)
+    assert np.array_equal(found, expected)
+    assert np.all(found.sum(axis=1) == len(X))
 
 
 @BOTH

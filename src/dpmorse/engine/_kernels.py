@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals
-from dpmorse.statistics.cells import ROUNDING_BITS, WEIGHT_BITS
+from dpmorse.statistics.cells import LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
+from dpmorse.statistics.domain import GRID_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048
 
 _ROUNDING = 2.0**-ROUNDING_BITS
 _WEIGHT_ONE = 2.0**WEIGHT_BITS
+_GRID_ONE = 1 << GRID_BITS
 _FAR = np.float32(3e38)
 
 Labels = npt.NDArray[np.int32]
@@ -30,10 +32,35 @@ Flags = npt.NDArray[np.bool_]
 
 
 @compiled
+def count_pass(X: Reals, start: int, stop: int, grid: Grid, shift: int, counts: IntArray) -> None:
+    """Add rows ``start:stop`` of X to the histograms of its columns."""
+    n_features, n_bins = counts.shape
+    columns = np.zeros((n_features, BLOCK))
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        _quantise(X, begin, end, grid, columns)
+        for j in range(n_features):
+            column, row = columns[j], counts[j]
+            for r in range(end - begin):
+                row[min((np.int64(column[r]) + _GRID_ONE) >> shift, n_bins - 1)] += 1
+
+
+@compiled
 def hard_pass(
-    X: Reals, start: int, stop: int, grid: Grid, fast: Rule, exact: Rule, bound: Reals, totals: Totals
+    X: Reals,
+    start: int,
+    stop: int,
+    grid: Grid,
+    fast: Rule,
+    exact: Rule,
+    bound: Reals,
+    residual_steps: float,
+    totals: Totals,
 ) -> None:
-    """Add rows ``start:stop`` of X to the totals, each in its nearest cell."""
+    """Add rows ``start:stop`` of X to the totals, each in its nearest cell.
+
+    With ``residual_steps`` > 0 it is their residuals that are added, see ``GaussianCells.residuals``.
+    """
     n_cells, width = exact.offsets.shape
     n_features = X.shape[1]
     columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, BLOCK), np.float32)
@@ -41,6 +68,7 @@ def hard_pass(
     best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
     order, ends = np.empty(BLOCK, np.int64), np.empty(n_cells + 1, np.int64)
+    scratch = np.empty((width + 1, BLOCK))
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         n = end - begin
@@ -48,16 +76,32 @@ def hard_pass(
         _nearest_fast(columns, fast, u, score, best, second, labels)
         _settle(columns, n, exact, bound, best, second, in_doubt, labels)
         _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
-        _add_hard(by_cell, ends, totals)
+        if residual_steps > 0:
+            begin_cell = 0
+            for k in range(n_cells):
+                _residuals(by_cell, begin_cell, ends[k], exact, k, residual_steps, scratch, columns)
+                begin_cell = ends[k]
+            _add_hard(columns, ends, totals)
+        else:
+            _add_hard(by_cell, ends, totals)
 
 
 @compiled
 def soft_pass(
-    X: Reals, start: int, stop: int, grid: Grid, exact: Rule, steps: float, table: FloatArray, totals: Totals
+    X: Reals,
+    start: int,
+    stop: int,
+    grid: Grid,
+    exact: Rule,
+    steps: float,
+    table: FloatArray,
+    residual_steps: float,
+    totals: Totals,
 ) -> None:
-    """Add rows ``start:stop`` of X to the totals, each to all cells by its memberships."""
+    """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
     n_cells, width = exact.offsets.shape
-    columns = np.zeros((width, BLOCK))
+    columns, residuals = np.zeros((width, BLOCK)), np.zeros((width, BLOCK))
+    scratch = np.empty((width + 1, BLOCK))
     u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
     lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for begin in range(start, stop, BLOCK):
@@ -66,7 +110,12 @@ def soft_pass(
         _quantise(X, begin, end, grid, columns)
         _scores_exact(columns, exact, u, scores)
         _memberships(scores, n, steps, table, lowest, total)
-        _add_soft(columns, n, scores, weighted, totals)
+        for k in range(n_cells):
+            if residual_steps > 0:
+                _residuals(columns, 0, n, exact, k, residual_steps, scratch, residuals)
+                _add_soft(residuals, n, scores[k], weighted, totals, k)
+            else:
+                _add_soft(columns, n, scores[k], weighted, totals, k)
 
 
 # -- from records to integers -------------------------------------------------------------------------
@@ -278,6 +327,35 @@ def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest:
             score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
 
 
+@compiled
+def _residuals(
+    columns: Reals, begin: int, end: int, rule: Rule, k: int, steps: float, scratch: Reals, residuals: Reals
+) -> None:
+    """Write records ``begin:end`` in the whitened coordinates of cell k, as ``GaussianCells.residuals``.
+
+    ``scratch`` has one row more than there are columns: the shrinking of each record is kept there.
+    """
+    width = rule.offsets.shape[1]
+    shrink = scratch[width, begin:end]
+    shrink[:] = 0.0
+    for i in range(width):
+        u = scratch[i, begin:end]
+        u[:] = rule.offsets[k, i]
+        for j in range(i + 1):
+            factor, column = rule.factors[k, i, j], columns[j, begin:end]
+            for r in range(end - begin):
+                u[r] += factor * column[r]
+        for r in range(end - begin):
+            u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
+            shrink[r] += u[r] * u[r]
+    for r in range(end - begin):
+        shrink[r] = np.sqrt(LARGEST_RESIDUAL / max(shrink[r], LARGEST_RESIDUAL))
+    for i in range(width):
+        u, row = scratch[i, begin:end], residuals[i, begin:end]
+        for r in range(end - begin):
+            row[r] = np.trunc(u[r] * shrink[r])
+
+
 # -- from cells to sums -------------------------------------------------------------------------------
 
 
@@ -322,23 +400,21 @@ def _add_hard(by_cell: Reals, ends: IntArray, totals: Totals) -> None:
 
 
 @compiled_any_order
-def _add_soft(columns: Reals, n: int, weights: Reals, weighted: Reals, totals: Totals) -> None:
-    """Add the weighted count, sum and lower second moments of a block to each cell."""
-    n_cells, n_features = totals.sums.shape
-    for k in range(n_cells):
-        weight = weights[k]
+def _add_soft(columns: Reals, n: int, weight: Reals, weighted: Reals, totals: Totals, k: int) -> None:
+    """Add the weighted count, sum and lower second moments of a block to cell k."""
+    n_features = totals.sums.shape[1]
+    total = 0.0
+    for r in range(n):
+        total += weight[r]
+    totals.counts[k] += np.int64(total)
+    for i in range(n_features):
+        column = columns[i]
         total = 0.0
         for r in range(n):
-            total += weight[r]
-        totals.counts[k] += np.int64(total)
-        for i in range(n_features):
-            column = columns[i]
-            total = 0.0
-            for r in range(n):
-                weighted[r] = weight[r] * column[r]
-                total += weighted[r]
-            totals.sums[k, i] += np.int64(total)
-            _add_products(weighted[:n], columns, 0, n, i, totals.second_moments[k, i])
+            weighted[r] = weight[r] * column[r]
+            total += weighted[r]
+        totals.sums[k, i] += np.int64(total)
+        _add_products(weighted[:n], columns, 0, n, i, totals.second_moments[k, i])
 
 
 @compiled_any_order

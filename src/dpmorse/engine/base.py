@@ -3,7 +3,10 @@
 from typing import Any, Protocol
 
 from dpmorse.statistics.cells import GaussianCells
-from dpmorse.statistics.moments import CellMoments, ExactMoments
+from dpmorse.statistics.histograms import ColumnHistograms
+from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics.sums import ExactMoments
+from dpmorse.typing import IntArray
 
 
 class Engine(Protocol):
@@ -16,4 +19,8 @@ class Engine(Protocol):
 
     def reduce(self, records: Any, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it."""
+        ...
+
+    def count(self, records: Any, statistic: ColumnHistograms) -> IntArray:
+        """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
         ...

@@ -3,19 +3,23 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from dpmorse import _validate
 from dpmorse._threads import available_cores
-from dpmorse.engine._kernels import hard_pass, soft_pass
+from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.moments import CellMoments, ExactMoments
-from dpmorse.typing import FloatArray
+from dpmorse.statistics.histograms import BIN_BITS, N_BINS, ColumnHistograms
+from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics.sums import ExactMoments
+from dpmorse.typing import FloatArray, IntArray
 
-_Pass = Callable[[FloatArray, int, int, Totals], None]
+_T = TypeVar("_T")
+_Pass = Callable[[FloatArray, int, int, _T], None]
 
 
 @dataclass(frozen=True)
@@ -43,38 +47,60 @@ class InMemoryEngine:
         """Add up the statistic; see ``Engine.reduce``."""
         statistic.check_capacity(len(records))
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
+        parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
+        return _combine(parts, statistic.domain.n_features)
+
+    def count(self, records: FloatArray, statistic: ColumnHistograms) -> IntArray:
+        """Count records in bins; see ``Engine.count``."""
+        grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
+        shape = (statistic.domain.n_features, N_BINS)
+
+        def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
+            count_pass(X, start, stop, grid, shift, counts)
+
+        return np.sum(self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0)
+
+    def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
+        """Give every thread its share of the chunks; return what each added up."""
         starts = range(0, len(records), self.chunk_rows)
         n_threads = min(len(starts), self.n_threads or available_cores())
 
-        def add_chunks(first: int) -> Totals:
-            totals = _empty_totals(statistic)
+        def add_chunks(first: int) -> _T:
+            totals = empty()
             for start in starts[first::n_threads]:
                 chunk_pass(records, start, min(start + self.chunk_rows, len(records)), totals)
             return totals
 
         with ThreadPoolExecutor(n_threads) as threads:
             others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
-            parts = [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
-        return _combine(parts, statistic.domain.n_features)
+            return [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
 
 
-def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass:
+def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
     grid, exact = _grid(statistic.domain), _pad(cells)
     fast, bound = _single_precision(exact, cells.score_bits)
+    steps = _residual_steps(statistic, cells)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        hard_pass(X, start, stop, grid, fast, exact, bound, totals)
+        hard_pass(X, start, stop, grid, fast, exact, bound, steps, totals)
 
     return chunk_pass
 
 
-def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass:
+def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
     grid, exact = _grid(statistic.domain), _pad(cells)
+    steps = _residual_steps(statistic, cells)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, EXP_TABLE, totals)
+        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, EXP_TABLE, steps, totals)
 
     return chunk_pass
+
+
+def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> float:
+    """Return the steps of a residual, 0 where the records themselves are added up."""
+    radius = statistic.residual_radius
+    return 0.0 if radius is None else cells.residual_steps(radius)
 
 
 def _grid(domain: Domain) -> Grid:

@@ -30,7 +30,8 @@ from dpmorse.privacy import (
 )
 from dpmorse.privacy.calibration import affordable_rho
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
-from dpmorse.statistics.moments import NoiseScales, NoisyMoments
+from dpmorse.statistics.noise import NoiseScales
+from dpmorse.statistics.sums import NoisyMoments
 from dpmorse.typing import FloatArray
 
 _START_VARIANCE = 0.1

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.moments import NoisyMoments
+from dpmorse.statistics.sums import NoisyMoments
 from dpmorse.typing import FloatArray
 
 _SUPPORT = 3.0  # standard deviations of the count

@@ -8,7 +8,7 @@ from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.domain import GRID_BITS
-from dpmorse.statistics.moments import NoiseScales
+from dpmorse.statistics.noise import NoiseScales
 
 
 class DPMoG(PrivateEM):

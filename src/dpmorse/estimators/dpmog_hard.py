@@ -6,7 +6,7 @@ from dpmorse.estimators._em import PrivateEM, uniform_stddev
 from dpmorse.estimators._maximisation import Prior
 from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments
-from dpmorse.statistics.moments import NoiseScales
+from dpmorse.statistics.noise import NoiseScales
 
 
 class DPMoGHard(PrivateEM):

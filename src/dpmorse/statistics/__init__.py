@@ -2,7 +2,10 @@
 
 from dpmorse.statistics.cells import GaussianCells as GaussianCells
 from dpmorse.statistics.domain import Domain as Domain
+from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.moments import CellMoments as CellMoments
-from dpmorse.statistics.moments import ExactMoments as ExactMoments
-from dpmorse.statistics.moments import MomentShares as MomentShares
-from dpmorse.statistics.moments import NoisyMoments as NoisyMoments
+from dpmorse.statistics.moments import SecondMoments as SecondMoments
+from dpmorse.statistics.noise import MomentShares as MomentShares
+from dpmorse.statistics.noise import NoiseScales as NoiseScales
+from dpmorse.statistics.sums import ExactMoments as ExactMoments
+from dpmorse.statistics.sums import NoisyMoments as NoisyMoments

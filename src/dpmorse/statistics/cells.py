@@ -24,6 +24,8 @@ TABLE_STEPS_PER_NAT = 1024
 TABLE_BITS = 20  # table entries are floor(2^20 e^-t): zero beyond 13.9 nats
 LARGEST_N_CELLS = 2000  # keeps 2^12 2^20 / (sum of table entries) exact, see `responsibilities`
 
+LARGEST_RESIDUAL = 4.0**GRID_BITS  # squared norm of a residual, in steps
+
 _NORM_BITS = 26  # |v| <= 2^26, so that |v|^2 + constant < 2^53
 
 
@@ -109,6 +111,32 @@ class GaussianCells:
         shares = np.floor(weight * 2.0**WEIGHT_BITS / weight.sum(axis=1, keepdims=True))
         whole: IntArray = shares.astype(np.int64)
         return whole
+
+    def residuals(self, q: IntArray, radius: float) -> IntArray:
+        """Return each record in the whitened coordinates of each cell, as integers (plain form).
+
+        ``v`` is the exact integer form of ``L_k^-1 (z - m_k) / sqrt 2``. It is rounded to steps of
+        ``2^-12 radius`` standard deviations and shrunk to the ball of that radius.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples, n_cells, n_features)
+
+        Guarantees
+        ----------
+        ``sum_j r_j^2 <= 4^12``, by the argument of ``Domain.quantise``. A residual depends on its record
+        and on released values only: products and square roots are correctly rounded, one at a time.
+        """
+        u = self.offsets + np.einsum("kij,nj->nki", self.factors, q.astype(np.float64))
+        r = np.rint(np.rint(u * 2.0**-ROUNDING_BITS) * self.residual_steps(radius))
+        squared_norm = np.square(r).sum(axis=2, keepdims=True)
+        shrink = np.sqrt(LARGEST_RESIDUAL / np.maximum(squared_norm, LARGEST_RESIDUAL))
+        whole: IntArray = np.trunc(r * shrink).astype(np.int64)
+        return whole
+
+    def residual_steps(self, radius: float) -> float:
+        """Steps of a residual per unit of ``v``."""
+        return math.sqrt(2) * 2.0 ** (GRID_BITS - self.score_bits) / radius
 
     @property
     def steps_per_score(self) -> float:

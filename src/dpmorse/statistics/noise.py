@@ -1,0 +1,47 @@
+"""How much noise each block of a release gets."""
+
+from dataclasses import dataclass, fields
+
+from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy.calibration import SMALLEST_SCALE
+from dpmorse.privacy.discrete_gaussian import LARGEST_SCALE
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentShares:
+    """Which part of a release's zCDP cost goes to each block; the parts sum to 1."""
+
+    count: float
+    sum: float
+    second_moment: float
+
+    def __post_init__(self) -> None:
+        """Check that the parts are positive and sum to 1."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            _validate.open_unit_interval(**{f"shares.{field.name}": value})
+        total = self.count + self.sum + self.second_moment
+        if abs(total - 1) > 1e-9:
+            raise InvalidParameterError(f"shares must sum to 1, got {total:.12g}.")
+
+
+@dataclass(frozen=True)
+class NoiseScales:
+    """Integer noise scales of the blocks, in the common unit of the statistic."""
+
+    count: int
+    sum: int
+    diagonal: int
+    off_diagonal: int
+
+    def __post_init__(self) -> None:
+        """Keep every scale where the sampler and Theorem 4 want it."""
+        for field in fields(self):
+            scale = getattr(self, field.name)
+            if scale > LARGEST_SCALE:
+                raise InvalidParameterError(
+                    f"epsilon is too small for this many columns and rounds: the noise of a {field.name} "
+                    "does not fit in 64-bit integers. Raise epsilon, or lower n_iter."
+                )
+            object.__setattr__(self, field.name, max(scale, SMALLEST_SCALE))

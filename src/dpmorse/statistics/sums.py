@@ -1,0 +1,51 @@
+"""Sums over cells: exact ones, which never leave a fit, and noisy ones, which may."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class ExactMoments:
+    """Exact integer sums over cells. Never stored, printed or returned to a user.
+
+    ``counts`` (n_cells,), ``sums`` (n_cells, n_features) and ``second_moments`` (n_cells, n_features,
+    n_features; only the lower triangle is filled) of ``w``, ``w q`` and ``w q q^T``, where ``q`` is a
+    record or its residual and ``w`` is 1 or, for soft cells, an integer number of 2^-12.
+    """
+
+    counts: IntArray
+    sums: IntArray
+    second_moments: IntArray
+
+
+@dataclass(frozen=True)
+class NoisyMoments:
+    """Released moments in scaled units, with the standard deviation of their noise.
+
+    ``second_moments`` are matrices, diagonals or traces: one of them for each cell, by what was released.
+    """
+
+    counts: FloatArray
+    sums: FloatArray
+    second_moments: FloatArray
+    count_stddev: float
+    sum_stddev: float
+    second_moment_stddev: float
+
+    @classmethod
+    def average(cls, releases: Sequence["NoisyMoments"]) -> "NoisyMoments":
+        """Return the mean of independent releases of nearly the same cells: as much signal, less noise."""
+        last, narrower = releases[-1], math.sqrt(len(releases))
+        return cls(
+            np.mean([release.counts for release in releases], axis=0),
+            np.mean([release.sums for release in releases], axis=0),
+            np.mean([release.second_moments for release in releases], axis=0),
+            last.count_stddev / narrower,
+            last.sum_stddev / narrower,
+            last.second_moment_stddev / narrower,
+        )
