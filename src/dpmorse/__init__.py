@@ -5,6 +5,7 @@ from dpmorse.engine import InMemoryEngine as InMemoryEngine
 from dpmorse.estimators import DPMoG as DPMoG
 from dpmorse.estimators import DPMoGHard as DPMoGHard
 from dpmorse.estimators import MorseClustering as MorseClustering
+from dpmorse.estimators import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.estimators import load as load
 from dpmorse.exceptions import BudgetExceededError as BudgetExceededError
 from dpmorse.exceptions import DPMorseError as DPMorseError

@@ -58,7 +58,9 @@ class InMemoryEngine:
         def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
             count_pass(X, start, stop, grid, shift, counts)
 
-        return np.sum(self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0)
+        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
+        counts: IntArray = np.sum(parts, axis=0)
+        return counts
 
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""

@@ -4,3 +4,4 @@ from dpmorse.estimators._load import load as load
 from dpmorse.estimators.dpmog import DPMoG as DPMoG
 from dpmorse.estimators.dpmog_hard import DPMoGHard as DPMoGHard
 from dpmorse.estimators.morse_clustering import MorseClustering as MorseClustering
+from dpmorse.estimators.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture

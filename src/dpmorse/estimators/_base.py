@@ -15,6 +15,7 @@ from dpmorse.estimators._randomness import seed_of
 from dpmorse.estimators._records import Columns, match_columns, open_table, read_numbers
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
+from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
 
 NO_LABELS = (
@@ -36,13 +37,15 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     """Base of the estimators that release a mixture of Gaussians.
 
     Everything here works on released values and on the points the caller passes in; only ``fit``, in
-    the subclasses, is private. Points are first clipped to ``bounds`` and ``radius``, as in ``fit``: the
-    mixture describes records after clipping. ``mixture_`` itself takes points as they are.
+    the subclasses, is private. Points are first clipped to ``domain_``, as in ``fit``: the mixture
+    describes records after clipping. ``mixture_`` itself takes points as they are.
 
     Attributes
     ----------
     mixture_ : GaussianMixture
         The released mixture, in the units of X.
+    domain_ : Domain
+        Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
     privacy_ : PrivacyReport
         What the fit promises: epsilon, delta, relation, ledger, statement.
     n_features_in_ : int
@@ -52,6 +55,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     """
 
     mixture_: GaussianMixture
+    domain_: Domain
     privacy_: PrivacyReport
     n_features_in_: int
 
@@ -106,13 +110,18 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "mixture_")
         table = open_table(X)
         match_columns(self, table)
-        return self._settings.domain.clip(read_numbers(self, table))
+        return self.domain_.clip(read_numbers(self, table))
 
     def _set_fitted(
-        self, mixture: GaussianMixture, report: PrivacyReport, settings: Settings, columns: Columns
+        self,
+        mixture: GaussianMixture,
+        domain: Domain,
+        report: PrivacyReport,
+        settings: Settings,
+        columns: Columns,
     ) -> None:
         """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
-        self.mixture_, self.privacy_ = mixture, report
+        self.mixture_, self.domain_, self.privacy_ = mixture, domain, report
         self._settings = settings  # those of the fit, whatever set_params does afterwards
         self.n_features_in_ = columns.n_features_in_
         if columns.names is not None:
@@ -127,31 +136,33 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
             "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": _documents.mixture_to_dict(self.mixture_),
+            "domain": _documents.domain_to_dict(self.domain_),
             "privacy": _documents.privacy_to_dict(self.privacy_),
         }
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
-        keys = ("estimator", "parameters", "feature_names", "mixture", "privacy")
+        keys = ("estimator", "parameters", "feature_names", "mixture", "domain", "privacy")
         fields = _documents.fields("the file", document, *keys)
         mixture = _documents.mixture_from_dict(fields["mixture"])
+        domain = _documents.domain_from_dict(fields["domain"], mixture.n_features)
         report = _documents.privacy_from_dict(fields["privacy"])
         parameters = _documents.of_type("parameters", fields["parameters"], dict)
         estimator, settings = _documents.rebuild(
-            "parameters", lambda: cls._restore(parameters, mixture, report)
+            "parameters", lambda: cls._restore(parameters, mixture, domain, report)
         )
         columns = Columns()
         columns.n_features_in_ = mixture.n_features
         if fields["feature_names"] is not None:
             names = _documents.names("feature_names", fields["feature_names"], mixture.n_features)
             columns.feature_names_in_ = np.array(names, dtype=object)
-        estimator._set_fitted(mixture, report, settings, columns)  # noqa: SLF001 - an instance of cls
+        estimator._set_fitted(mixture, domain, report, settings, columns)  # noqa: SLF001 - an instance of cls
         return estimator
 
     @classmethod
     def _restore(
-        cls, parameters: dict[str, Any], mixture: GaussianMixture, report: PrivacyReport
+        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
     ) -> tuple[Self, Settings]:
         """Return an unfitted estimator with these parameters, or say what contradicts what."""
         raise NotImplementedError

@@ -5,9 +5,12 @@ from typing import Any
 from dpmorse.estimators._base import PrivateMixtureEstimator
 from dpmorse.estimators.dpmog import DPMoG
 from dpmorse.estimators.dpmog_hard import DPMoGHard
+from dpmorse.estimators.private_gaussian_mixture import PrivateGaussianMixture
 from dpmorse.exceptions import ModelFormatError
 
-BASES: dict[str, type[PrivateMixtureEstimator]] = {kind.__name__: kind for kind in (DPMoG, DPMoGHard)}
+BASES: dict[str, type[PrivateMixtureEstimator]] = {
+    kind.__name__: kind for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard)
+}
 
 
 def base_from_document(document: dict[str, Any]) -> PrivateMixtureEstimator:

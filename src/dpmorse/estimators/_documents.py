@@ -14,6 +14,7 @@ from dpmorse.privacy.discrete_gaussian import LARGEST_SCALE
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.statistics.domain import Domain
 from dpmorse.typing import FloatArray
 
 _LARGEST_NUMBER = 1e300
@@ -29,6 +30,18 @@ def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
         "means": mixture.means.tolist(),
         "covariances_lower": mixture.covariances[:, rows, columns].tolist(),
     }
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """Return a domain as plain data."""
+    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist(), "radius": domain.radius}
+
+
+def domain_from_dict(content: object, n_features: int) -> Domain:
+    """Rebuild a domain; it is checked like a caller's bounds."""
+    parts = fields("domain", content, "lower", "upper", "radius")
+    bounds = tuple(_array(name, parts[name]) for name in ("lower", "upper"))
+    return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
 
 
 def mixture_from_dict(content: object) -> GaussianMixture:

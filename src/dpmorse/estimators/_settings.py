@@ -1,7 +1,7 @@
 """The public parameters of a fit: validated once, then used, reported and saved in this form only."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
@@ -14,9 +14,37 @@ LARGEST_MODEL = 1 << 21  # entries of all covariances' lower triangles: what a m
 NOISE_BACKENDS = ("native", "opendp")
 
 
+class Settings(Protocol):
+    """Plain, checked values of the parameters that decide a released model."""
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent."""
+        ...
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """Which proof sets the noise."""
+        ...
+
+    @property
+    def noise(self) -> str:
+        """Which sampler draws it."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor's parameters as plain data for a model file."""
+        ...
+
+
 @dataclass(frozen=True)
-class Settings:
-    """Plain, checked values of the parameters that decide the released model."""
+class EMSettings:
+    """The parameters of private expectation-maximisation."""
 
     n_components: int
     n_iter: int
@@ -30,7 +58,7 @@ class Settings:
     noise: str
 
     @classmethod
-    def of(cls, estimator: Any, n_features: int) -> "Settings":
+    def of(cls, estimator: Any, n_features: int) -> "EMSettings":
         """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
         n_iter = _validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER)
         settings = cls(
@@ -45,7 +73,7 @@ class Settings:
             shares=_check_shares(estimator.shares, estimator.calibration),
             domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
         )
-        _check_size(settings.n_components, n_features)
+        check_size(settings.n_components, n_features)
         return settings
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +112,8 @@ def _check_shares(shares: object, calibration: object) -> MomentShares | None:
     return shares
 
 
-def _check_size(n_components: int, n_features: int) -> None:
+def check_size(n_components: int, n_features: int) -> None:
+    """Refuse models that a file could not hold."""
     entries = n_components * n_features * (n_features + 1) // 2
     if entries > LARGEST_MODEL:
         raise InvalidParameterError(

@@ -13,6 +13,7 @@ def tree_to_dict(tree: "MergeTree") -> dict[str, Any]:
     """Return everything a tree says as plain lists and numbers."""
     return {
         "rule": tree.rule,
+        "basis": tree.basis,
         "certified": tree.certified,
         "suggested_n_clusters": tree.suggested_n_clusters,
         **tree.graph.to_dict(),

@@ -12,12 +12,14 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports, merging
+from dpmorse.morse.agglomeration import merge_by_likelihood, merge_by_variance
 from dpmorse.morse.critical_points import CriticalPoints, find_critical_points
 from dpmorse.morse.graph import MorseGraph
 from dpmorse.morse.merging import Leaves, Merges
+from dpmorse.morse.selection import merge_by_selection
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-RULES = ("single", "persistence", "overlap")
+RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class MergeTree:
     ----------
     critical_points : CriticalPoints
         Modes and saddles, with certificates.
-    rule : {"single", "persistence", "overlap"}
+    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}
         What is merged first.
     weights : ndarray of shape (n_components,)
         Weights of the components.
@@ -41,6 +43,8 @@ class MergeTree:
         Merges in order.
     n_merges_below_modes : int
         How many of the first merges only put the components of one mode together.
+    basis : str
+        The rule that decided: for "auto" the one it chose, with its smoothing, otherwise ``rule``.
     """
 
     critical_points: CriticalPoints
@@ -49,6 +53,7 @@ class MergeTree:
     leaves: Leaves
     merges: Merges
     n_merges_below_modes: int
+    basis: str
 
     @property
     def modes(self) -> FloatArray:
@@ -91,7 +96,7 @@ class MergeTree:
 
         ``docs/morse.md`` says how far to trust it.
         """
-        return max(1, int((self.critical_points.mode_certified & (self.persistence > math.log(2))).sum()))
+        return suggested_n_clusters(self.critical_points)
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -121,26 +126,31 @@ class MergeTree:
         Parameters
         ----------
         below_modes : bool or None
-            Whether leaves are all leaves of the tree (True) or modes (False). None is False, except for
-            the rule "overlap", which does not keep modes together.
+            Whether leaves are all leaves of the tree (True) or modes (False). None is False where the
+            rule keeps modes together: "single" and "persistence".
 
         Returns
         -------
         linkage : ndarray of shape (n_leaves - 1, 4)
             Two children, height, number of leaves. Heights are f at the saddle above the lowest mode
-            ("single"), persistences ("persistence") or costs ("overlap"), never negative, never falling.
+            ("single"), persistences ("persistence") or costs (the others), never negative, never falling.
         """
         if below_modes is None:
-            below_modes = self.rule == "overlap"
-        if below_modes or self.rule == "overlap":
+            below_modes = not self.keeps_modes
+        if below_modes or not self.keeps_modes:
             if not below_modes:
                 raise InvalidParameterError(
-                    "the rule 'overlap' merges components: below_modes=False has no meaning."
+                    f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
                 )
             return _linkage(self.n_leaves, self.merges.first, self.merges.second, self.merges.heights)
         first, second = (self.leaves.modes[side] for side in (self.merges.first, self.merges.second))
         rows = slice(self.n_merges_below_modes, None)
         return _linkage(self.n_modes, first[rows], second[rows], self.merges.heights[rows])
+
+    @property
+    def keeps_modes(self) -> bool:
+        """Whether the rule merges modes, and components only as parts of them."""
+        return self.rule in {"single", "persistence"}
 
     @property
     def spanning_saddles(self) -> IntArray:
@@ -206,16 +216,27 @@ class MergeTree:
         return labels
 
 
-def merge_tree(mixture: GaussianMixture, *, rule: str = "single", search: str = "ridgelines") -> MergeTree:
+def merge_tree(
+    mixture: GaussianMixture,
+    *,
+    rule: str = "single",
+    n_clusters: int | None = None,
+    search: str = "ridgelines",
+) -> MergeTree:
     """Find the modes and saddles of a mixture and the tree in which they merge.
 
     Parameters
     ----------
     mixture : GaussianMixture
         Any mixture; released ones are the point, but nothing here depends on privacy.
-    rule : {"single", "persistence", "overlap"}, default="single"
-        What is merged first: modes over the lowest saddle; the least persistent mode; or the components
-        that share most records over the lowest barrier. ``docs/morse.md`` says when each wins.
+    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}, default="single"
+        What is merged first: modes over the lowest saddle; the least persistent mode; the components that
+        share most records over the lowest barrier; those that one Gaussian describes best; those that are
+        nearest; or "auto", whichever of these cuts best at ``n_clusters``. ``docs/morse.md`` says when
+        each wins.
+    n_clusters : int or None, default=None
+        For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
+        The tree can be cut anywhere all the same.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
         How saddles are looked for.
 
@@ -237,26 +258,41 @@ def merge_tree(mixture: GaussianMixture, *, rule: str = "single", search: str = 
             f"mixture must be a dpmorse.densities.GaussianMixture, got a {type(mixture).__name__}."
         )
     rule = _validate.choice(rule=rule, among=RULES)
-    return assemble(mixture, find_critical_points(mixture, search), rule)
+    if n_clusters is not None:
+        n_clusters = _validate.positive_int(n_clusters=n_clusters)
+    return assemble(mixture, find_critical_points(mixture, search), rule, n_clusters, search)
 
 
-def assemble(mixture: GaussianMixture, points: CriticalPoints, rule: str) -> MergeTree:
+def assemble(
+    mixture: GaussianMixture,
+    points: CriticalPoints,
+    rule: str,
+    n_clusters: int | None = None,
+    search: str = "ridgelines",
+) -> MergeTree:
     """Build the tree of known critical points."""
     leaves = Leaves.of(mixture, points)
+    if rule in {"single", "persistence"}:
+        by_saddle = rule == "single"
+        merge_modes = merging.merge_modes_by_saddle if by_saddle else merging.merge_modes_by_persistence
+        merges = merging.merge_through_modes(mixture, leaves, merge_modes(points))
+        return MergeTree(points, rule, mixture.weights, leaves, merges, len(leaves) - points.n_modes, rule)
+    basis = rule
     if rule == "overlap":
-        merges, n_below = merging.merge_by_overlap(mixture, points, leaves), 0
+        merges = merging.merge_by_overlap(mixture, points, leaves)
+    elif rule == "auto":
+        wanted = n_clusters or suggested_n_clusters(points)
+        merges, basis = merge_by_selection(mixture, points, leaves, wanted, search)
     else:
-        below = merging.merge_below_modes(mixture, leaves)
-        merge_modes = (
-            merging.merge_modes_by_saddle if rule == "single" else merging.merge_modes_by_persistence
-        )
-        of_modes = merge_modes(points)
-        leaf_of_mode = np.zeros(points.n_modes, dtype=np.int64)
-        leaf_of_mode[leaves.modes] = np.arange(len(leaves))
-        of_leaves = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
-        above = Merges(*of_leaves, of_modes.heights, of_modes.saddles)
-        merges, n_below = below + above, len(below.heights)
-    return MergeTree(points, rule, mixture.weights, leaves, merges, n_below)
+        merge = merge_by_likelihood if rule == "likelihood" else merge_by_variance
+        merges = merging.attach_bare_modes(points, leaves) + merge(mixture, leaves)
+    return MergeTree(points, rule, mixture.weights, leaves, merges, 0, basis)
+
+
+def suggested_n_clusters(points: CriticalPoints) -> int:
+    """Return the number of modes at which the density is more than twice that of the pass to a deeper one."""
+    persistence = merging.elders(points)[1]
+    return max(1, int((points.mode_certified & (persistence > math.log(2))).sum()))
 
 
 def _linkage(n_leaves: int, first: IntArray, second: IntArray, heights: FloatArray) -> FloatArray:

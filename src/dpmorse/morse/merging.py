@@ -4,8 +4,9 @@ r"""Rules that turn modes, saddles and components into an order of merges.
 * ``persistence``: the least persistent mode first, into the deeper one beyond its lowest saddle.
 * ``overlap``: the two groups of components that share most records and are parted by the lowest barrier.
 
-The first two merge modes. Where there are more components than modes, the components of one mode are put
-together first, at height 0, those that share most records first.
+The first two merge modes; ``agglomeration`` has two more rules that know nothing of them. Where there are
+more components than modes, the components of one mode are put together first, at height 0, those that share
+most records first.
 """
 
 from dataclasses import dataclass, fields
@@ -115,6 +116,14 @@ def merge_below_modes(mixture: GaussianMixture, leaves: Leaves) -> Merges:
     return Merges.without_saddles(merges.first, merges.second, np.zeros(len(merges.heights)))
 
 
+def merge_through_modes(mixture: GaussianMixture, leaves: Leaves, of_modes: Merges) -> Merges:
+    """Put the components of each mode together, then merge modes as given."""
+    leaf_of_mode = np.zeros(leaves.modes.max() + 1, dtype=np.int64)
+    leaf_of_mode[leaves.modes] = np.arange(len(leaves))
+    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
+    return merge_below_modes(mixture, leaves) + Merges(first, second, of_modes.heights, of_modes.saddles)
+
+
 def merge_by_overlap(mixture: GaussianMixture, points: CriticalPoints, leaves: Leaves) -> Merges:
     r"""Join the groups a, b of components whose merge costs least.
 
@@ -124,27 +133,26 @@ def merge_by_overlap(mixture: GaussianMixture, points: CriticalPoints, leaves: L
     by 1.5, Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge tree. A mode
     without components has no records to share; it goes first, to where its lowest saddle leads.
     """
-    barriers = _barriers(points)[np.ix_(leaves.modes, leaves.modes)]
-    bare = np.flatnonzero(leaves.components < 0)
+    barriers = passes_between(points)[np.ix_(leaves.modes, leaves.modes)]
     full = np.flatnonzero(leaves.components >= 0)
-    nearest = full[barriers[np.ix_(bare, full)].argmin(axis=1)]
-    attached = Merges.without_saddles(bare, nearest, np.zeros(len(bare)))
     floors = points.mode_heights[leaves.modes]
     anywhere = np.ones((len(full), len(full)), dtype=bool)
     inner = np.ix_(full, full)
     groups = _Groups(shared_records(mixture, leaves)[inner], barriers[inner], floors[full], anywhere)
     merges = _agglomerate(groups, merge_modes_by_saddle(points).saddles, points.saddle_heights)
     heights = np.maximum.accumulate(merges.heights)  # costs may fall; heights must not
-    return attached + Merges(full[merges.first], full[merges.second], heights, merges.saddles)
+    return attach_bare_modes(points, leaves) + Merges(
+        full[merges.first], full[merges.second], heights, merges.saddles
+    )
 
 
-def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
+def shared_records(mixture: GaussianMixture, leaves: Leaves, inflation: float = INFLATION) -> FloatArray:
     """Return Q_ab = E[w_a w_b] between leaves, by a fixed sample of the inflated mixture.
 
     Every component is sampled with the same normal numbers and their negatives, and counts by its
     weight: the result does not depend on the order of components.
     """
-    inflated = GaussianMixture(mixture.weights, mixture.means, INFLATION * mixture.covariances)
+    inflated = GaussianMixture(mixture.weights, mixture.means, inflation * mixture.covariances)
     kept = leaves.components[leaves.components >= 0]
     n = int(np.clip(_SAMPLES // len(kept), *_SAMPLES_PER_COMPONENT))
     normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
@@ -157,7 +165,16 @@ def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
     return shared
 
 
-def _barriers(points: CriticalPoints) -> FloatArray:
+def attach_bare_modes(points: CriticalPoints, leaves: Leaves) -> Merges:
+    """Join each mode without components, at height 0, to the leaf its lowest saddle leads to."""
+    barriers = passes_between(points)[np.ix_(leaves.modes, leaves.modes)]
+    bare = np.flatnonzero(leaves.components < 0)
+    full = np.flatnonzero(leaves.components >= 0)
+    nearest = full[barriers[np.ix_(bare, full)].argmin(axis=1)]
+    return Merges.without_saddles(bare, nearest, np.zeros(len(bare)))
+
+
+def passes_between(points: CriticalPoints) -> FloatArray:
     """Return the pass between any two modes; -inf for one and the same."""
     return bottlenecks(
         points.n_modes, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights

@@ -15,6 +15,8 @@ _HEIGHTS = {
     "single": "f at the saddle, above the deepest mode",
     "persistence": "persistence",
     "overlap": "cost of merging",
+    "likelihood": "likelihood lost",
+    "variance": "variance added within clusters",
 }
 
 
@@ -57,7 +59,14 @@ class DendrogramDisplay:
         x, y = _brackets(matrix, order)
         certified = tree.merge_certified[len(tree.merges.heights) - len(matrix) :]
         cut = None if n_clusters is None else _cut_height(matrix[:, 2], n_clusters)
-        return cls(x, y, certified, [_leaf_name(tree, leaf) for leaf in order], cut, _HEIGHTS[tree.rule])
+        return cls(
+            x,
+            y,
+            certified,
+            [_leaf_name(tree, leaf) for leaf in order],
+            cut,
+            _HEIGHTS[tree.basis.split(",")[0]],
+        )
 
     @classmethod
     def from_estimator(cls, model: Any) -> Self:
@@ -79,7 +88,7 @@ class DendrogramDisplay:
 
 
 def _leaf_name(tree: MergeTree, leaf: int) -> str:
-    if tree.rule != "overlap":
+    if tree.keeps_modes:
         return str(leaf)
     component = tree.leaves.components[leaf]
     return f"mode {tree.leaves.modes[leaf]}" if component < 0 else str(component)

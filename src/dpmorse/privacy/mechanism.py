@@ -44,10 +44,13 @@ class GaussianMechanism:
     @classmethod
     @contextmanager
     def reserve(
-        cls, ledgers: Sequence[Ledger], planned: Sequence[PlannedRelease], sampler: NoiseSampler
+        cls, ledgers: Sequence[Ledger], events: Sequence[ReleaseEvent], sampler: NoiseSampler
     ) -> Iterator["GaussianMechanism"]:
-        """Reserve the cost of a plan on every ledger; a plan that one cannot pay for is refused."""
-        events = [release.event for release in planned]
+        """Reserve a cost on every ledger; one that a ledger cannot pay is refused.
+
+        Releases may be divided otherwise than the events say, as released values suggest, as long as
+        they cost no more in all: each is checked against what is left.
+        """
         with ExitStack() as stack:
             yield cls([stack.enter_context(ledger.reserve(events)) for ledger in ledgers], sampler)
 

@@ -75,4 +75,4 @@ class ColumnHistograms:
 
     def from_units(self, released: IntArray) -> FloatArray:
         """Return released integers as counts of shape (n_features, 64)."""
-        return released.reshape(self.domain.n_features, N_BINS) * 2.0**-UNIT_BITS
+        return released.reshape(self.domain.n_features, N_BINS).astype(np.float64) * 2.0**-UNIT_BITS

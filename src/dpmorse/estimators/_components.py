@@ -1,0 +1,119 @@
+"""Fourth stage: soft expectation-maximisation in which every component is measured by its own yardstick.
+
+A round releases, for each component, the count and the first two moments of the records' residuals in
+its whitened coordinates ``u = L_k^-1 (z - m_k)``. The noise is therefore relative to the component's own
+size, and where the last round was right the moments are (0, I): what deviates from that by no more than
+noise is shrunk away.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.estimators._metric import Metric
+from dpmorse.estimators._releases import Releases
+from dpmorse.estimators._shrinkage import floor_spectrum, james_stein, rebuild, shrink_to_identity
+from dpmorse.privacy import Neighboring
+from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments
+from dpmorse.statistics.cells import WEIGHT_BITS
+from dpmorse.typing import BoolArray, FloatArray
+
+N_ROUNDS = (3, 10)
+_SHARES = MomentShares(count=0.10, sum=0.35, second_moment=0.55)
+_RADIUS = 1.5  # of a residual, times sqrt(D)
+_RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep it there
+_OVER_RELAXATION = 1.5  # of all steps but the last
+_LARGEST_STEP = 10.0  # factor by which an over-relaxed eigenvalue may change in one round
+_SMALLEST_VARIANCE = 0.002  # in units of z
+_SUPPORT = 3.0  # standard deviations of a count
+
+
+@dataclass(frozen=True)
+class Components:
+    """A mixture in units of z, and which components the last release supports."""
+
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    supported: BoolArray
+
+    @classmethod
+    def at(cls, means: FloatArray, variance: float) -> "Components":
+        """Return equal, round components."""
+        k, d = means.shape
+        covariances = np.tile(max(variance, _SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
+        return cls(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
+
+    def kept(self, at_least: int) -> "Components":
+        """Drop unsupported components, but keep the heaviest ones that were asked for."""
+        keep = self.supported.copy()
+        keep[np.argsort(-self.weights)[:at_least]] = True
+        weights = self.weights[keep] / self.weights[keep].sum()
+        return Components(weights, self.means[keep], self.covariances[keep], self.supported[keep])
+
+    def mixture(self, metric: Metric) -> GaussianMixture:
+        """Return the mixture in the caller's units."""
+        means, covariances = self.means / metric.radius, self.covariances / metric.radius**2
+        return GaussianMixture(self.weights, means, covariances).affine(
+            metric.domain.unit, metric.domain.centre
+        )
+
+
+def release_components(releases: Releases, metric: Metric, start: Components, rho: float) -> Components:
+    """Spend ``rho`` on rounds of expectation-maximisation."""
+    k, d = start.means.shape
+    radius = _RADIUS * math.sqrt(d)
+    statistic = CellMoments(metric.domain, k, WEIGHT_BITS, residual_radius=radius)
+    n_rounds = _n_rounds(statistic, metric, rho, releases.neighboring)
+    components = start
+    for i in range(1, n_rounds + 1):
+        cells = metric.cells(components.weights, components.means, components.covariances)
+        name = f"components, round {i} of {n_rounds}"
+        noisy = releases.moments(name, statistic, cells, rho / n_rounds, _SHARES)
+        relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
+        components = _maximise(components, noisy, metric, radius, relaxation)
+    return components
+
+
+def _n_rounds(statistic: CellMoments, metric: Metric, rho: float, neighboring: Neighboring) -> int:
+    """Return how many rounds the released number of records pays for."""
+    scales = replace(statistic, n_cells=1).calibrate(rho, neighboring, _SHARES)
+    radius = statistic.residual_radius or 1.0
+    noise = radius**2 * scales.diagonal * 2.0**-statistic.unit_bits
+    affordable = (_RELATIVE_NOISE * metric.n_records / (statistic.n_cells * noise)) ** 2
+    return int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
+
+
+def _maximise(
+    previous: Components, noisy: NoisyMoments, metric: Metric, radius: float, relaxation: float
+) -> Components:
+    """Return what the released residuals make of the previous components."""
+    supported = noisy.counts >= _SUPPORT * noisy.count_stddev
+    counts = np.where(supported, noisy.counts, 1.0)
+    d = previous.means.shape[1]
+    steps = radius * noisy.sums / counts[:, None]
+    steps *= james_stein(np.square(steps).sum(axis=1), d * (radius * noisy.sum_stddev / counts) ** 2)[:, None]
+    spread = radius**2 * noisy.second_moments / counts[:, None, None] - steps[:, :, None] * steps[:, None]
+    spread = shrink_to_identity(spread, radius**2 * noisy.second_moment_stddev / counts)
+    steps, spread = _relax(steps, spread, relaxation)
+    factors = np.linalg.cholesky(previous.covariances)
+    means = metric.project(previous.means + np.einsum("kij,kj->ki", factors, steps))
+    covariances = floor_spectrum(np.einsum("kij,kjl,kml->kim", factors, spread, factors), _SMALLEST_VARIANCE)
+    weights = np.maximum(noisy.counts, 1.0)
+    return Components(
+        weights / weights.sum(),
+        np.where(supported[:, None], means, previous.means),
+        np.where(supported[:, None, None], covariances, previous.covariances),
+        supported,
+    )
+
+
+def _relax(steps: FloatArray, spread: FloatArray, relaxation: float) -> tuple[FloatArray, FloatArray]:
+    """Go further than expectation-maximisation, which is slow where components overlap."""
+    if relaxation == 1:
+        return steps, spread
+    values, vectors = np.linalg.eigh(spread)
+    values = np.clip(values**relaxation, 1 / _LARGEST_STEP, _LARGEST_STEP)
+    return relaxation * steps, rebuild(values, vectors)

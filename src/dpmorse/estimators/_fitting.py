@@ -1,0 +1,165 @@
+"""The fit that all private bases share: check, reserve, read, release, and only then remember."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.engine import Engine, InMemoryEngine
+from dpmorse.estimators._base import PrivateMixtureEstimator
+from dpmorse.estimators._randomness import Randomness
+from dpmorse.estimators._records import Columns, open_table, read_numbers
+from dpmorse.estimators._releases import Releases
+from dpmorse.estimators._settings import Settings
+from dpmorse.exceptions import InvalidTypeError, ModelFormatError, NoisyModelWarning, PrivacyLeakWarning
+from dpmorse.privacy import Budget, GaussianMechanism, Ledger, Neighboring, PrivacyReport
+from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.statistics import Domain
+
+
+class Plan(Protocol):
+    """All that is decided before data is touched."""
+
+    @property
+    def settings(self) -> Settings:
+        """The checked parameters."""
+        ...
+
+    @property
+    def events(self) -> Sequence[ReleaseEvent]:
+        """Releases whose cost is reserved. What is made may be divided otherwise, never cost more."""
+        ...
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a fit learns: a mixture in the caller's units, where it holds, and if it is more than noise."""
+
+    mixture: GaussianMixture
+    domain: Domain
+    supported: bool
+
+
+class PrivateFit(PrivateMixtureEstimator):
+    """Base of the estimators that read records: subclasses plan releases and make them."""
+
+    engine: Engine | None
+    ledger: Ledger | None
+    random_state: Any
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Spend the budget on X and release a mixture.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Records, one person each. Values outside ``bounds`` are clipped.
+        y : ignored
+            For scikit-learn's conventions.
+
+        Returns
+        -------
+        self
+            The fitted estimator. If anything fails, it is left as it was before.
+        """
+        table = open_table(X)
+        if 0 in table.shape:
+            read_numbers(self, table)  # raises scikit-learn's message
+        columns = Columns(table)
+        plan = self._plan(columns.n_features_in_)
+        settings, engine = plan.settings, self._engine()
+        randomness = Randomness.from_parameters(self.random_state, settings.noise)
+        own_ledger, sampler = Ledger(settings.budget), randomness.sampler
+        ledgers = [own_ledger, *self._shared_ledgers()]
+        # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
+        with (
+            GaussianMechanism.reserve(ledgers, plan.events, sampler) as mechanism,
+            threadpool_limits(limits=1, user_api="blas"),
+        ):
+            records = read_numbers(self, table)
+            _warn_of_weak_promise(settings.budget, len(records))
+            releases = Releases(records, engine, mechanism, settings.budget.neighboring)
+            released = self._release(releases, plan, randomness.init)
+        if not released.supported:
+            _warn_of_pure_noise()
+        report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, sampler.secure)
+        self._set_fitted(released.mixture, released.domain, report, settings, columns)
+        return self
+
+    def _plan(self, n_features: int) -> Any:
+        """Validate every parameter and fix what may be spent, before data is touched."""
+        raise NotImplementedError
+
+    def _release(self, releases: Releases, plan: Any, rng: np.random.Generator) -> Released:
+        """Spend the budget."""
+        raise NotImplementedError
+
+    def _check_restored(
+        self, plan: Any, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+    ) -> None:
+        """Refuse parts of a file that cannot come from one fit."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_values(cls, parameters: dict[str, Any]) -> Self:
+        """Return an unfitted estimator with the parameters of a file."""
+        return cls(**parameters)
+
+    def _engine(self) -> Engine:
+        if self.engine is None:
+            return InMemoryEngine()
+        methods = (getattr(self.engine, name, None) for name in ("reduce", "count"))
+        if isinstance(self.engine, type) or not all(callable(method) for method in methods):
+            raise InvalidTypeError(
+                f"engine must be an Engine or None, got {_validate.describe(self.engine)}."
+            )
+        return self.engine
+
+    def _shared_ledgers(self) -> list[Ledger]:
+        if self.ledger is None:
+            return []
+        if not isinstance(self.ledger, Ledger):
+            raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
+        return [self.ledger]
+
+    @classmethod
+    def _restore(
+        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+    ) -> tuple[Self, Settings]:
+        """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
+        expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
+        if set(parameters) != expected:
+            raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
+        estimator = cls._from_values(parameters)
+        plan = estimator._plan(mixture.n_features)  # noqa: SLF001 - an instance of cls
+        settings: Settings = plan.settings
+        if report.budget != settings.budget or report.calibration is not settings.calibration:
+            raise ModelFormatError("privacy.budget does not agree with the parameters.")
+        estimator._check_restored(plan, mixture, domain, report)  # noqa: SLF001 - an instance of cls
+        return estimator, settings
+
+
+def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
+    """Warn of a large epsilon or delta; under replace-one n is public, and delta should be below 1/n."""
+    budget.warn_if_weak(stacklevel=4)
+    if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
+        warnings.warn(
+            f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_pure_noise() -> None:
+    """Say that nothing was learnt. Which components are supported is released, so this costs nothing."""
+    warnings.warn(
+        "The noise supports no component: the model is its data-free start. It takes more records, a "
+        "larger epsilon, fewer components, rounds or columns, or (in many columns) a radius.",
+        NoisyModelWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,87 @@
+"""Second stage: the number of records, and units in which all columns matter."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.estimators._releases import Releases
+from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, SecondMoments
+from dpmorse.typing import FloatArray
+
+_SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
+_STRENGTH = 0.5  # of the standardisation: 0 keeps the units of the bounds, 1 gives every column variance 1
+_RADIUS = 1.5  # of the ball that holds the records, times sqrt(D)
+_LEAST_VARIANCE = 1e-4
+_LEAST_RECORDS = 10.0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Half-standardised units ``z``: the mean variance of a column is 1.
+
+    Attributes
+    ----------
+    domain : Domain
+        Ball around the released mean, in the caller's units.
+    radius : float
+        Radius of that ball in units of z; 1 in the scaled units of the domain.
+    variances : ndarray of shape (n_features,)
+        Released variance of each column of z.
+    n_records : float
+        Released number of records.
+    """
+
+    domain: Domain
+    radius: float
+    variances: FloatArray
+    n_records: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.domain.n_features
+
+    def cells(self, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> GaussianCells:
+        """Return the cells of a mixture given in units of z."""
+        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2)
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Shrink points to the ball."""
+        return shrink_to_ball(points, self.radius)
+
+
+def measure(releases: Releases, public: Domain, box: Domain, rho: float) -> Metric:
+    """Release the count, means and variances of the columns inside ``box``, and make units of them.
+
+    Column j of z is ``(x_j - m_j) / (c s_j^(1/2))`` with s_j the standard deviation in units of the
+    *public* bounds: half-way between trusting the bounds and trusting the spread of the records. It does
+    not change when all bounds are wider by one factor.
+    """
+    statistic = CellMoments(box, 1, second_moments=SecondMoments.DIAGONAL)
+    d = public.n_features
+    everywhere = GaussianCells.from_mixture(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
+    noisy = releases.moments("moments of the columns", statistic, everywhere, rho, _SHARES)
+    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
+    mean = np.clip(noisy.sums[0] / n, -1, 1)
+    floor = max(2 * noisy.second_moment_stddev / n, _LEAST_VARIANCE)
+    variance = np.clip(noisy.second_moments[0] / n - mean**2, min(floor, 1.0), 1.0)
+    return _metric(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
+
+
+def _metric(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Metric:
+    """Build the units from means in the caller's units and variances in those of the public bounds."""
+    constant = public.half_width == 0
+    scale = variances ** (_STRENGTH / 2)
+    scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
+    radius = _RADIUS * math.sqrt(int((~constant).sum()))
+    reach = np.where(constant, 0.0, radius * scale * public.half_width)
+    domain = Domain(centre - reach, centre + reach, radius=1.0)
+    return Metric(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
+
+
+def shrink_to_ball(points: FloatArray, radius: float) -> FloatArray:
+    """Move points outside a ball around the origin to its surface."""
+    norms = np.linalg.norm(points, axis=-1, keepdims=True)
+    inside: FloatArray = points * (radius / np.maximum(norms, radius))
+    return inside

@@ -1,0 +1,259 @@
+"""The default base: a mixture that is measured in four stages, each in units found by the one before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.engine import Engine
+from dpmorse.estimators import _components, _coreset
+from dpmorse.estimators._components import Components, release_components
+from dpmorse.estimators._coreset import release_coreset, spread_centres
+from dpmorse.estimators._fitting import PrivateFit, Released
+from dpmorse.estimators._metric import measure
+from dpmorse.estimators._ranges import occupied_box
+from dpmorse.estimators._releases import Releases
+from dpmorse.estimators._settings import NOISE_BACKENDS, check_size
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
+from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_rho
+from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.statistics import Domain
+from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.statistics.histograms import N_BINS
+
+_SHARES = {"ranges": 0.04, "moments": 0.10, "coreset": 0.34, "components": 0.52}
+_FEW_CLUSTERS = 4  # where nobody says how many there are
+
+
+def default_n_components(n_features: int, n_clusters: int = _FEW_CLUSTERS) -> int:
+    """Return three components for each cluster, and in few columns enough to follow curved shapes."""
+    return max(3 * n_clusters, min(16, 48 // n_features))
+
+
+@dataclass(frozen=True)
+class StageSettings:
+    """Checked parameters of a ``PrivateGaussianMixture``."""
+
+    n_components: int
+    min_components: int
+    budget: Budget
+    domain: Domain
+    calibration: Calibration
+    noise: str
+
+    @classmethod
+    def of(cls, estimator: Any, n_features: int) -> "StageSettings":
+        """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
+        n_components = estimator.n_components
+        if n_components is None:
+            n_components = default_n_components(n_features)
+        settings = cls(
+            n_components=_validate.positive_int(n_components=n_components, at_most=LARGEST_N_CELLS // 2),
+            min_components=_validate.positive_int(min_components=estimator.min_components),
+            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            domain=Domain.from_bounds(estimator.bounds, n_features),
+            calibration=Calibration(
+                _validate.choice(calibration=estimator.calibration, among=("gaussian", "zcdp"))
+            ),
+            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
+        )
+        check_size(settings.n_components, n_features)
+        return settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor's parameters as plain data for a model file."""
+        return {
+            "n_components": self.n_components,
+            "min_components": self.min_components,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
+            "neighboring": self.budget.neighboring.value,
+            "calibration": self.calibration.value,
+            "noise": self.noise,
+        }
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What each stage may spend. How a stage divides it depends on what was released before."""
+
+    settings: StageSettings
+    rho: float
+
+    @property
+    def events(self) -> Sequence[ReleaseEvent]:
+        """One event for each stage, with the most noise values it may draw."""
+        draws = largest_n_draws(self.settings)
+        return [
+            ReleaseEvent(
+                name=stage,
+                neighboring=self.settings.budget.neighboring,
+                rho=self.rho_of(stage),
+                n_draws=draws[stage],
+                smallest_scale=SMALLEST_SCALE,
+                noise_stddev={},
+            )
+            for stage in _SHARES
+        ]
+
+    def rho_of(self, stage: str) -> float:
+        """Return what a stage may spend."""
+        return _SHARES[stage] * self.rho
+
+
+def largest_n_draws(settings: StageSettings) -> dict[str, int]:
+    """Return the largest number of noise values of each stage."""
+    k, d = settings.n_components, settings.domain.n_features
+    return {
+        "ranges": N_BINS * d,
+        "moments": 1 + 2 * d,
+        "coreset": _coreset.N_ROUNDS * _coreset.largest_n_cells(k) * (2 + d),
+        "components": _components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2),
+    }
+
+
+class PrivateGaussianMixture(PrivateFit):
+    r"""Differentially private Gaussian mixture, the default base of ``DPMorse``.
+
+    Four stages, each in units that the one before has found, so that noise stays relative to what is
+    measured:
+
+    1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
+    2. their number, means and variances give units in which all columns matter (10 %);
+    3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
+       to find a start (34 %);
+    4. 3 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
+       coordinates; what differs from the last round by no more than noise is shrunk away (52 %).
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Largest number of components. None takes 12, or up to 16 in four columns or fewer. Components that
+        the noise hides are left out of the mixture.
+    epsilon : float
+        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
+    delta : float, default=1e-6
+        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
+    bounds : pair (lower, upper)
+        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
+        are clipped. They may be generous: ten times too wide costs little. Never read from the data.
+    neighboring : {"add-remove", "replace-one"}, default="add-remove"
+        Whose presence or value is protected; under "replace-one" the number of records is public.
+    min_components : int, default=1
+        Components that are kept even if the noise hides them, the heaviest first.
+    calibration : {"gaussian", "zcdp"}, default="gaussian"
+        Which proof sets the noise, see ``Calibration``.
+    noise : {"native", "opendp"}, default="native"
+        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
+    engine : Engine or None, default=None
+        How sums are computed; changes speed and memory only.
+    ledger : Ledger or None, default=None
+        A ledger shared by several fits, with a total budget none of them may exceed.
+    random_state : int, RandomState, Generator or None, default=None
+        None draws noise from the operating system. A seed makes the fit reproducible and the model
+        **not secure**, which its privacy report says.
+
+    Attributes
+    ----------
+    mixture_ : GaussianMixture
+        The released mixture, in the units of X.
+    privacy_ : PrivacyReport
+        epsilon, delta, relation, rho, events (the ledger), statement, secure.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had names.
+
+    Notes
+    -----
+    **Privacy.** The unit is one row of X. Every release is a vector of exact integer sums plus discrete
+    Gaussian noise: histograms (Theorem 6 of docs/privacy.md) and moments of cells (Theorem 5), of records
+    or of residuals. Units, cells and the number of rounds depend on released values only; the stages'
+    shares are fixed, so the total is known before data is touched (Theorems 3 and 4). Labels of training
+    records are not private.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpmorse import PrivateGaussianMixture
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
+    >>> model = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> model.mixture_.n_features
+    2
+    >>> print(f"{model.privacy_.epsilon:.4f}, secure: {model.privacy_.secure}")
+    1.0000, secure: False
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float = DEFAULT_DELTA,
+        bounds: Any = None,
+        neighboring: str = "add-remove",
+        min_components: int = 1,
+        calibration: str = "gaussian",
+        noise: str = "native",
+        engine: Engine | None = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighboring = neighboring
+        self.min_components = min_components
+        self.calibration = calibration
+        self.noise = noise
+        self.engine = engine
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _plan(self, n_features: int) -> Stages:
+        settings = StageSettings.of(self, n_features)
+        n_draws = sum(largest_n_draws(settings).values())
+        return Stages(settings, affordable_rho(settings.budget, settings.calibration, n_draws=n_draws))
+
+    def _release(self, releases: Releases, plan: Stages, rng: np.random.Generator) -> Released:
+        settings = plan.settings
+        box = occupied_box(releases, settings.domain, plan.rho_of("ranges"))
+        metric = measure(releases, settings.domain, box, plan.rho_of("moments"))
+        balls = release_coreset(releases, metric, settings.n_components, plan.rho_of("coreset"), rng)
+        start = Components.at(*spread_centres(balls, metric, settings.n_components, rng))
+        components = release_components(releases, metric, start, plan.rho_of("components"))
+        kept = components.kept(at_least=min(settings.min_components, settings.n_components))
+        return Released(kept.mixture(metric), metric.domain, bool(components.supported.any()))
+
+    def _check_restored(
+        self, plan: Stages, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+    ) -> None:
+        if mixture.n_components > plan.settings.n_components:
+            raise ModelFormatError("the mixture has more than n_components components.")
+        if domain.radius is None:
+            raise ModelFormatError("the domain must have a radius.")
+        if not _is_of_stages(plan, report):
+            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
+
+
+def _is_of_stages(plan: Stages, report: PrivacyReport) -> bool:
+    """Check the order of the stages, and that no more was spent than planned."""
+    spent, planned = Composition.of(report.events), Composition.of(plan.events)
+    names = [event.name.split(",")[0] for event in report.events]
+    n_rounds = len(names) - 2 - _coreset.N_ROUNDS
+    fewest, most = _components.N_ROUNDS
+    expected = ["ranges of the columns", "moments of the columns"]
+    expected += ["coreset"] * _coreset.N_ROUNDS + ["components"] * n_rounds
+    return (
+        fewest <= n_rounds <= most
+        and names == expected
+        and spent.rho <= planned.rho * (1 + 1e-9)
+        and all(event.neighboring is plan.settings.budget.neighboring for event in report.events)
+    )

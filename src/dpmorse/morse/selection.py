@@ -1,0 +1,162 @@
+r"""Which rule to trust: every rule proposes its clusters, at several scales, and one score picks.
+
+No rule is best everywhere: where rare clusters lie behind valleys the density is right, where classes are
+made of many pieces the variance is, where one surrounds another the likelihood. For the partition that a
+rule cuts into K clusters the score is
+
+.. math:: -\frac1K \sum_k e^{-b_k} - 3 \frac1K \sum_k l_k + 0.3 \frac1D \sum_j R_j^2
+
+with b_k the climb from the lowest point of cluster k to its lowest pass into another one; l_k the part of
+its records that the mixture shares with others; and R_j^2 the part of column j's variance that the clusters
+explain. Low passes and much sharing mean a cut through a cluster; explained variance breaks the ties among
+cuts through empty space. All of it is a function of the mixture alone.
+
+Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
+every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse.agglomeration import merge_by_likelihood, merge_by_variance, total_variances
+from dpmorse.morse.critical_points import CriticalPoints, find_critical_points
+from dpmorse.morse.merging import (
+    Leaves,
+    Merges,
+    attach_bare_modes,
+    merge_by_overlap,
+    merge_modes_by_persistence,
+    merge_modes_by_saddle,
+    merge_through_modes,
+    passes_between,
+    shared_records,
+)
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+SMOOTHINGS = (0.0, 0.02, 0.1)
+_PASS_WEIGHT, _LEAK_WEIGHT, _VARIANCE_WEIGHT = 1.0, 3.0, 0.3
+_HIGHEST_CLIMB = 30.0
+
+
+@dataclass(frozen=True)
+class _View:
+    """A mixture at one scale, with its landscape."""
+
+    mixture: GaussianMixture
+    points: CriticalPoints
+    leaves: Leaves
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """Merges of components, as pairs of their numbers among the leaves, by one rule at one scale."""
+
+    name: str
+    pairs: IntArray
+    heights: FloatArray
+
+    @classmethod
+    def of(cls, name: str, view: _View, merges: Merges) -> "_Proposal":
+        """Keep only those merges that join components: modes without one are nobody's cluster."""
+        n_components = int((view.leaves.components >= 0).sum())  # these are the first leaves
+        group, member = np.arange(len(view.leaves)), np.arange(len(view.leaves))
+        member[n_components:] = -1  # a component of each group, -1 for a mode without
+        pairs, heights = [], []
+        for a, b, height in zip(merges.first, merges.second, merges.heights, strict=True):
+            ga, gb = group[a], group[b]
+            if member[ga] >= 0 and member[gb] >= 0:
+                pairs.append((member[ga], member[gb]))
+                heights.append(height)
+            member[ga] = max(member[ga], member[gb])
+            group[group == gb] = ga
+        return cls(name, np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(heights))
+
+    def cut(self, n_clusters: int) -> IntArray:
+        """Perform merges until so many clusters are left; number them from 0."""
+        group = np.arange(len(self.pairs) + 1)
+        for a, b in self.pairs[: len(group) - n_clusters]:
+            group[group == group[b]] = group[a]
+        clusters: IntArray = np.unique(group, return_inverse=True)[1]
+        return clusters
+
+
+def merge_by_selection(
+    mixture: GaussianMixture, points: CriticalPoints, leaves: Leaves, n_clusters: int, search: str
+) -> tuple[Merges, str]:
+    """Return the merges of the rule whose cut into ``n_clusters`` scores best, and its name."""
+    views = [_View(mixture, points, leaves)]
+    views += [_smoothed(mixture, smoothing, search) for smoothing in SMOOTHINGS[1:]]
+    full = np.flatnonzero(leaves.components >= 0)
+    score = _Score(mixture, leaves, views[-1])
+    wanted = min(n_clusters, len(full))
+    chosen = max(_proposals(views), key=lambda proposal: score(proposal.cut(wanted)))
+    first, second = full[chosen.pairs].T
+    merges = Merges.without_saddles(first, second, chosen.heights)
+    return attach_bare_modes(points, leaves) + merges, chosen.name
+
+
+def _smoothed(mixture: GaussianMixture, smoothing: float, search: str) -> _View:
+    covariances = mixture.covariances + smoothing * np.diag(total_variances(mixture))
+    smooth = GaussianMixture(mixture.weights, mixture.means, covariances)
+    points = find_critical_points(smooth, search)
+    return _View(smooth, points, Leaves.of(smooth, points))
+
+
+def _proposals(views: list[_View]) -> Iterator[_Proposal]:
+    """Yield the merges of components by every rule at every scale."""
+    for view, smoothing in zip(views, SMOOTHINGS, strict=True):
+        at_scale = f", smoothed by {smoothing:.0%}" if smoothing else ""
+        mixture, points, leaves = view.mixture, view.points, view.leaves
+        by_saddle = merge_through_modes(mixture, leaves, merge_modes_by_saddle(points))
+        by_persistence = merge_through_modes(mixture, leaves, merge_modes_by_persistence(points))
+        yield _Proposal.of("overlap" + at_scale, view, merge_by_overlap(mixture, points, leaves))
+        yield _Proposal.of("single" + at_scale, view, by_saddle)
+        yield _Proposal.of("persistence" + at_scale, view, by_persistence)
+        yield _Proposal.of("likelihood" + at_scale, view, merge_by_likelihood(mixture, leaves))
+    yield _Proposal.of("variance", views[0], merge_by_variance(views[0].mixture, views[0].leaves))
+
+
+class _Score:
+    """How well a partition of the components parts the records; see the module's docstring."""
+
+    def __init__(self, mixture: GaussianMixture, leaves: Leaves, smooth: _View) -> None:
+        kept = leaves.components[leaves.components >= 0]
+        n = len(kept)
+        self._weights, self._means = mixture.weights[kept], mixture.means[kept]
+        self._shared = shared_records(mixture, leaves, inflation=1.0)[:n, :n]
+        modes = smooth.leaves.modes[: len(kept)]
+        self._passes = passes_between(smooth.points)[np.ix_(modes, modes)]
+        self._floors = smooth.points.mode_heights[modes]
+        self._variances = total_variances(mixture)
+
+    def __call__(self, groups: IntArray) -> float:
+        indicators = np.eye(int(groups.max()) + 1)[groups]
+        leaks = self._leaks(indicators)
+        passes = [self._openness(groups == k) for k in range(indicators.shape[1])]
+        return float(
+            -_PASS_WEIGHT * np.mean(passes)
+            - _LEAK_WEIGHT * leaks.mean()
+            + _VARIANCE_WEIGHT * self._explained(indicators)
+        )
+
+    def _leaks(self, indicators: FloatArray) -> FloatArray:
+        between = indicators.T @ self._shared @ indicators
+        leaks: FloatArray = 1 - np.diag(between) / np.maximum(between.sum(axis=1), 1e-300)
+        return leaks
+
+    def _openness(self, inside: BoolArray) -> float:
+        """Return e^-b for the climb b out of a cluster."""
+        if inside.all():
+            return 1.0
+        climb = self._passes[np.ix_(inside, ~inside)].min() - self._floors[inside].min()
+        return float(np.exp(-np.clip(climb, 0, _HIGHEST_CLIMB)))
+
+    def _explained(self, indicators: FloatArray) -> float:
+        """Return the mean over columns of the variance between clusters as a part of the whole."""
+        weights = indicators.T @ self._weights
+        centres = (indicators * self._weights[:, None]).T @ self._means / weights[:, None]
+        offsets = centres - self._weights @ self._means
+        return float((weights @ offsets**2 / self._variances).mean())
