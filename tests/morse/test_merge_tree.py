@@ -34,7 +34,7 @@ def test_every_number_of_clusters_is_reached_and_cuts_nest(family, rule):
 def test_linkage_matrices_are_scipys(family, rule):
     tree = merge_tree(random_mixture(family, 2, seed=931), rule=rule)
     matrix = tree.linkage_matrix()
-    assert len(matrix) == (tree.n_leaves if rule == "overlap" else tree.n_modes) - 1
+    assert len(matrix) == (tree.n_modes if tree.keeps_modes else tree.n_leaves) - 1
     whole = tree.linkage_matrix(below_modes=True)
     assert len(whole) == tree.n_leaves - 1
     for each in (matrix, whole):

@@ -5,10 +5,14 @@ import os
 from dpmorse.estimators._base import PrivateMixtureEstimator
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._model_file import read_document
+from dpmorse.estimators._morse import MorseEstimator
+from dpmorse.estimators.dp_morse import DPMorse
 from dpmorse.estimators.morse_clustering import MorseClustering
 
+_WITH_TREE: dict[object, type[MorseEstimator]] = {kind.__name__: kind for kind in (DPMorse, MorseClustering)}
 
-def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator | MorseClustering:
+
+def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator | MorseEstimator:
     """Read a model file written by ``save``.
 
     Parameters
@@ -29,6 +33,7 @@ def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator | MorseCluster
         If the file cannot be read.
     """
     document = read_document(path)
-    if document.get("estimator") == MorseClustering.__name__:
-        return MorseClustering._from_document(document)  # noqa: SLF001 - the same package
+    kind = document.get("estimator")
+    if isinstance(kind, str) and kind in _WITH_TREE:
+        return _WITH_TREE[kind]._from_document(document)  # noqa: SLF001 - the same package
     return base_from_document(document)

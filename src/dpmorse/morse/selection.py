@@ -4,12 +4,13 @@ No rule is best everywhere: where rare clusters lie behind valleys the density i
 made of many pieces the variance is, where one surrounds another the likelihood. For the partition that a
 rule cuts into K clusters the score is
 
-.. math:: -\frac1K \sum_k e^{-b_k} - 3 \frac1K \sum_k l_k + 0.3 \frac1D \sum_j R_j^2
+.. math:: \frac1K \sum_k c_k - 3 \frac1K \sum_k l_k + \frac12 \frac1D \sum_j R_j^2 + \frac1{10} \min_k K w_k
 
-with b_k the climb from the lowest point of cluster k to its lowest pass into another one; l_k the part of
-its records that the mixture shares with others; and R_j^2 the part of column j's variance that the clusters
-explain. Low passes and much sharing mean a cut through a cluster; explained variance breaks the ties among
-cuts through empty space. All of it is a function of the mixture alone.
+with c_k the climb in nats from the lowest point of cluster k to its lowest pass into another one, which
+counts up to about seven; l_k the part of its records that the mixture shares with others; R_j^2 the part
+of column j's variance that the clusters explain; and w_k the weight of a cluster. Low passes and much
+sharing mean a cut through a cluster; variance and balance break the ties among cuts through empty space.
+All of it is a function of the mixture alone.
 
 Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
@@ -37,8 +38,8 @@ from dpmorse.morse.merging import (
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 SMOOTHINGS = (0.0, 0.02, 0.1)
-_PASS_WEIGHT, _LEAK_WEIGHT, _VARIANCE_WEIGHT = 1.0, 3.0, 0.3
-_HIGHEST_CLIMB = 30.0
+_LEAK_WEIGHT, _VARIANCE_WEIGHT, _BALANCE_WEIGHT = 3.0, 0.5, 0.1
+_UNCLIMBABLE = 1e-3  # e^-c of a climb that is as good as endless
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def merge_by_selection(
     views = [_View(mixture, points, leaves)]
     views += [_smoothed(mixture, smoothing, search) for smoothing in SMOOTHINGS[1:]]
     full = np.flatnonzero(leaves.components >= 0)
-    score = _Score(mixture, leaves, views[-1])
+    score = _Score(views[0])
     wanted = min(n_clusters, len(full))
     chosen = max(_proposals(views), key=lambda proposal: score(proposal.cut(wanted)))
     first, second = full[chosen.pairs].T
@@ -122,24 +123,26 @@ def _proposals(views: list[_View]) -> Iterator[_Proposal]:
 class _Score:
     """How well a partition of the components parts the records; see the module's docstring."""
 
-    def __init__(self, mixture: GaussianMixture, leaves: Leaves, smooth: _View) -> None:
+    def __init__(self, view: _View) -> None:
+        mixture, leaves, points = view.mixture, view.leaves, view.points
         kept = leaves.components[leaves.components >= 0]
         n = len(kept)
         self._weights, self._means = mixture.weights[kept], mixture.means[kept]
         self._shared = shared_records(mixture, leaves, inflation=1.0)[:n, :n]
-        modes = smooth.leaves.modes[: len(kept)]
-        self._passes = passes_between(smooth.points)[np.ix_(modes, modes)]
-        self._floors = smooth.points.mode_heights[modes]
+        modes = leaves.modes[:n]
+        self._passes = passes_between(points)[np.ix_(modes, modes)]
+        self._floors = points.mode_heights[modes]
         self._variances = total_variances(mixture)
 
     def __call__(self, groups: IntArray) -> float:
         indicators = np.eye(int(groups.max()) + 1)[groups]
-        leaks = self._leaks(indicators)
-        passes = [self._openness(groups == k) for k in range(indicators.shape[1])]
+        climbs = [self._climb(groups == k) for k in range(indicators.shape[1])]
+        weights = indicators.T @ self._weights
         return float(
-            -_PASS_WEIGHT * np.mean(passes)
-            - _LEAK_WEIGHT * leaks.mean()
+            np.mean(climbs)
+            - _LEAK_WEIGHT * self._leaks(indicators).mean()
             + _VARIANCE_WEIGHT * self._explained(indicators)
+            + _BALANCE_WEIGHT * len(weights) * weights.min()
         )
 
     def _leaks(self, indicators: FloatArray) -> FloatArray:
@@ -147,12 +150,12 @@ class _Score:
         leaks: FloatArray = 1 - np.diag(between) / np.maximum(between.sum(axis=1), 1e-300)
         return leaks
 
-    def _openness(self, inside: BoolArray) -> float:
-        """Return e^-b for the climb b out of a cluster."""
+    def _climb(self, inside: BoolArray) -> float:
+        """Return how far up it is from a cluster's lowest point to its lowest pass, up to about 7 nats."""
         if inside.all():
-            return 1.0
-        climb = self._passes[np.ix_(inside, ~inside)].min() - self._floors[inside].min()
-        return float(np.exp(-np.clip(climb, 0, _HIGHEST_CLIMB)))
+            return 0.0
+        climb = max(0.0, self._passes[np.ix_(inside, ~inside)].min() - self._floors[inside].min())
+        return float(-np.log(np.exp(-climb) + _UNCLIMBABLE))
 
     def _explained(self, indicators: FloatArray) -> float:
         """Return the mean over columns of the variance between clusters as a part of the whole."""

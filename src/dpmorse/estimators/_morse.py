@@ -1,0 +1,200 @@
+"""What the estimators with a Morse step share: everything but where the base comes from."""
+
+import copy
+import os
+import warnings
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.estimators import _documents
+from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records
+from dpmorse.estimators._bases import base_from_document
+from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
+from dpmorse.estimators._model_file import write_document
+from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning
+from dpmorse.morse import MergeTree, merge_tree
+from dpmorse.morse.critical_points import SEARCHES
+from dpmorse.morse.labelling import label_by_basin
+from dpmorse.morse.merge_tree import RULES, assemble
+from dpmorse.typing import FloatArray, IntArray
+
+ASSIGNMENTS = ("component", "basin")
+
+
+class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base of the estimators that merge the components of a released mixture into clusters."""
+
+    n_clusters: int | str
+    merge: str
+    assign: str
+    search: str
+    base_: Any
+    mixture_: GaussianMixture
+    merge_tree_: MergeTree
+    n_clusters_: int
+    component_labels_: IntArray
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Fit the base, which spends its budget on X, then find the tree of what it released."""
+        self._check_parameters()
+        base = self._unfitted_base(X).fit(X, y)
+        n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
+        tree = merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
+        self._set_fitted(base, tree, self._reachable(tree), n_clusters)
+        return self
+
+    def fit_predict(self, X: Any, y: object = None) -> IntArray:
+        """Fit, then label the training records. The labels are for the holder of the data only."""
+        return self.fit(X, y).predict(X)
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster of each record."""
+        check_is_fitted(self, "merge_tree_")
+        if self._fitted["assign"] == "component":
+            clusters: IntArray = self._leaf_labels[self.base_.predict(X)]
+            return clusters
+        return label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each cluster given the record: the sum over its components."""
+        check_is_fitted(self, "merge_tree_")
+        of_components = self.mixture_.responsibilities(self._points(X))
+        of_clusters: FloatArray = of_components @ np.eye(self.n_clusters_)[self.component_labels_]
+        return of_clusters
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log density of each record under the released mixture."""
+        check_is_fitted(self, "merge_tree_")
+        return self.mixture_.log_density(self._points(X))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return the mean log density. On private data this number is not a private release."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
+        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
+        check_is_fitted(self, "merge_tree_")
+        points, components = draw_records(self.mixture_, n_samples, random_state)
+        return points, self._leaf_labels[components]
+
+    def cut(self, n_clusters: int) -> Self:
+        """Return this fit with another number of clusters. Touches no data and costs no budget."""
+        check_is_fitted(self, "merge_tree_")
+        labels = self.merge_tree_.cut(n_clusters)
+        other = copy.copy(self)
+        other.n_clusters = int(n_clusters)
+        other._fitted = {**self._fitted, "n_clusters": other.n_clusters}  # noqa: SLF001 - a copy of self
+        other._set_labels(labels)  # noqa: SLF001 - a copy of self
+        return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the released model to a JSON file that ``dpmorse.load`` reads."""
+        check_is_fitted(self, "merge_tree_")
+        write_document(path, self._to_document())
+
+    @property
+    def labels_(self) -> NoReturn:
+        """Always absent; see the message."""
+        raise AttributeError(NO_LABELS)
+
+    def _check_parameters(self) -> None:
+        """Refuse what cannot work before the base spends anything."""
+        self._check_choices()
+
+    def _unfitted_base(self, X: Any) -> Any:
+        """Return the estimator that will spend the budget on X."""
+        raise NotImplementedError
+
+    def _check_choices(self) -> None:
+        _validate.choice(merge=self.merge, among=RULES)
+        _validate.choice(assign=self.assign, among=ASSIGNMENTS)
+        _validate.choice(search=self.search, among=SEARCHES)
+        if not (isinstance(self.n_clusters, str) and self.n_clusters == "auto"):
+            _validate.positive_int(n_clusters=self.n_clusters, hint='Or give "auto".')
+
+    def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str, chosen_for: int | None) -> None:
+        """Set everything at once and last: a failed fit leaves no trace."""
+        labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
+        self.base_, self.mixture_, self.privacy_ = base, base.mixture_, base.privacy_
+        self.merge_tree_, self.graph_ = tree, tree.graph
+        self.modes_, self.saddles_ = tree.modes, tree.saddles
+        self._fitted = {
+            "n_clusters": n_clusters,
+            "assign": self.assign,
+            "search": self.search,
+            "chosen_for": chosen_for,
+        }
+        self.n_features_in_ = base.mixture_.n_features
+        if hasattr(base, "feature_names_in_"):
+            self.feature_names_in_ = base.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._set_labels(labels)
+
+    def _reachable(self, tree: MergeTree) -> int | str:
+        """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
+        if isinstance(self.n_clusters, str):
+            return self.n_clusters
+        if self.n_clusters > tree.n_leaves:
+            warnings.warn(
+                f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
+                f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
+                NoisyModelWarning,
+                stacklevel=3,
+            )
+        return int(min(self.n_clusters, tree.n_leaves))
+
+    def _set_labels(self, leaf_labels: IntArray) -> None:
+        self._leaf_labels = leaf_labels
+        self.component_labels_ = leaf_labels[: self.mixture_.n_components]
+        self.n_clusters_ = int(leaf_labels.max()) + 1
+
+    def _points(self, X: Any) -> FloatArray:
+        """Return points as the base sees them."""
+        if isinstance(self.base_, PrivateMixtureEstimator):
+            return self.base_._points(X)  # noqa: SLF001 - clipping is the base's business
+        return np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
+
+    def _to_document(self) -> dict[str, Any]:
+        if not isinstance(self.base_, PrivateMixtureEstimator):
+            raise InvalidTypeError(
+                f"save needs a base that dpmorse can load again, got {type(self.base_).__name__}."
+            )
+        return {
+            "estimator": type(self).__name__,
+            "parameters": {"merge": self.merge_tree_.rule, **self._fitted},
+            "base": self.base_._to_document(),  # noqa: SLF001 - the same package
+            "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
+        }
+
+    @classmethod
+    def _from_document(cls, document: dict[str, Any]) -> Self:
+        """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
+        keys = ("estimator", "parameters", "base", "critical_points")
+        fields = _documents.fields("the file", document, *keys)
+        base = base_from_document(_documents.of_type("base", fields["base"], dict))
+        names = ("n_clusters", "merge", "assign", "search", "chosen_for")
+        parameters = dict(_documents.fields("parameters", fields["parameters"], *names))
+        chosen_for = parameters.pop("chosen_for")
+        if chosen_for is not None:
+            _documents.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
+        model = cls._around(base, parameters)
+        _documents.rebuild("parameters", model._check_choices)  # noqa: SLF001 - an instance of cls
+        points = critical_points_from_dict(fields["critical_points"], base.mixture_)
+        tree = _documents.rebuild(
+            "critical_points",
+            lambda: assemble(base.mixture_, points, model.merge, chosen_for, model.search),
+        )
+        set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
+        _documents.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))
+        return model
+
+    @classmethod
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+        """Return an unfitted estimator with this base and these parameters."""
+        raise NotImplementedError
