@@ -40,7 +40,7 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
 def domain_from_dict(content: object, n_features: int) -> Domain:
     """Rebuild a domain; it is checked like a caller's bounds."""
     parts = fields("domain", content, "lower", "upper", "radius")
-    bounds = tuple(_array(name, parts[name]) for name in ("lower", "upper"))
+    bounds = parts["lower"], parts["upper"]
     return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
 
 
