@@ -16,7 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse import DPMoGHard, MorseClustering, load
+from dpmorse import DPMorse, load
+from dpmorse.datasets import make_patients
 from dpmorse.plots import DendrogramDisplay, LandscapeDisplay
 
 Array = npt.NDArray[np.float64]
@@ -25,15 +26,7 @@ COLUMNS = ["age (years)", "blood pressure (mmHg)"]
 BOUNDS = ([0.0, 60.0], [110.0, 220.0])  # what anybody knows about ages and blood pressures
 
 
-def invented_patients(n: int, rng: np.random.Generator) -> Array:
-    """Four groups of invented people: young, middle-aged, older, and older with hypertension."""
-    centres = np.array([[24.0, 115.0], [46.0, 124.0], [72.0, 132.0], [66.0, 172.0]])
-    spreads = np.array([[5.0, 8.0], [7.0, 9.0], [8.0, 8.0], [9.0, 11.0]])
-    group = rng.choice(4, size=n, p=[0.3, 0.35, 0.2, 0.15])
-    return centres[group] + spreads[group] * rng.standard_normal((n, 2))
-
-
-def draw(model: MorseClustering, records: Array, path: Path) -> None:
+def draw(model: DPMorse, records: Array, path: Path) -> None:
     """Draw the records (invented, so they may be shown) beside what was released about them."""
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
     left.scatter(*records[:4000].T, s=2, alpha=0.25, color="0.35")
@@ -58,7 +51,7 @@ def write_csv(path: Path, header: list[str], rows: list[list[object]]) -> None:
         writer.writerows(rows)
 
 
-def summary(model: MorseClustering) -> str:
+def summary(model: DPMorse) -> str:
     """Describe the released clusters in the units of the data: mean and deviation of their components."""
     lines = [f"{'cluster':>8}{'share':>8}{'age':>16}{'pressure':>18}"]
     mixture = model.mixture_
@@ -84,11 +77,11 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
-    records = invented_patients(20_000, np.random.default_rng(1))
-    base = DPMoGHard(10, epsilon=options.epsilon, bounds=BOUNDS)
-    MorseClustering(base, n_clusters=4).fit(records).save(options.out / "model.json")
+    records, _ = make_patients(20_000, random_state=1)
+    model = DPMorse(n_clusters=4, epsilon=options.epsilon, bounds=BOUNDS).fit(records)
+    model.save(options.out / "model.json")
     model = load(options.out / "model.json")  # from here on the released model alone is used
-    assert isinstance(model, MorseClustering)
+    assert isinstance(model, DPMorse)
     synthetic, cluster = model.sample(5000)
 
     rows: list[list[object]] = [

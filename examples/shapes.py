@@ -7,9 +7,9 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-from sklearn.datasets import make_circles, make_moons
 
-from dpmorse import DPMoGHard, MorseClustering
+from dpmorse import DPMorse
+from dpmorse.datasets import make_moons, make_rings
 from dpmorse.plots import DendrogramDisplay, LandscapeDisplay
 
 
@@ -19,19 +19,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("shapes.png"))
     options = parser.parse_args()
     shapes = (
-        (make_moons(20_000, noise=0.08, random_state=0)[0], ([-1.5, -1.0], [2.5, 1.5])),
-        (make_circles(20_000, noise=0.05, factor=0.4, random_state=0)[0], (-1.3, 1.3)),
+        make_moons(20_000, random_state=0)[0],
+        make_rings(20_000, n_clusters=2, random_state=0)[0],
     )
     figure, rows = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
-    for (X, bounds), (records, landscape, tree) in zip(shapes, rows, strict=True):
-        base = DPMoGHard(20, epsilon=10.0, bounds=bounds, random_state=0)
-        model = MorseClustering(base, n_clusters=2, merge="single").fit(X)
+    for X, (records, landscape, tree) in zip(shapes, rows, strict=True):
+        model = DPMorse(n_clusters=2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
         records.scatter(*X[:4000].T, s=2, c=model.predict(X[:4000]), cmap="tab10", vmin=-0.5, vmax=9.5)
         records.set_title("records, labelled by the model")
         LandscapeDisplay.from_estimator(model).plot(ax=landscape)
         landscape.set_title("released density, modes, saddles")
         DendrogramDisplay.from_estimator(model).plot(ax=tree)
-        tree.set(title="merge tree, cut at two", xlabel="mode")
+        tree.set(title="merge tree, cut at two", xlabel="component")
     figure.savefig(options.out, dpi=72)
 
 

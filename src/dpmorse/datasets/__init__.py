@@ -22,6 +22,7 @@ from dpmorse.datasets.mixtures import make_dominant as make_dominant
 from dpmorse.datasets.mixtures import make_elongated as make_elongated
 from dpmorse.datasets.mixtures import make_multiscale as make_multiscale
 from dpmorse.datasets.mixtures import make_unbalanced as make_unbalanced
+from dpmorse.datasets.patients import make_patients as make_patients
 from dpmorse.datasets.synthetic import FAMILIES as FAMILIES
 from dpmorse.datasets.synthetic import make_family as make_family
 from dpmorse.datasets.tables import make_boxes as make_boxes

@@ -11,7 +11,8 @@ from dpmorse.typing import FloatArray
 
 _SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
 _STRENGTH = 0.5  # of the standardisation: 0 keeps the units of the bounds, 1 gives every column variance 1
-_RADIUS = 1.5  # of the ball that holds the records, times sqrt(D)
+_RADIUS = 1.5  # of the ball that holds the records, times sqrt(D) ...
+_LEAST_RADIUS = 3.0  # ... and no less than that, which matters in three columns or fewer
 _LEAST_VARIANCE = 1e-4
 _LEAST_RECORDS = 10.0
 
@@ -47,8 +48,8 @@ class Metric:
         return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2)
 
     def project(self, points: FloatArray) -> FloatArray:
-        """Shrink points to the ball."""
-        return shrink_to_ball(points, self.radius)
+        """Shrink points to the ball; a constant column stays where it is."""
+        return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
 
 
 def measure(releases: Releases, public: Domain, box: Domain, rho: float) -> Metric:
@@ -74,7 +75,7 @@ def _metric(public: Domain, centre: FloatArray, variances: FloatArray, n_records
     constant = public.half_width == 0
     scale = variances ** (_STRENGTH / 2)
     scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
-    radius = _RADIUS * math.sqrt(int((~constant).sum()))
+    radius = max(_RADIUS * math.sqrt(int((~constant).sum())), _LEAST_RADIUS)
     reach = np.where(constant, 0.0, radius * scale * public.half_width)
     domain = Domain(centre - reach, centre + reach, radius=1.0)
     return Metric(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
