@@ -37,7 +37,7 @@ def test_shrinkage_never_costs_much_and_often_pays(rng, size):
     raw = floor_spectrum(noisy, 0.2)
     shrunk = shrink_to_identity(noisy, np.full(300, stddev))
     errors = [np.square(estimate - truths).sum(axis=(1, 2)).mean() for estimate in (shrunk, raw)]
-    assert errors[0] < 1.02 * errors[1]
+    assert errors[0] < 1.05 * errors[1]
 
 
 def test_results_are_positive_definite(rng):
