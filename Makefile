@@ -38,7 +38,7 @@ test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest)  ## everything, on the newe
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/morse tests/plots tests/estimators
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/estimators
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .
