@@ -198,8 +198,8 @@ def test_no_more_is_drawn_than_was_reserved(blobs):
 
 
 def test_defaults_depend_on_public_values_only():
-    assert [default_n_components(d) for d in (1, 2, 3, 4, 8, 64)] == [16, 16, 16, 12, 12, 12]
-    assert default_n_components(2, n_clusters=35) == 105
+    assert [default_n_components(d) for d in (1, 2, 3, 4, 8, 64)] == [16, 16, 16, 13, 13, 13]
+    assert default_n_components(2, n_clusters=35) == 71
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,14 @@ from dpmorse.privacy import DEFAULT_DELTA, Ledger
 def fitted_n_components(n_components: int | None, n_clusters: int | None, n_features: int) -> int:
     """Return how many components to fit: a function of public values only.
 
-    More than three for each cluster, and more than 48 / D, would split what is one cluster: in many
+    More than two for each cluster and one, and more than 48 / D, would split what is one cluster: in many
     columns a full covariance describes a cluster by itself.
     """
     if n_clusters is None:
         return n_components or default_n_components(n_features)
     if n_components is None:
         return default_n_components(n_features, n_clusters)
-    return min(n_components, max(3 * n_clusters, math.ceil(48 / n_features)))
+    return min(n_components, max(2 * n_clusters + 1, math.ceil(48 / n_features)))
 
 
 class DPMorse(MorseEstimator):
@@ -38,8 +38,8 @@ class DPMorse(MorseEstimator):
         Number of clusters. It may be changed after the fit by ``cut``. "auto" counts the modes that are
         twice as dense as the pass to a deeper one; give a number where you have one.
     n_components : int or None, default=None
-        Largest number of components of the mixture. None takes three for each cluster, or up to 16 in four
-        columns or fewer. No more than that, or 48 / D, are fitted: they would split clusters.
+        Largest number of components of the mixture. None takes two for each cluster and one, or up to 16
+        in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
     epsilon : float
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6

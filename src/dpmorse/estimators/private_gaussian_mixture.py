@@ -26,12 +26,12 @@ from dpmorse.statistics.cells import LARGEST_N_CELLS
 from dpmorse.statistics.histograms import N_BINS
 
 _SHARES = {"ranges": 0.04, "moments": 0.10, "coreset": 0.34, "components": 0.52}
-_FEW_CLUSTERS = 4  # where nobody says how many there are
+_SOME_CLUSTERS = 6  # where nobody says how many there are
 
 
-def default_n_components(n_features: int, n_clusters: int = _FEW_CLUSTERS) -> int:
-    """Return three components for each cluster, and in few columns enough to follow curved shapes."""
-    return max(3 * n_clusters, min(16, 48 // n_features))
+def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
+    """Return two components for each cluster and one, and in few columns enough to follow curved shapes."""
+    return max(2 * n_clusters + 1, min(16, 48 // n_features))
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ class PrivateGaussianMixture(PrivateFit):
     Parameters
     ----------
     n_components : int or None, default=None
-        Largest number of components. None takes 12, or up to 16 in four columns or fewer. Components that
-        the noise hides are left out of the mixture.
+        Largest number of components. None takes 13, or 16 in three columns or fewer. Components that the
+        noise hides are left out of the mixture.
     epsilon : float
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
