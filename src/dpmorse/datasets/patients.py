@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse._validate import positive_int
-from dpmorse.datasets._draws import draw_labels, generator
+from dpmorse.datasets._draws import check_sizes, draw_labels, generator
 from dpmorse.typing import FloatArray, IntArray
 
 _CENTRES = np.array([[24.0, 115.0], [46.0, 124.0], [72.0, 132.0], [66.0, 172.0]])
@@ -30,5 +29,6 @@ def make_patients(n_samples: int = 20_000, *, random_state: Any = None) -> tuple
         0 young, 1 middle-aged, 2 older, 3 older with hypertension.
     """
     rng = generator(random_state)
-    y = draw_labels(positive_int(n_samples=n_samples), _SHARES, rng)
+    n, _, _ = check_sizes(n_samples, 2, len(_SHARES))
+    y = draw_labels(n, _SHARES, rng)
     return _CENTRES[y] + _SPREADS[y] * rng.standard_normal((len(y), 2)), y
