@@ -42,7 +42,7 @@ def test_a_seed_decides_and_a_generator_moves_on(make):
 def test_every_class_has_a_record_even_in_tiny_datasets(make):
     arguments = {"n_clusters": 4} if "n_clusters" in sizes(make) else {}
     y = make(20, random_state=0, **arguments)[1]
-    fixed = {"make_patients": 4, "make_moons": 2}.get(make.__name__, 2)
+    fixed = 4 if make is datasets.make_patients else 2
     np.testing.assert_array_equal(np.unique(y[y >= 0]), np.arange(arguments.get("n_clusters", fixed)))
 
 

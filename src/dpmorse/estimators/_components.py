@@ -14,7 +14,7 @@ import numpy as np
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators._metric import Metric
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._shrinkage import floor_spectrum, james_stein, rebuild, shrink_to_identity
+from dpmorse.estimators._shrinkage import floor_spectrum, mean_residuals, rebuild, shrink_to_identity
 from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments
 from dpmorse.statistics.cells import WEIGHT_BITS
@@ -92,9 +92,7 @@ def _maximise(
     """Return what the released residuals make of the previous components."""
     supported = noisy.counts >= _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
-    d = previous.means.shape[1]
-    steps = radius * noisy.sums / counts[:, None]
-    steps *= james_stein(np.square(steps).sum(axis=1), d * (radius * noisy.sum_stddev / counts) ** 2)[:, None]
+    steps = mean_residuals(noisy, counts, radius)
     spread = radius**2 * noisy.second_moments / counts[:, None, None] - steps[:, :, None] * steps[:, None]
     spread = shrink_to_identity(spread, radius**2 * noisy.second_moment_stddev / counts)
     steps, spread = _relax(steps, spread, relaxation)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans
 
-from dpmorse.estimators._metric import Metric, shrink_to_ball
+from dpmorse.estimators._metric import Metric
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._shrinkage import james_stein
+from dpmorse.estimators._shrinkage import mean_residuals
 from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import FloatArray
@@ -38,11 +38,11 @@ class Balls:
     centres: FloatArray
     variances: FloatArray
 
-    def sample(self, n: int, radius: float, rng: np.random.Generator) -> FloatArray:
+    def sample(self, n: int, metric: Metric, rng: np.random.Generator) -> FloatArray:
         """Draw synthetic records."""
         ball = rng.choice(len(self.weights), n, p=self.weights / self.weights.sum())
         offsets = rng.standard_normal((n, self.centres.shape[1])) * np.sqrt(self.variances[ball, None])
-        return shrink_to_ball(self.centres[ball] + offsets, radius)
+        return metric.project(self.centres[ball] + offsets)
 
 
 def largest_n_cells(n_components: int) -> int:
@@ -81,7 +81,7 @@ def spread_centres(
 ) -> tuple[FloatArray, float]:
     """Return starting means, and the variance of a column around them: k-means on synthetic records."""
     n = max(_SYNTHETIC_POINTS, 20 * n_components)
-    points = balls.sample(n, metric.radius, rng)
+    points = balls.sample(n, metric, rng)
     found = k_means(points, n_components, 10 if n_components <= 40 else 3, rng)
     return found.cluster_centers_, float(found.inertia_) / (n * metric.n_features)
 
@@ -102,10 +102,8 @@ def _move(balls: Balls, noisy: NoisyMoments, metric: Metric, reach: float) -> Ba
     """Move centres by the shrunk mean offset, and measure how far the records are from them."""
     supported = noisy.counts > _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
-    d = metric.n_features
-    steps = reach * noisy.sums / counts[:, None]
-    steps *= james_stein(np.square(steps).sum(axis=1), d * (reach * noisy.sum_stddev / counts) ** 2)[:, None]
-    spread = (reach**2 * noisy.second_moments / counts - np.square(steps).sum(axis=1)) / d
+    steps = mean_residuals(noisy, counts, reach)
+    spread = (reach**2 * noisy.second_moments / counts - np.square(steps).sum(axis=1)) / metric.n_features
     return Balls(
         noisy.counts,
         np.where(supported[:, None], metric.project(balls.centres + steps), balls.centres),

@@ -91,7 +91,7 @@ class PrivateFit(PrivateMixtureEstimator):
         self._set_fitted(released.mixture, released.domain, report, settings, columns)
         return self
 
-    def _plan(self, n_features: int) -> Any:
+    def _plan(self, n_features: int) -> Plan:
         """Validate every parameter and fix what may be spent, before data is touched."""
         raise NotImplementedError
 
@@ -137,7 +137,7 @@ class PrivateFit(PrivateMixtureEstimator):
             raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
         estimator = cls._from_values(parameters)
         plan = estimator._plan(mixture.n_features)  # noqa: SLF001 - an instance of cls
-        settings: Settings = plan.settings
+        settings = plan.settings
         if report.budget != settings.budget or report.calibration is not settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
         estimator._check_restored(plan, mixture, domain, report)  # noqa: SLF001 - an instance of cls

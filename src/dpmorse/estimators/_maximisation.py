@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.estimators._shrinkage import rebuild
+from dpmorse.statistics.domain import GRID_BITS, Domain, shrink_to_ball
 from dpmorse.statistics.sums import NoisyMoments
 from dpmorse.typing import FloatArray
 
@@ -129,17 +130,12 @@ def project(means: FloatArray, domain: Domain) -> FloatArray:
     """Bring means into the box and the ball."""
     means = np.clip(means, -1.0, 1.0)
     radius = math.sqrt(domain.largest_squared_norm) * 2.0**-GRID_BITS
-    norms = np.linalg.norm(means, axis=1, keepdims=True)
-    projected: FloatArray = means * (radius / np.maximum(norms, radius))
-    return projected
+    return shrink_to_ball(means, radius)
 
 
 def _clip_spectrum(matrices: FloatArray, floors: FloatArray, ceiling: float) -> FloatArray:
     values, vectors = np.linalg.eigh(matrices)
-    clipped = np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling)
-    rebuilt = np.einsum("kij,kj,klj->kil", vectors, clipped, vectors)
-    symmetric: FloatArray = (rebuilt + rebuilt.transpose(0, 2, 1)) / 2
-    return symmetric
+    return rebuild(np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling), vectors)
 
 
 def _outer(vectors: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from dpmorse.estimators._releases import Releases
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, SecondMoments
+from dpmorse.statistics.domain import shrink_to_ball
 from dpmorse.typing import FloatArray
 
 _SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
@@ -79,10 +80,3 @@ def _metric(public: Domain, centre: FloatArray, variances: FloatArray, n_records
     reach = np.where(constant, 0.0, radius * scale * public.half_width)
     domain = Domain(centre - reach, centre + reach, radius=1.0)
     return Metric(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
-
-
-def shrink_to_ball(points: FloatArray, radius: float) -> FloatArray:
-    """Move points outside a ball around the origin to its surface."""
-    norms = np.linalg.norm(points, axis=-1, keepdims=True)
-    inside: FloatArray = points * (radius / np.maximum(norms, radius))
-    return inside

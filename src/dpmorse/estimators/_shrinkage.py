@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dpmorse.statistics import NoisyMoments
 from dpmorse.typing import FloatArray
 
 _LEAST_EIGENVALUE = 0.02  # of a covariance in a component's own coordinates, in one round
@@ -11,6 +12,14 @@ _FLOOR_OF_EDGE = 0.5
 def james_stein(squared_norm: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the positive-part factor 1 - noise / |v|^2, ``noise`` being the expected squared noise."""
     return np.maximum(0.0, 1 - noise / np.maximum(squared_norm, 1e-300))
+
+
+def mean_residuals(noisy: NoisyMoments, counts: FloatArray, radius: float) -> FloatArray:
+    """Return the mean residual of each cell, without what may be noise; sums are in units of ``radius``."""
+    means = radius * noisy.sums / counts[:, None]
+    noise = means.shape[1] * (radius * noisy.sum_stddev / counts) ** 2
+    shrunk: FloatArray = means * james_stein(np.square(means).sum(axis=1), noise)[:, None]
+    return shrunk
 
 
 def shrink_to_identity(matrices: FloatArray, stddev: FloatArray) -> FloatArray:

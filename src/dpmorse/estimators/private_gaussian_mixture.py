@@ -162,6 +162,8 @@ class PrivateGaussianMixture(PrivateFit):
     ----------
     mixture_ : GaussianMixture
         The released mixture, in the units of X.
+    domain_ : Domain
+        The released ball in which records are clipped, in the units of X.
     privacy_ : PrivacyReport
         epsilon, delta, relation, rho, events (the ledger), statement, secure.
     n_features_in_ : int

@@ -12,18 +12,22 @@ from collections.abc import Callable
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse.merging import Leaves, Merges
+from dpmorse.morse.merging import Leaves, Merges, cheapest_first
 from dpmorse.typing import FloatArray
 
 _Costs = Callable[["Moments", int], FloatArray]
 
 
 class Moments:
-    """Weights, means and covariances of groups of components."""
+    """Weights, means and covariances of groups of components, and what it costs to join any two."""
 
-    def __init__(self, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> None:
+    def __init__(self, weights: FloatArray, means: FloatArray, covariances: FloatArray, cost: _Costs) -> None:
         self.weights, self.means, self.covariances = weights.copy(), means.copy(), covariances.copy()
         self.log_dets = np.linalg.slogdet(covariances)[1]
+        self._cost, self._gone = cost, np.zeros(len(weights), dtype=bool)
+        self.costs = np.full((len(weights), len(weights)), np.inf)
+        for a in range(len(weights)):
+            self._update_costs(a)
 
     def joined(self, a: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return weights, means and covariances of group a joined to every other one."""
@@ -40,6 +44,15 @@ class Moments:
         weights, means, covariances = self.joined(a)
         self.weights[a], self.means[a], self.covariances[a] = weights[b], means[b], covariances[b]
         self.log_dets[a] = np.linalg.slogdet(self.covariances[a])[1]
+        self._gone[b] = True
+        self.costs[b] = self.costs[:, b] = np.inf
+        self._update_costs(a)
+
+    def _update_costs(self, a: int) -> None:
+        """Write the costs of joining group a to every other group."""
+        row = np.where(self._gone, np.inf, self._cost(self, a))
+        row[a] = np.inf
+        self.costs[a] = self.costs[:, a] = row
 
 
 def total_variances(mixture: GaussianMixture) -> FloatArray:
@@ -78,28 +91,8 @@ def _agglomerate(mixture: GaussianMixture, leaves: Leaves, cost: _Costs) -> Merg
     """Join the pair of lowest cost until one group is left; leaves without component stay out of it."""
     kept = np.flatnonzero(leaves.components >= 0)
     of = leaves.components[kept]
-    groups = Moments(mixture.weights[of], mixture.means[of], mixture.covariances[of])
-    n = len(kept)
-    costs = np.full((n, n), np.inf)
-    gone = np.zeros(n, dtype=bool)
-
-    def update(a: int) -> None:
-        row = np.where(gone, np.inf, cost(groups, a))
-        row[a] = np.inf
-        costs[a] = costs[:, a] = row
-
-    for a in range(n):
-        update(a)
-    first, second, heights = [], [], []
-    for _ in range(n - 1):
-        a, b = (int(i) for i in np.unravel_index(np.argmin(costs), costs.shape))
-        heights.append(max(costs[a, b], 0.0))
-        first.append(a)
-        second.append(b)
-        groups.join(a, b)
-        gone[b] = True
-        costs[b] = costs[:, b] = np.inf
-        update(a)
-    rising = np.maximum.accumulate(np.array(heights)) if heights else np.zeros(0)
-    pairs = np.array([first, second], dtype=np.int64)
-    return Merges.without_saddles(kept[pairs[0]], kept[pairs[1]], rising)
+    groups = Moments(mixture.weights[of], mixture.means[of], mixture.covariances[of], cost)
+    merged = [(a, b, max(groups.costs[a, b], 0.0)) for a, b in cheapest_first(groups)]
+    first, second, heights = np.array(merged, dtype=np.float64).reshape(-1, 3).T
+    pairs = kept[first.astype(np.int64)], kept[second.astype(np.int64)]
+    return Merges.without_saddles(*pairs, np.maximum.accumulate(heights))

@@ -9,7 +9,9 @@ more components than modes, the components of one mode are put together first, a
 most records first.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 import numpy as np
 
@@ -181,6 +183,24 @@ def passes_between(points: CriticalPoints) -> FloatArray:
     )
 
 
+class Groups(Protocol):
+    """Groups, and what it costs to join any two of them: inf for groups that are no more or must not join."""
+
+    costs: FloatArray
+
+    def join(self, a: int, b: int) -> None:
+        """Make one group of two, known by the number of the first."""
+        ...
+
+
+def cheapest_first(groups: Groups) -> Iterator[tuple[int, int]]:
+    """Yield the pair of lowest cost, then join it, until no pair is left."""
+    while np.isfinite(groups.costs).any():
+        a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
+        yield a, b
+        groups.join(a, b)
+
+
 class _Groups:
     """Groups of leaves, and what it costs to join any two of them."""
 
@@ -223,13 +243,11 @@ def _agglomerate(
 ) -> Merges:
     """Join the pair of lowest cost until no pair is allowed; note the saddle of the tree between the two."""
     first, second, heights, passes = [], [], [], []
-    while np.isfinite(groups.costs).any():
-        a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
+    for a, b in cheapest_first(groups):
         first.append(a)
         second.append(b)
         heights.append(groups.costs[a, b])
         passes.append(groups.barrier(a, b))
-        groups.join(a, b)
     pairs = np.array([first, second], dtype=np.int64)
     saddles = np.full(len(first), -1, dtype=np.int64)
     if tree_saddles is not None and saddle_heights is not None and len(tree_saddles):

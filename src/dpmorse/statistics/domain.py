@@ -96,9 +96,7 @@ class Domain:
         if self.radius is None:
             return inside
         scaled = (inside - self.centre) / self.unit
-        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-        shrunk: FloatArray = scaled * (self.radius / np.maximum(norms, self.radius))
-        return self.centre + self.unit * shrunk
+        return self.centre + self.unit * shrink_to_ball(scaled, self.radius)
 
     def quantise(self, X: FloatArray) -> IntArray:
         """Return the integer records of an array of shape (n_samples, n_features).
@@ -121,6 +119,13 @@ class Domain:
             shrink = np.sqrt(limit / np.maximum(squared_norm, limit))
             q = np.trunc(q * shrink[:, None])
         return q.astype(np.int64)
+
+
+def shrink_to_ball(points: FloatArray, radius: float) -> FloatArray:
+    """Move points outside a ball around the origin to its surface."""
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    inside: FloatArray = points * (radius / np.maximum(norms, radius))
+    return inside
 
 
 def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
