@@ -4,13 +4,13 @@ No rule is best everywhere: where rare clusters lie behind valleys the density i
 made of many pieces the variance is, where one surrounds another the likelihood. For the partition that a
 rule cuts into K clusters the score is
 
-.. math:: \frac1K \sum_k c_k - 3 \frac1K \sum_k l_k + \frac12 \frac1D \sum_j R_j^2 + \frac1{10} \min_k K w_k
+.. math:: \frac1K \sum_k c_k + \frac32 \min_k K w_k + \frac1{10} \frac1D \sum_j R_j^2
 
 with c_k the climb in nats from the lowest point of cluster k to its lowest pass into another one, which
-counts up to about seven; l_k the part of its records that the mixture shares with others; R_j^2 the part
-of column j's variance that the clusters explain; and w_k the weight of a cluster. Low passes and much
-sharing mean a cut through a cluster; variance and balance break the ties among cuts through empty space.
-All of it is a function of the mixture alone.
+counts up to about seven; w_k the weight of cluster k; and R_j^2 the part of column j's variance that the
+clusters explain. A low climb means a cut through a cluster; a cluster of next to no records is more often
+noise than a cluster; variance breaks the ties among cuts through empty space. All of it is a function of
+the mixture alone.
 
 Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
@@ -33,12 +33,11 @@ from dpmorse.morse.merging import (
     merge_modes_by_saddle,
     merge_through_modes,
     passes_between,
-    shared_records,
 )
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 SMOOTHINGS = (0.0, 0.02, 0.1)
-_LEAK_WEIGHT, _VARIANCE_WEIGHT, _BALANCE_WEIGHT = 3.0, 0.5, 0.1
+_BALANCE, _VARIANCE = 1.5, 0.1  # nats of climb that perfect balance and all variance are worth
 _UNCLIMBABLE = 1e-3  # e^-c of a climb that is as good as endless
 
 
@@ -126,29 +125,18 @@ class _Score:
     def __init__(self, view: _View) -> None:
         mixture, leaves, points = view.mixture, view.leaves, view.points
         kept = leaves.components[leaves.components >= 0]
-        n = len(kept)
+        modes = leaves.modes[: len(kept)]
         self._weights, self._means = mixture.weights[kept], mixture.means[kept]
-        self._shared = shared_records(mixture, leaves, inflation=1.0)[:n, :n]
-        modes = leaves.modes[:n]
         self._passes = passes_between(points)[np.ix_(modes, modes)]
         self._floors = points.mode_heights[modes]
         self._variances = total_variances(mixture)
 
     def __call__(self, groups: IntArray) -> float:
         indicators = np.eye(int(groups.max()) + 1)[groups]
-        climbs = [self._climb(groups == k) for k in range(indicators.shape[1])]
         weights = indicators.T @ self._weights
-        return float(
-            np.mean(climbs)
-            - _LEAK_WEIGHT * self._leaks(indicators).mean()
-            + _VARIANCE_WEIGHT * self._explained(indicators)
-            + _BALANCE_WEIGHT * len(weights) * weights.min()
-        )
-
-    def _leaks(self, indicators: FloatArray) -> FloatArray:
-        between = indicators.T @ self._shared @ indicators
-        leaks: FloatArray = 1 - np.diag(between) / np.maximum(between.sum(axis=1), 1e-300)
-        return leaks
+        climbs = [self._climb(groups == k) for k in range(len(weights))]
+        balance = len(weights) * weights.min()
+        return float(np.mean(climbs) + _BALANCE * balance + _VARIANCE * self._explained(indicators, weights))
 
     def _climb(self, inside: BoolArray) -> float:
         """Return how far up it is from a cluster's lowest point to its lowest pass, up to about 7 nats."""
@@ -157,9 +145,8 @@ class _Score:
         climb = max(0.0, self._passes[np.ix_(inside, ~inside)].min() - self._floors[inside].min())
         return float(-np.log(np.exp(-climb) + _UNCLIMBABLE))
 
-    def _explained(self, indicators: FloatArray) -> float:
+    def _explained(self, indicators: FloatArray, weights: FloatArray) -> float:
         """Return the mean over columns of the variance between clusters as a part of the whole."""
-        weights = indicators.T @ self._weights
         centres = (indicators * self._weights[:, None]).T @ self._means / weights[:, None]
         offsets = centres - self._weights @ self._means
         return float((weights @ offsets**2 / self._variances).mean())
