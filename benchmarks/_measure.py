@@ -4,11 +4,12 @@ import json
 import multiprocessing
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,64 @@ def _status(field: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
 
 
+class NotInstalledError(RuntimeError):
+    """A library cannot be installed here; the message says why."""
+
+
+class ScriptError(RuntimeError):
+    """A script failed in its own environment; the message is the last thing it said."""
+
+
 def in_own_environment(name: str, requirements: list[str], script: Path, *arguments: str) -> dict[str, Any]:
     """Run a script with libraries that cannot share our environment; it prints one JSON object."""
+    return printed_by(environment(name, requirements), str(script), *arguments)
+
+
+def environment(name: str, requirements: Sequence[str], local: Sequence[str] = ()) -> Path:
+    """Return the Python of an environment with these libraries, made when it is first asked for.
+
+    Parameters
+    ----------
+    name : str
+        Name of the environment.
+    requirements : sequence of str
+        What pip installs from the index it is configured for.
+    local : sequence of str
+        What is taken from pip's local folders only. For names that their owners have not registered at a
+        public index: what may one day appear there under such a name is somebody else's.
+    """
     folder = ROOT / ".bench" / name
-    python = folder / "bin" / "python"
-    ready = folder / ".ready"
-    if not ready.exists() or ready.read_text(encoding="utf-8") != "\n".join(requirements):
+    python, ready = folder / "bin" / "python", folder / ".ready"
+    wanted = "\n".join([*requirements, *local])
+    if not ready.exists() or ready.read_text(encoding="utf-8") != wanted:
         venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *requirements], check=True)
-        ready.write_text("\n".join(requirements), encoding="utf-8")
-    done = subprocess.run([str(python), str(script), *arguments], check=True, capture_output=True, text=True)
+        if local:  # first: whether it is there is known at once
+            _install(python, ["--no-index", "--no-deps", *local])
+        _install(python, requirements)
+        ready.write_text(wanted, encoding="utf-8")
+    return python
+
+
+def _install(python: Path, what: Sequence[str]) -> None:
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
+    done = subprocess.run(pip, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise NotInstalledError(_last_words(done.stderr).removeprefix("ERROR: "))
+
+
+def printed_by(python: Path, *arguments: str) -> dict[str, Any]:
+    """Return the JSON object that the Python of another environment prints, given these arguments."""
+    done = subprocess.run([str(python), *arguments], check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ScriptError(_last_words(done.stderr))
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+def _last_words(text: str) -> str:
+    """Return the last line that says something, without addresses and paths: results are published."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return re.sub(r"\S*/\S*", "(a path)", lines[-1]) if lines else "no reason given"
 
 
 def machine() -> dict[str, Any]:

@@ -13,8 +13,8 @@ def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMomen
     else:
         weights = np.eye(statistic.n_cells, dtype=np.int64)[cells.labels(q)]
     z = np.repeat(q[:, None], statistic.n_cells, axis=1)
-    if statistic.residual_radius is not None:
-        z = cells.residuals(q, statistic.residual_radius)
+    if statistic.of_residuals:
+        z = cells.residuals(q)
     return ExactMoments(
         weights.sum(axis=0),
         np.einsum("nk,nki->ki", weights, z),
@@ -37,8 +37,8 @@ def random_mixture(rng, n_components, n_features, spread=0.7, scale=0.3):
     return weights, rng.uniform(-spread, spread, size=(n_components, n_features)), covariances
 
 
-def random_cells(rng, n_components, n_features, **options) -> GaussianCells:
-    return GaussianCells.from_mixture(*random_mixture(rng, n_components, n_features, **options))
+def random_cells(rng, n_components, n_features, radii=1.0, **options) -> GaussianCells:
+    return GaussianCells.from_mixture(*random_mixture(rng, n_components, n_features, **options), radii)
 
 
 def unit_box(n_features, radius=None) -> Domain:

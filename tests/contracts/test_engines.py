@@ -37,8 +37,8 @@ def test_sums_equal_the_plain_form(rng, weight_bits, n_features, radius):
 @pytest.mark.parametrize("residual_radius", [0.3, 2.0, 7.5])
 def test_sums_of_residuals_equal_the_plain_form(rng, weight_bits, n_features, residual_radius):
     """Near and far records, so that some residuals are shrunk to the ball and some are not."""
-    statistic = CellMoments(unit_box(n_features, 1.1), 5, weight_bits, residual_radius=residual_radius)
-    cells = random_cells(rng, 5, n_features)
+    statistic = CellMoments(unit_box(n_features, 1.1), 5, weight_bits, of_residuals=True)
+    cells = random_cells(rng, 5, n_features, radii=residual_radius * np.linspace(0.5, 2, 5))
     X = rng.normal(size=(5000, n_features)) * 0.6
     assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
     assert_same(
@@ -50,8 +50,8 @@ def test_sums_of_residuals_equal_the_plain_form(rng, weight_bits, n_features, re
 def test_needles_have_exact_residuals_too(rng):
     """A cell a thousand times thinner than the box: most residuals are far beyond single precision."""
     covariances = np.tile(np.diag([1e-6, 1e-2]), (2, 1, 1))
-    cells = GaussianCells.from_mixture(np.full(2, 0.5), np.array([[-0.5, 0.0], [0.5, 0.0]]), covariances)
-    statistic = CellMoments(unit_box(2), 2, residual_radius=3.0)
+    cells = GaussianCells.from_mixture(np.full(2, 0.5), np.array([[-0.5, 0.0], [0.5, 0.0]]), covariances, 3.0)
+    statistic = CellMoments(unit_box(2), 2, of_residuals=True)
     X = rng.uniform(-1, 1, size=(5000, 2))
     assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
 

@@ -12,9 +12,9 @@ from dpmorse.estimators import _em
 from dpmorse.estimators._randomness import Randomness
 from dpmorse.privacy import Neighboring
 from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler
 from dpmorse.privacy.events import Composition
 from dpmorse.privacy.random_bytes import SeededBytes
+from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics.domain import GRID_BITS
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
@@ -25,13 +25,13 @@ RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"]
 def draws(monkeypatch):
     """Every call of the sampler, with the scales it was asked for."""
     calls = []
-    original = DiscreteGaussianSampler.__call__
+    original = NativeSampler.gaussian
 
     def spy(self, scales):
         calls.append(scales.copy())
         return original(self, scales)
 
-    monkeypatch.setattr(DiscreteGaussianSampler, "__call__", spy)
+    monkeypatch.setattr(NativeSampler, "gaussian", spy)
     return calls
 
 
@@ -142,8 +142,8 @@ def test_low_bits_of_a_release_betray_nothing():
     statistic = DPMoGHard(1, epsilon=1.0, bounds=(-1, 1), n_iter=1)._plan(1).statistic
     for count in (0, 1):
         exact = np.full(40_000, count << statistic.unit_bits, dtype=np.int64)
-        sampler = DiscreteGaussianSampler(SeededBytes(np.random.SeedSequence(count)))
-        released = exact + sampler(np.full(exact.size, 3 << 24, dtype=np.int64))
+        sampler = NativeSampler(SeededBytes(np.random.SeedSequence(count)))
+        released = exact + sampler.gaussian(np.full(exact.size, 3 << 24, dtype=np.int64))
         assert stats.chisquare(np.bincount(released & 63, minlength=64)).pvalue > 1e-6
 
 

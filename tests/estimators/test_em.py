@@ -9,7 +9,7 @@ from dpmorse import DPMoG, DPMoGHard
 from dpmorse.estimators import _em
 from dpmorse.estimators._maximisation import Parameters, Prior, maximise, relocate
 from dpmorse.estimators._starts import packed_centres
-from dpmorse.privacy import GaussianMechanism
+from dpmorse.privacy import Mechanism
 from dpmorse.statistics import Domain, GaussianCells
 from dpmorse.statistics.sums import NoisyMoments
 from plain import exact_moments
@@ -35,13 +35,13 @@ def starts(monkeypatch):
 def test_noise_off_the_released_sums_are_the_plain_integer_sums(kind, no_noise, blobs, monkeypatch):
     """Every round, the vector that would be released equals a NumPy integer reference exactly."""
     checked = []
-    original = GaussianMechanism.release
+    original = Mechanism.release
 
     def spy(self, exact, planned):
         checked.append(exact)
         return original(self, exact, planned)
 
-    monkeypatch.setattr(GaussianMechanism, "release", spy)
+    monkeypatch.setattr(Mechanism, "release", spy)
     model = kind(5, epsilon=1.0, bounds=(-1, 1), n_iter=4, random_state=0)
     statistic = model._plan(2).statistic
     rules = []

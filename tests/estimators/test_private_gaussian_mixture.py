@@ -17,8 +17,8 @@ from dpmorse.datasets import make_blobs
 from dpmorse.estimators import _components, _metric, _ranges
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators.private_gaussian_mixture import default_n_components, largest_n_draws
-from dpmorse.privacy import GaussianMechanism
-from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler
+from dpmorse.privacy import Mechanism
+from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics.moments import UNIT_BITS
 
 RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])
@@ -60,13 +60,13 @@ def test_wide_bounds_cost_little(factor):
 def test_every_stage_costs_what_its_event_says(neighboring, monkeypatch, blobs):
     """Costs worked out anew from the scales that were drawn: the worst record of every stage."""
     calls = []
-    original = DiscreteGaussianSampler.__call__
+    original = NativeSampler.gaussian
 
     def spy(self, scales):
         calls.append(scales.copy())
         return original(self, scales)
 
-    monkeypatch.setattr(DiscreteGaussianSampler, "__call__", spy)
+    monkeypatch.setattr(NativeSampler, "gaussian", spy)
     model = PrivateGaussianMixture(3, epsilon=1.0, bounds=(-1, 1), neighboring=neighboring)
     model.fit(blobs[0])
     events = model.privacy_.events
@@ -96,7 +96,7 @@ def test_nothing_but_releases_reaches_the_model(monkeypatch, rng):
         replay = np.random.default_rng(planned.scales.size)
         return replay.integers(0, 5000, exact.size) << UNIT_BITS
 
-    monkeypatch.setattr(GaussianMechanism, "release", instead)
+    monkeypatch.setattr(Mechanism, "release", instead)
     models = [
         PrivateGaussianMixture(5, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
         for X in (rng.normal(size=(500, 3)), rng.uniform(-1, 1, size=(7000, 3)))

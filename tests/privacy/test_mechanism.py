@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, BudgetExceededError, Ledger
-from dpmorse.privacy import GaussianMechanism, Neighboring, PlannedRelease, ReleaseEvent
+from dpmorse.privacy import Mechanism, Neighboring, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
 
 
@@ -16,7 +16,7 @@ class RecordingSampler:
         self.events_seen = []
         self.ledger = ledger
 
-    def __call__(self, scales):
+    def gaussian(self, scales):
         self.calls.append(scales.copy())
         if self.ledger is not None:
             self.events_seen.append(len(self.ledger.events))
@@ -40,7 +40,7 @@ def test_one_draw_per_release_and_the_event_is_written_first():
     ledger = Ledger(Budget(1.0))
     sampler = RecordingSampler(ledger)
     exact = np.array([10, 20, 30], dtype=np.int64)
-    with GaussianMechanism.reserve([ledger], [planned().event], sampler) as mechanism:
+    with Mechanism.reserve([ledger], [planned().event], sampler) as mechanism:
         assert mechanism.release(exact, planned()).tolist() == [10, 21, 32]
     assert len(sampler.calls) == 1
     assert sampler.events_seen == [1]
@@ -50,7 +50,7 @@ def test_one_draw_per_release_and_the_event_is_written_first():
 def test_a_refused_release_draws_nothing():
     ledger, sampler = Ledger(Budget(1.0)), RecordingSampler()
     with (
-        GaussianMechanism.reserve([ledger], [planned().event], sampler) as mechanism,
+        Mechanism.reserve([ledger], [planned().event], sampler) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
         mechanism.release(np.zeros(3, dtype=np.int64), planned(rho=1.0))
@@ -62,7 +62,7 @@ def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
     own, shared = Ledger(Budget(1.0)), Ledger(Budget(0.01))
     with (
         pytest.raises(BudgetExceededError, match=r"over the budget of 0\.01"),
-        GaussianMechanism.reserve([own, shared], [planned().event], RecordingSampler()),
+        Mechanism.reserve([own, shared], [planned().event], RecordingSampler()),
     ):
         pass
     with own.reserve([planned(rho=0.02).event]):
@@ -72,7 +72,7 @@ def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
 @pytest.mark.parametrize("exact", [np.zeros(2, dtype=np.int64), np.zeros(3)])
 def test_only_integers_of_the_planned_shape_are_released(exact):
     with pytest.raises(ValueError, match="shape and type"):
-        GaussianMechanism([], RecordingSampler()).release(exact, planned())
+        Mechanism([], RecordingSampler()).release(exact, planned())
 
 
 def test_byte_sources():

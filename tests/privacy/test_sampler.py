@@ -8,22 +8,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmorse.privacy.discrete_gaussian import (
+from dpmorse.privacy.lazy_uniform import LazyUniform, exp_minus_bounds
+from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
+from dpmorse.privacy.sampler import (
     LARGEST_SCALE,
-    DiscreteGaussianSampler,
-    _exp_minus_bounds,
-    _LazyUniform,
+    NativeSampler,
     _thresholds,
 )
-from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
 
 
 def sampler(seed, **options):
-    return DiscreteGaussianSampler(SeededBytes(np.random.SeedSequence(seed)), **options)
+    return NativeSampler(SeededBytes(np.random.SeedSequence(seed)), **options)
 
 
 def draw(scale, n, seed=0, **options):
-    return sampler(seed, **options)(np.full(n, scale, dtype=np.int64))
+    return sampler(seed, **options).gaussian(np.full(n, scale, dtype=np.int64))
 
 
 def chi_square_p_value(values, scale, per_bin=20):
@@ -77,7 +76,7 @@ def test_large_scales_look_gaussian(scale):
 
 def test_scales_may_differ_within_one_batch():
     scales = np.tile(np.array([1, 50, 2**30], dtype=np.int64), 50_000)
-    values = sampler(5)(scales).reshape(-1, 3)
+    values = sampler(5).gaussian(scales).reshape(-1, 3)
     assert chi_square_p_value(values[:, 0], 1) > 1e-6
     assert chi_square_p_value(values[:, 1], 50) > 1e-6
     assert values[:, 2].std() / 2**30 == pytest.approx(1, abs=0.02)
@@ -101,8 +100,8 @@ def test_same_law_as_opendp():
     from dpmorse.privacy.opendp_noise import OpenDPSampler
 
     pytest.importorskip("opendp")
-    theirs = OpenDPSampler()(np.full(50_000, 7, dtype=np.int64))
-    ours = DiscreteGaussianSampler(SystemBytes())(np.full(50_000, 7, dtype=np.int64))
+    theirs = OpenDPSampler().gaussian(np.full(50_000, 7, dtype=np.int64))
+    ours = NativeSampler(SystemBytes()).gaussian(np.full(50_000, 7, dtype=np.int64))
     assert chi_square_p_value(theirs, 7) > 1e-6
     table = [np.bincount(np.clip(v, -21, 21) + 21, minlength=43) for v in (ours, theirs)]
     assert stats.chi2_contingency(np.array(table)[:, np.sum(table, axis=0) > 20]).pvalue > 1e-6
@@ -111,13 +110,13 @@ def test_same_law_as_opendp():
 def test_seeded_draws_repeat_and_system_draws_do_not():
     assert np.array_equal(draw(100, 50, seed=8), draw(100, 50, seed=8))
     assert not np.array_equal(draw(100, 50, seed=8), draw(100, 50, seed=9))
-    system = DiscreteGaussianSampler(SystemBytes())
+    system = NativeSampler(SystemBytes())
     scales = np.full(50, 10**6, dtype=np.int64)
-    assert not np.array_equal(system(scales), system(scales))
+    assert not np.array_equal(system.gaussian(scales), system.gaussian(scales))
 
 
 def test_secure_follows_the_source():
-    assert DiscreteGaussianSampler(SystemBytes()).secure
+    assert NativeSampler(SystemBytes()).secure
     assert not sampler(0).secure
 
 
@@ -134,7 +133,7 @@ def test_no_draws():
 @pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)])
 @pytest.mark.parametrize("bits", [80, 200])
 def test_enclosure_of_the_exponential(exponent, bits):
-    low, high = _exp_minus_bounds(exponent, bits)
+    low, high = exp_minus_bounds(exponent, bits)
     with mpmath.workdps(120):
         exact = mpmath.e ** -(mpmath.mpf(exponent.numerator) / exponent.denominator)
         assert mpmath.mpf(low.numerator) / low.denominator <= exact
@@ -152,8 +151,8 @@ def test_a_uniform_that_starts_like_the_threshold_is_extended():
     """The first 64 bits of e^-1 do not settle the comparison; the next bits do, both ways."""
     with mpmath.workdps(80):
         first = int(mpmath.floor(2**64 * mpmath.exp(-1)))
-    below = _LazyUniform(first, lambda n: b"\x00" * n)
-    above = _LazyUniform(first, lambda n: b"\xff" * n)
+    below = LazyUniform(first, lambda n: b"\x00" * n)
+    above = LazyUniform(first, lambda n: b"\xff" * n)
     assert below.is_below_exp_minus(Fraction(1))
     assert not above.is_below_exp_minus(Fraction(1))
 

@@ -54,12 +54,12 @@ def hard_pass(
     fast: Rule,
     exact: Rule,
     bound: Reals,
-    residual_steps: float,
+    residual_steps: FloatArray,
     totals: Totals,
 ) -> None:
     """Add rows ``start:stop`` of X to the totals, each in its nearest cell.
 
-    With ``residual_steps`` > 0 it is their residuals that are added, see ``GaussianCells.residuals``.
+    With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``.
     """
     n_cells, width = exact.offsets.shape
     n_features = X.shape[1]
@@ -76,10 +76,10 @@ def hard_pass(
         _nearest_fast(columns, fast, u, score, best, second, labels)
         _settle(columns, n, exact, bound, best, second, in_doubt, labels)
         _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
-        if residual_steps > 0:
+        if residual_steps.size:
             begin_cell = 0
             for k in range(n_cells):
-                _residuals(by_cell, begin_cell, ends[k], exact, k, residual_steps, scratch, columns)
+                _residuals(by_cell, begin_cell, ends[k], exact, k, residual_steps[k], scratch, columns)
                 begin_cell = ends[k]
             _add_hard(columns, ends, totals)
         else:
@@ -95,7 +95,7 @@ def soft_pass(
     exact: Rule,
     steps: float,
     table: FloatArray,
-    residual_steps: float,
+    residual_steps: FloatArray,
     totals: Totals,
 ) -> None:
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
@@ -111,8 +111,8 @@ def soft_pass(
         _scores_exact(columns, exact, u, scores)
         _memberships(scores, n, steps, table, lowest, total)
         for k in range(n_cells):
-            if residual_steps > 0:
-                _residuals(columns, 0, n, exact, k, residual_steps, scratch, residuals)
+            if residual_steps.size:
+                _residuals(columns, 0, n, exact, k, residual_steps[k], scratch, residuals)
                 _add_soft(residuals, n, scores[k], weighted, totals, k)
             else:
                 _add_soft(columns, n, scores[k], weighted, totals, k)

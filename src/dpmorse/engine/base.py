@@ -3,10 +3,27 @@
 from typing import Any, Protocol
 
 from dpmorse.statistics.cells import GaussianCells
+from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.histograms import ColumnHistograms
 from dpmorse.statistics.moments import CellMoments
 from dpmorse.statistics.sums import ExactMoments
 from dpmorse.typing import IntArray
+
+
+class LabelledCells(Protocol):
+    """A rule that gives each record one cell or none, from that record and released values alone."""
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        ...
+
+    def labels(self, q: IntArray) -> IntArray:
+        """Return the cell of each quantised record, -1 for none."""
+        ...
+
+
+Cells = GaussianCells | LabelledCells
 
 
 class Engine(Protocol):
@@ -17,10 +34,17 @@ class Engine(Protocol):
     only, never a sum and so never privacy or the released model.
     """
 
-    def reduce(self, records: Any, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
-        """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it."""
+    def reduce(self, records: Any, statistic: CellMoments, cells: Cells) -> ExactMoments:
+        """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it.
+
+        Cells that are only labels have counts and sums of records: no residuals, no second moments.
+        """
         ...
 
     def count(self, records: Any, statistic: ColumnHistograms) -> IntArray:
         """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
+        ...
+
+    def tally(self, records: Any, codes: BinaryCodes) -> Tally:
+        """Return how many records have which code."""
         ...

@@ -11,7 +11,9 @@ from dpmorse import _validate
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
+from dpmorse.engine.base import Cells, LabelledCells
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
+from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.histograms import BIN_BITS, N_BINS, ColumnHistograms
 from dpmorse.statistics.moments import CellMoments
@@ -43,9 +45,11 @@ class InMemoryEngine:
         if self.n_threads is not None:
             _validate.positive_int(n_threads=self.n_threads)
 
-    def reduce(self, records: FloatArray, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+    def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
         statistic.check_capacity(len(records))
+        if not isinstance(cells, GaussianCells):
+            return self._reduce_labelled(records, statistic, cells)
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic.domain.n_features)
@@ -61,6 +65,38 @@ class InMemoryEngine:
         parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
         counts: IntArray = np.sum(parts, axis=0)
         return counts
+
+    def tally(self, records: FloatArray, codes: BinaryCodes) -> Tally:
+        """Count codes; see ``Engine.tally``."""
+
+        def chunk_pass(X: FloatArray, start: int, stop: int, found: list[Tally]) -> None:
+            chunk = codes.codes(codes.domain.quantise(X[start:stop]))
+            found.append(Tally.of(chunk, np.ones(len(chunk), dtype=np.int64), codes.n_bits))
+
+        parts = [part for found in self._over_chunks(records, chunk_pass, list) for part in found]
+        return Tally.of(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+            codes.n_bits,
+        )
+
+    def _reduce_labelled(
+        self, records: FloatArray, statistic: CellMoments, cells: LabelledCells
+    ) -> ExactMoments:
+        """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
+        k, d = cells.n_cells, statistic.domain.n_features
+
+        def chunk_pass(X: FloatArray, start: int, stop: int, totals: IntArray) -> None:
+            q = statistic.domain.quantise(X[start:stop])
+            labels = cells.labels(q)
+            q, labels = q[labels >= 0], labels[labels >= 0]
+            totals[:, 0] += np.bincount(labels, minlength=k)
+            for j in range(d):
+                totals[:, 1 + j] += np.bincount(labels, q[:, j], minlength=k).astype(np.int64)
+
+        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros((k, 1 + d), np.int64))
+        totals: IntArray = np.sum(parts, axis=0)
+        return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""
@@ -99,10 +135,9 @@ def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
     return chunk_pass
 
 
-def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> float:
-    """Return the steps of a residual, 0 where the records themselves are added up."""
-    radius = statistic.residual_radius
-    return 0.0 if radius is None else cells.residual_steps(radius)
+def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
+    """Return the steps of residuals, none where the records themselves are added up."""
+    return cells.residual_steps if statistic.of_residuals else np.empty(0)
 
 
 def _grid(domain: Domain) -> Grid:

@@ -7,6 +7,7 @@ noise is shrunk away.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,40 +66,55 @@ def release_components(releases: Releases, metric: Metric, start: Components, rh
     """Spend ``rho`` on rounds of expectation-maximisation."""
     k, d = start.means.shape
     radius = _RADIUS * math.sqrt(d)
-    statistic = CellMoments(metric.domain, k, WEIGHT_BITS, residual_radius=radius)
-    n_rounds = _n_rounds(statistic, metric, rho, releases.neighboring)
+    statistic = CellMoments(metric.domain, k, WEIGHT_BITS, of_residuals=True)
+    n_rounds = _n_rounds(statistic, metric, radius, rho, releases.neighboring)
     components = start
     for i in range(1, n_rounds + 1):
-        cells = metric.cells(components.weights, components.means, components.covariances)
+        cells = metric.cells(components.weights, components.means, components.covariances, radius)
         name = f"components, round {i} of {n_rounds}"
         noisy = releases.moments(name, statistic, cells, rho / n_rounds, _SHARES)
         relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
-        components = _maximise(components, noisy, metric, radius, relaxation)
+        components = maximise(
+            components, noisy, metric.project, radius, _SMALLEST_VARIANCE, relaxation=relaxation
+        )
     return components
 
 
-def _n_rounds(statistic: CellMoments, metric: Metric, rho: float, neighboring: Neighboring) -> int:
+def _n_rounds(
+    statistic: CellMoments, metric: Metric, radius: float, rho: float, neighboring: Neighboring
+) -> int:
     """Return how many rounds the released number of records pays for."""
     scales = replace(statistic, n_cells=1).calibrate(rho, neighboring, _SHARES)
-    radius = statistic.residual_radius or 1.0
     noise = radius**2 * scales.diagonal * 2.0**-statistic.unit_bits
     affordable = (_RELATIVE_NOISE * metric.n_records / (statistic.n_cells * noise)) ** 2
     return int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
 
 
-def _maximise(
-    previous: Components, noisy: NoisyMoments, metric: Metric, radius: float, relaxation: float
+def maximise(
+    previous: Components,
+    noisy: NoisyMoments,
+    project: Callable[[FloatArray], FloatArray],
+    radii: FloatArray | float,
+    smallest_variance: float,
+    *,
+    relaxation: float = 1.0,
 ) -> Components:
-    """Return what the released residuals make of the previous components."""
+    """Return what the released residuals, which were shrunk to balls of ``radii``, make of components.
+
+    ``project`` moves means to where records can be.
+    """
+    radii = np.broadcast_to(radii, noisy.counts.shape)
     supported = noisy.counts >= _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
-    steps = mean_residuals(noisy, counts, radius)
-    spread = radius**2 * noisy.second_moments / counts[:, None, None] - steps[:, :, None] * steps[:, None]
-    spread = shrink_to_identity(spread, radius**2 * noisy.second_moment_stddev / counts)
+    steps = mean_residuals(noisy, counts, radii)
+    squared = (radii**2 / counts)[:, None, None] * noisy.second_moments
+    spread = shrink_to_identity(
+        squared - steps[:, :, None] * steps[:, None], radii**2 * noisy.second_moment_stddev / counts
+    )
     steps, spread = _relax(steps, spread, relaxation)
     factors = np.linalg.cholesky(previous.covariances)
-    means = metric.project(previous.means + np.einsum("kij,kj->ki", factors, steps))
-    covariances = floor_spectrum(np.einsum("kij,kjl,kml->kim", factors, spread, factors), _SMALLEST_VARIANCE)
+    means = project(previous.means + np.einsum("kij,kj->ki", factors, steps))
+    covariances = floor_spectrum(np.einsum("kij,kjl,kml->kim", factors, spread, factors), smallest_variance)
     weights = np.maximum(noisy.counts, 1.0)
     return Components(
         weights / weights.sum(),

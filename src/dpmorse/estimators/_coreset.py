@@ -14,7 +14,7 @@ from dpmorse.estimators._metric import Metric
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._shrinkage import mean_residuals
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments, SecondMoments
+from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import FloatArray
 
 N_ROUNDS = 3
@@ -61,13 +61,10 @@ def release_coreset(
     centres = k_means(start, k, 1, rng).cluster_centers_
     balls = Balls(np.full(k, metric.n_records / k), centres, np.full(k, 0.5))
     for i in range(1, N_ROUNDS + 1):
-        reach = _REACH * metric.radius
-        cells = metric.cells(
-            np.full(k, 1 / k), balls.centres, np.tile(reach**2 * np.eye(metric.n_features), (k, 1, 1))
-        )
+        cells = GaussianCells.nearest(balls.centres / metric.radius, _REACH)
         name = f"coreset, round {i} of {N_ROUNDS}"
         noisy = releases.moments(name, statistic, cells, rho / N_ROUNDS, _SHARES)
-        balls = _move(balls, noisy, metric, reach)
+        balls = _move(balls, noisy, metric, _REACH * metric.radius)
     return _heavy(balls, noisy.count_stddev, metric.n_records, n_components)
 
 
@@ -87,7 +84,7 @@ def spread_centres(
 
 
 def _statistic(metric: Metric, n_cells: int) -> CellMoments:
-    return CellMoments(metric.domain, n_cells, 0, SecondMoments.TRACE, residual_radius=1.0)
+    return CellMoments(metric.domain, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
 
 
 def _n_cells(metric: Metric, n_components: int, rho: float, neighboring: Neighboring) -> int:

@@ -17,7 +17,7 @@ from dpmorse.estimators._records import Columns, open_table, read_numbers
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._settings import Settings
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError, NoisyModelWarning, PrivacyLeakWarning
-from dpmorse.privacy import Budget, GaussianMechanism, Ledger, Neighboring, PrivacyReport
+from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.statistics import Domain
 
@@ -78,7 +78,7 @@ class PrivateFit(PrivateMixtureEstimator):
         ledgers = [own_ledger, *self._shared_ledgers()]
         # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
         with (
-            GaussianMechanism.reserve(ledgers, plan.events, sampler) as mechanism,
+            Mechanism.reserve(ledgers, plan.events, sampler) as mechanism,
             threadpool_limits(limits=1, user_api="blas"),
         ):
             records = read_numbers(self, table)
@@ -113,7 +113,7 @@ class PrivateFit(PrivateMixtureEstimator):
     def _engine(self) -> Engine:
         if self.engine is None:
             return InMemoryEngine()
-        methods = (getattr(self.engine, name, None) for name in ("reduce", "count"))
+        methods = (getattr(self.engine, name, None) for name in ("reduce", "count", "tally"))
         if isinstance(self.engine, type) or not all(callable(method) for method in methods):
             raise InvalidTypeError(
                 f"engine must be an Engine or None, got {_validate.describe(self.engine)}."

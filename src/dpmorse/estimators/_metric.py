@@ -44,9 +44,11 @@ class Metric:
         """Number of columns."""
         return self.domain.n_features
 
-    def cells(self, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> GaussianCells:
-        """Return the cells of a mixture given in units of z."""
-        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2)
+    def cells(
+        self, weights: FloatArray, means: FloatArray, covariances: FloatArray, radius: float
+    ) -> GaussianCells:
+        """Return the cells of a mixture given in units of z; residuals have this radius."""
+        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
 
     def project(self, points: FloatArray) -> FloatArray:
         """Shrink points to the ball; a constant column stays where it is."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy.discrete_gaussian import DiscreteGaussianSampler, NoiseSampler
 from dpmorse.privacy.opendp_noise import OpenDPSampler
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
+from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Randomness:
         """Read the parameters ``random_state`` and ``noise`` of an estimator."""
         backend = _validate.choice(noise=noise, among=("native", "opendp"))
         if random_state is None:
-            sampler = OpenDPSampler() if backend == "opendp" else DiscreteGaussianSampler(SystemBytes())
+            sampler = OpenDPSampler() if backend == "opendp" else NativeSampler(SystemBytes())
             return cls(np.random.default_rng(), sampler)
         if backend == "opendp":
             raise InvalidParameterError(
@@ -32,7 +32,7 @@ class Randomness:
                 f"got {_validate.describe(random_state)}."
             )
         init, bytes_seed = seed_of(random_state).spawn(2)
-        return cls(np.random.default_rng(init), DiscreteGaussianSampler(SeededBytes(bytes_seed)))
+        return cls(np.random.default_rng(init), NativeSampler(SeededBytes(bytes_seed)))
 
 
 def seed_of(random_state: Any) -> np.random.SeedSequence:

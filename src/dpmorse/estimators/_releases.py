@@ -3,33 +3,67 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dpmorse.engine import Engine
-from dpmorse.privacy import GaussianMechanism, Neighboring
-from dpmorse.statistics import CellMoments, ColumnHistograms, GaussianCells, MomentShares, NoisyMoments
-from dpmorse.typing import FloatArray
+import numpy as np
+
+from dpmorse.engine import Cells, Engine
+from dpmorse.privacy import Mechanism, Neighboring, Noise
+from dpmorse.statistics import (
+    CellMoments,
+    ColumnHistograms,
+    GroupCounts,
+    MomentShares,
+    NoisyMoments,
+    SwapCosts,
+)
+from dpmorse.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Releases:
-    """Turns a statistic and its share of the budget into released values."""
+    """Turns a statistic and its share of the budget into released values.
+
+    A share is in units of rho, or of epsilon where ``noise`` is Laplace.
+    """
 
     records: Any
     engine: Engine
-    mechanism: GaussianMechanism
+    mechanism: Mechanism
     neighboring: Neighboring
+    noise: Noise = Noise.GAUSSIAN
 
     def counts(self, name: str, statistic: ColumnHistograms, rho: float) -> tuple[FloatArray, float]:
         """Release histograms; return them with the standard deviation of their noise."""
-        planned = statistic.plan(name, rho, self.neighboring)
-        exact = statistic.to_units(self.engine.count(self.records, statistic))
-        released = statistic.from_units(self.mechanism.release(exact, planned))
-        return released, planned.event.noise_stddev["count"]
+        exact = self.engine.count(self.records, statistic)
+        released, stddev = self._counts(name, statistic.counts, exact, rho)
+        return released.reshape(exact.shape), stddev
+
+    def disjoint(self, name: str, exact: IntArray, cost: float) -> tuple[FloatArray, float]:
+        """Release counts of disjoint groups of records; return them with their noise."""
+        return self._counts(name, GroupCounts(exact.size), exact, cost)
+
+    def total(self, name: str, cost: float) -> float:
+        """Release the number of records, or state it where it is public: at least 1."""
+        n_records = len(self.records)
+        if self.neighboring is Neighboring.REPLACE_ONE:
+            return float(n_records)
+        return max(1.0, float(self.disjoint(name, np.array([n_records]), cost)[0][0]))
 
     def moments(
-        self, name: str, statistic: CellMoments, cells: GaussianCells, rho: float, shares: MomentShares
+        self, name: str, statistic: CellMoments, cells: Cells, cost: float, shares: MomentShares
     ) -> NoisyMoments:
         """Release moments of cells."""
-        scales = statistic.calibrate(rho, self.neighboring, shares)
-        (planned,) = statistic.plan([name], scales, self.neighboring)
+        scales = statistic.calibrate(cost, self.neighboring, shares, self.noise)
+        (planned,) = statistic.plan([name], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self.engine.reduce(self.records, statistic, cells))
         return statistic.from_units(self.mechanism.release(exact, planned), planned)
+
+    def choose(self, name: str, penalties: IntArray, limit: int, rho: float) -> int:
+        """Choose an option by its cost, of which one record contributes at most ``limit``."""
+        return self.mechanism.choose(penalties, SwapCosts.plan(name, limit, rho, self.neighboring))
+
+    def _counts(
+        self, name: str, statistic: GroupCounts, exact: IntArray, cost: float
+    ) -> tuple[FloatArray, float]:
+        planned = statistic.plan(name, cost, self.neighboring, self.noise)
+        released = statistic.from_units(self.mechanism.release(statistic.to_units(exact), planned))
+        return released, planned.event.noise_stddev["count"]

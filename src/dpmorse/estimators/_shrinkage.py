@@ -14,10 +14,10 @@ def james_stein(squared_norm: FloatArray, noise: FloatArray) -> FloatArray:
     return np.maximum(0.0, 1 - noise / np.maximum(squared_norm, 1e-300))
 
 
-def mean_residuals(noisy: NoisyMoments, counts: FloatArray, radius: float) -> FloatArray:
-    """Return the mean residual of each cell, without what may be noise; sums are in units of ``radius``."""
-    means = radius * noisy.sums / counts[:, None]
-    noise = means.shape[1] * (radius * noisy.sum_stddev / counts) ** 2
+def mean_residuals(noisy: NoisyMoments, counts: FloatArray, radii: FloatArray | float) -> FloatArray:
+    """Return the mean residual of each cell, without what may be noise; sums are in units of ``radii``."""
+    means = noisy.sums * (radii / counts)[:, None]
+    noise = means.shape[1] * (radii * noisy.sum_stddev / counts) ** 2
     shrunk: FloatArray = means * james_stein(np.square(means).sum(axis=1), noise)[:, None]
     return shrunk
 

@@ -14,13 +14,16 @@ Floating-point error is covered by relative margins on the private side: ``REPOR
 epsilon is reported, the larger ``SOLVE_MARGIN`` where noise is solved for, so that what is reported
 never exceeds what was asked. Both are far above the error measured against 50-digit arithmetic and far
 below anything that matters to utility.
+
+Random choices and Laplace noise enter both curves by Lemma 3. They have a third curve, pure differential
+privacy, in which their epsilons add up.
 """
 
 import math
 from collections.abc import Callable
 
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr
+from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 REPORT_MARGIN = 1e-9
 SOLVE_MARGIN = 1e-8
@@ -82,6 +85,29 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
     crossing = float(brentq(excess, 0.0, feasible, xtol=1e-15 * feasible, rtol=1e-13))
     return crossing * (1 + REPORT_MARGIN)
+
+
+def bounded_range_mu(log_range: float) -> float:
+    """Return mu for which a mechanism of bounded range is mu-GDP (Lemma 3 of docs/privacy.md).
+
+    ``log_range`` is the largest difference between two log-likelihood ratios of neighbouring datasets: b
+    for a choice with weights exp(-rate * penalty) whose exponents move by b, 2 epsilon for pure epsilon.
+    """
+    return float(-2 * ndtri_exp(log_expit(-log_range / 2))) * (1 + REPORT_MARGIN)
+
+
+def bounded_range_rho(log_range: float) -> float:
+    """Return the zCDP cost of a mechanism of bounded range (Lemma 3 of docs/privacy.md)."""
+    return log_range * log_range / 8
+
+
+def largest_range(rho: float) -> float:
+    """Return (almost) the largest range whose cost is at most ``rho`` in both curves."""
+
+    def excess(log_range: float) -> float:
+        return max(bounded_range_rho(log_range), bounded_range_mu(log_range) ** 2 / 2) - rho
+
+    return float(brentq(excess, 0.0, math.sqrt(8 * rho) + 1e-12, xtol=1e-15)) * (1 - SOLVE_MARGIN)
 
 
 def discreteness(weighted_draws: float) -> float:

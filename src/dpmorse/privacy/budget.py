@@ -43,7 +43,8 @@ class Budget:
     epsilon : float
         Finite, at least 1e-4. Above 10 the promise is weak, and a fit says so.
     delta : float
-        Between 1e-100 and 1. Above 1e-3 a fit warns.
+        Between 1e-100 and 1. Above 1e-3 a fit warns. 0, pure differential privacy, is for the methods that
+        say so.
     neighboring : Neighboring
         The neighbouring relation.
     """
@@ -56,14 +57,17 @@ class Budget:
         """Validate before anything can be planned with this budget."""
         hint = "A privacy budget has no default: 1 is a common choice, smaller is more private."
         object.__setattr__(self, "epsilon", _validate.positive_real(epsilon=self.epsilon, hint=hint))
-        object.__setattr__(self, "delta", _validate.open_unit_interval(delta=self.delta))
+        object.__setattr__(self, "delta", _checked_delta(self.delta))
         object.__setattr__(self, "neighboring", Neighboring.parse(self.neighboring))
         if self.epsilon < SMALLEST_EPSILON:
             raise InvalidParameterError(
                 f"epsilon must be at least {SMALLEST_EPSILON:g}, got {self.epsilon:g}: less buys nothing."
             )
-        if self.delta < SMALLEST_DELTA:
-            raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {self.delta:g}.")
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the promise may never fail: delta = 0."""
+        return self.delta == 0
 
     def warn_if_weak(self, stacklevel: int) -> None:
         """Emit a ``PrivacyLeakWarning`` for a promise that protects little; ``stacklevel`` as in ``warn``."""
@@ -81,3 +85,12 @@ class Budget:
                 PrivacyLeakWarning,
                 stacklevel=stacklevel,
             )
+
+
+def _checked_delta(delta: object) -> float:
+    if type(delta) in (int, float) and delta == 0:
+        return 0.0
+    value = _validate.open_unit_interval(delta=delta)
+    if value < SMALLEST_DELTA:
+        raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {value:g}.")
+    return value

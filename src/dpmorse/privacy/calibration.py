@@ -3,6 +3,7 @@
 import math
 from enum import StrEnum
 
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Budget
 
@@ -26,6 +27,11 @@ class Calibration(StrEnum):
 
 def affordable_rho(budget: Budget, calibration: Calibration, *, n_draws: int) -> float:
     """Return how much zCDP cost the budget buys when ``n_draws`` noise values will be drawn."""
+    if budget.is_pure:
+        raise InvalidParameterError(
+            "delta must lie strictly between 0 and 1, got 0: Gaussian noise has no pure form. "
+            "DPLloyd has one, with Laplace noise."
+        )
     if calibration is Calibration.PAPER:
         return _bun_steinke_rho(budget.epsilon, budget.delta)
     rho = accounting.zcdp_rho(budget.epsilon, budget.delta)
@@ -38,6 +44,11 @@ def affordable_rho(budget: Budget, calibration: Calibration, *, n_draws: int) ->
     if reserve >= budget.delta:
         return rho
     return max(rho, accounting.gaussian_mu(budget.epsilon, budget.delta - reserve) ** 2 / 2)
+
+
+def affordable_epsilon(budget: Budget) -> float:
+    """Return how much pure epsilon the budget buys: all of it, less what rounding of sums may take."""
+    return budget.epsilon * (1 - accounting.SOLVE_MARGIN)
 
 
 def _bun_steinke_rho(epsilon: float, delta: float) -> float:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 
 from dpmorse.privacy import accounting
@@ -11,9 +12,21 @@ from dpmorse.privacy.budget import Neighboring
 _COARSEST = 8.0**-4  # Lemma 2 asks for scales of at least 8: one draw below that exceeds this sum
 
 
+class Noise(StrEnum):
+    """What makes a release private.
+
+    ``GAUSSIAN``: discrete Gaussian noise (Theorem 2). ``LAPLACE``: discrete Laplace noise, for promises
+    with delta = 0. ``CHOICE``: the exponential mechanism, a random choice among options (Theorem 7).
+    """
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+    CHOICE = "choice"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReleaseEvent:
-    """One release of noisy integers, described without any value that was released.
+    """One release of noisy integers or of a choice, described without any value that was released.
 
     Attributes
     ----------
@@ -22,13 +35,18 @@ class ReleaseEvent:
     neighboring : Neighboring
         Relation under which ``rho`` holds.
     rho : float
-        zCDP cost: half the squared L2 sensitivity measured in units of the noise, rounded up.
+        zCDP cost. For Gaussian noise: half the squared L2 sensitivity measured in units of the noise,
+        rounded up.
     n_draws : int
-        How many discrete Gaussian numbers were drawn, each once.
+        How many numbers were drawn, each once.
     smallest_scale : int
-        Smallest scale of those draws, in integer units: enters the discreteness term.
+        Smallest scale of those draws, in integer units: enters the discreteness term of Gaussian noise.
     noise_stddev : mapping of str to float
         Noise of each block in the scaled units of the statistic, for people and plots.
+    noise : Noise
+        What makes the release private.
+    pure_epsilon : float
+        Cost of the release in pure differential privacy; infinite for Gaussian noise.
     """
 
     name: str
@@ -37,10 +55,22 @@ class ReleaseEvent:
     n_draws: int
     smallest_scale: int
     noise_stddev: Mapping[str, float]
+    noise: Noise = Noise.GAUSSIAN
+    pure_epsilon: float = math.inf
+
+    @property
+    def gaussian_rho(self) -> float:
+        """Half the squared mu of a Gaussian mechanism that is no more private than this release."""
+        if self.noise is Noise.GAUSSIAN:
+            return self.rho
+        log_range = self.pure_epsilon * (2 if self.noise is Noise.LAPLACE else 1)
+        return accounting.bounded_range_mu(log_range) ** 2 / 2
 
     @property
     def weighted_draws(self) -> float:
-        """Sum of scale^-4 over the draws, bounded from above."""
+        """Sum of scale^-4 over the Gaussian draws, bounded from above."""
+        if self.noise is not Noise.GAUSSIAN:
+            return 0.0
         return self.n_draws / float(self.smallest_scale) ** 4
 
 
@@ -50,33 +80,57 @@ class Composition:
 
     Guarantees
     ----------
-    ``epsilon(delta)`` is an upper bound proved by Theorem 3 or Theorem 4 of docs/privacy.md,
-    whichever is smaller; both hold at once.
+    ``epsilon(delta)`` is an upper bound: the smallest of the pure epsilon and those of Theorems 3 and 4 of
+    docs/privacy.md; all hold at once.
     """
 
     rho: float
     weighted_draws: float
+    gaussian_rho: float
+    pure_epsilon: float
 
     @classmethod
     def of(cls, events: Iterable[ReleaseEvent]) -> "Composition":
-        """Add up events; zCDP and the chi-square bound both compose by addition."""
+        """Add up events; every curve composes by addition."""
         listed = list(events)
         return cls(
             rho=math.fsum(event.rho for event in listed),
             weighted_draws=math.fsum(event.weighted_draws for event in listed),
+            gaussian_rho=math.fsum(event.gaussian_rho for event in listed),
+            pure_epsilon=math.fsum(event.pure_epsilon for event in listed),
         )
 
     def __add__(self, other: "Composition") -> "Composition":
-        return Composition(self.rho + other.rho, self.weighted_draws + other.weighted_draws)
+        return Composition(
+            self.rho + other.rho,
+            self.weighted_draws + other.weighted_draws,
+            self.gaussian_rho + other.gaussian_rho,
+            self.pure_epsilon + other.pure_epsilon,
+        )
 
     def __sub__(self, other: "Composition") -> "Composition":
         return Composition(
-            max(0.0, self.rho - other.rho), max(0.0, self.weighted_draws - other.weighted_draws)
+            max(0.0, self.rho - other.rho),
+            max(0.0, self.weighted_draws - other.weighted_draws),
+            max(0.0, self.gaussian_rho - other.gaussian_rho),
+            math.inf if math.isinf(self.pure_epsilon) else max(0.0, self.pure_epsilon - other.pure_epsilon),
+        )
+
+    def covers(self, cost: "Composition") -> bool:
+        """Say whether this much, up to rounding of the sums, pays for a cost in every curve."""
+        slack = 1 + 1e-9
+        return (
+            cost.rho <= self.rho * slack
+            and cost.weighted_draws <= self.weighted_draws * slack
+            and cost.gaussian_rho <= self.gaussian_rho * slack
+            and cost.pure_epsilon <= self.pure_epsilon * slack
         )
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon proved at ``delta``."""
-        return min(self.epsilon_zcdp(delta), self.epsilon_gaussian(delta))
+        if delta == 0:
+            return self.pure_epsilon
+        return min(self.pure_epsilon, self.epsilon_zcdp(delta), self.epsilon_gaussian(delta))
 
     def epsilon_zcdp(self, delta: float) -> float:
         """Return epsilon by the zCDP conversion (Theorem 3)."""
@@ -88,10 +142,41 @@ class Composition:
             return math.inf
         ceiling = self.epsilon_zcdp(delta)  # the term is charged at the largest epsilon of interest
         left = delta - accounting.discreteness_delta(ceiling, self.weighted_draws)
-        return accounting.gaussian_epsilon(math.sqrt(2 * self.rho), left) if left > 0 else math.inf
+        return accounting.gaussian_epsilon(math.sqrt(2 * self.gaussian_rho), left) if left > 0 else math.inf
 
 
 def round_up(value: Fraction) -> float:
     """Return a float >= value: a cost is never written down as less than it is."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def release_event(
+    *,
+    cost: Fraction,
+    noise: Noise,
+    neighboring: Neighboring,
+    n_draws: int,
+    smallest_scale: int = 1,
+    scales: Mapping[str, float] | None = None,
+    name: str = "",
+) -> ReleaseEvent:
+    """Return the event of a release whose own cost is known.
+
+    ``cost`` is rho for Gaussian noise, epsilon for Laplace noise, and the range of the log-likelihood ratio
+    for a choice; the other curves follow (Lemma 3 of docs/privacy.md). ``scales`` are those of the blocks.
+    """
+    stated = round_up(cost)
+    pure = math.inf if noise is Noise.GAUSSIAN else stated
+    rho = {Noise.GAUSSIAN: stated, Noise.LAPLACE: stated**2 / 2, Noise.CHOICE: stated**2 / 8}[noise]
+    spread = math.sqrt(2) if noise is Noise.LAPLACE else 1.0
+    return ReleaseEvent(
+        name=name,
+        neighboring=neighboring,
+        rho=rho,
+        n_draws=n_draws,
+        smallest_scale=smallest_scale,
+        noise_stddev={block: spread * scale for block, scale in (scales or {}).items()},
+        noise=noise,
+        pure_epsilon=pure,
+    )

@@ -145,9 +145,7 @@ class Reservation:
 
     def check_covers(self, event: ReleaseEvent) -> None:
         """Refuse an event that was not reserved."""
-        cost, left = Composition.of([event]), self.left
-        slack = 1 + 1e-9  # rounding of the sums
-        if cost.rho > left.rho * slack or cost.weighted_draws > left.weighted_draws * slack:
+        if not self.left.covers(Composition.of([event])):
             raise BudgetExceededError(f"The release '{event.name}' was not reserved. It was not made.")
 
     def record(self, event: ReleaseEvent) -> None:

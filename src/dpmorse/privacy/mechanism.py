@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from dpmorse.privacy.discrete_gaussian import NoiseSampler
-from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.privacy.events import Noise, ReleaseEvent
 from dpmorse.privacy.ledger import Ledger, Reservation
+from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import IntArray
 
 
@@ -23,15 +24,24 @@ class PlannedRelease:
     event: ReleaseEvent
 
 
-class GaussianMechanism:
-    """Adds discrete Gaussian noise to exact integer sums, once per release.
+@dataclass(frozen=True)
+class PlannedChoice:
+    """A choice as it will be made: weights exp(-rate * penalty), and the event that states its cost."""
+
+    rate: Fraction
+    event: ReleaseEvent
+
+
+class Mechanism:
+    """Adds discrete noise to exact integer sums, once per release, and chooses by exact integer penalties.
 
     Privacy
     -------
-    For neighbouring datasets the exact vectors differ by an integer vector ``v`` with
+    Gaussian noise: for neighbouring datasets the exact vectors differ by an integer vector ``v`` with
     ``sum_i v_i^2 / s_i^2 <= 2 rho`` (the statistic's promise, written in the event). Adding independent
     N_Z(0, s_i^2) then satisfies rho-zCDP (Theorem 2 of docs/privacy.md), and releases compose by adding
-    ``rho``, also when a later query depends on earlier releases.
+    ``rho``, also when a later query depends on earlier releases. Laplace noise of scales s_i with
+    ``sum_i |v_i| / s_i <= epsilon`` satisfies pure epsilon-DP, and choices Theorem 7.
 
     Every release is reserved on every ledger before data is touched, and written there before its noise
     is drawn.
@@ -45,7 +55,7 @@ class GaussianMechanism:
     @contextmanager
     def reserve(
         cls, ledgers: Sequence[Ledger], events: Sequence[ReleaseEvent], sampler: NoiseSampler
-    ) -> Iterator["GaussianMechanism"]:
+    ) -> Iterator["Mechanism"]:
         """Reserve a cost on every ledger; one that a ledger cannot pay is refused.
 
         Releases may be divided otherwise than the events say, as released values suggest, as long as
@@ -58,6 +68,17 @@ class GaussianMechanism:
         """Return ``exact`` plus fresh noise."""
         if exact.shape != planned.scales.shape or exact.dtype != np.int64:
             raise ValueError("exact sums do not have the shape and type of the planned release")
+        self._record(planned.event)
+        draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE else self._sampler.gaussian
+        return exact + draw(planned.scales)
+
+    def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
+        """Return a random index, the smaller its exact penalty the more likely."""
+        if planned.event.noise is not Noise.CHOICE or penalties.dtype != np.int64:
+            raise ValueError("a choice needs integer penalties and the event of a choice")
+        self._record(planned.event)
+        return self._sampler.choose(penalties - penalties.min(), planned.rate)
+
+    def _record(self, event: ReleaseEvent) -> None:
         for reservation in self._reservations:
-            reservation.record(planned.event)
-        return exact + self._sampler(planned.scales)
+            reservation.record(event)

@@ -1,4 +1,7 @@
-"""OpenDP's vetted discrete Gaussian as an optional source of noise (``pip install dpmorse[opendp]``)."""
+"""OpenDP's vetted samplers as an optional source of noise (``pip install dpmorse[opendp]``)."""
+
+from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,16 +22,25 @@ class OpenDPSampler:
         opendp.enable_features("contrib")
         self._opendp = opendp
 
-    def __call__(self, scales: IntArray) -> IntArray:
-        """Draw one N_Z(0, s^2) for each scale s: one OpenDP measurement per distinct scale."""
+    def gaussian(self, scales: IntArray) -> IntArray:
+        """Draw one N_Z(0, s^2) for each scale s."""
+        dp = self._opendp
+        return self._draw(scales, dp.m.make_gaussian, dp.l2_distance(T="f64"))
+
+    def laplace(self, scales: IntArray) -> IntArray:
+        """Draw one discrete Laplace number for each scale s."""
+        dp = self._opendp
+        return self._draw(scales, dp.m.make_laplace, dp.l1_distance(T="i64"))
+
+    def choose(self, penalties: IntArray, rate: Fraction) -> NoReturn:
+        """Refuse: OpenDP's choices are not exactly those the accounting here is proved for."""
+        raise DPMorseError("noise='opendp' cannot draw random choices. Use noise='native'.")
+
+    def _draw(self, scales: IntArray, make: Any, metric: Any) -> IntArray:
+        """Use one OpenDP measurement for each distinct scale."""
+        integers = self._opendp.vector_domain(self._opendp.atom_domain(T="i64"))
         noise = np.empty(scales.shape, dtype=np.int64)
         for scale in np.unique(scales):
             chosen = scales == scale
-            noise[chosen] = self._draw(int(scale), int(chosen.sum()))
+            noise[chosen] = make(integers, metric, scale=float(scale))([0] * int(chosen.sum()))
         return noise
-
-    def _draw(self, scale: int, n: int) -> list[int]:
-        dp = self._opendp
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
-        drawn: list[int] = dp.m.make_gaussian(*space, scale=float(scale))([0] * n)
-        return drawn

@@ -1,11 +1,17 @@
 """Private tower, part 2: what is summed over records, and how far one record can move it."""
 
 from dpmorse.statistics.cells import GaussianCells as GaussianCells
+from dpmorse.statistics.codes import BinaryCodes as BinaryCodes
+from dpmorse.statistics.codes import NearestCubes as NearestCubes
+from dpmorse.statistics.codes import PrefixCells as PrefixCells
+from dpmorse.statistics.codes import Tally as Tally
+from dpmorse.statistics.counts import GroupCounts as GroupCounts
 from dpmorse.statistics.domain import Domain as Domain
 from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.moments import CellMoments as CellMoments
-from dpmorse.statistics.moments import SecondMoments as SecondMoments
 from dpmorse.statistics.noise import MomentShares as MomentShares
 from dpmorse.statistics.noise import NoiseScales as NoiseScales
+from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments
 from dpmorse.statistics.sums import ExactMoments as ExactMoments
 from dpmorse.statistics.sums import NoisyMoments as NoisyMoments
+from dpmorse.statistics.swaps import SwapCosts as SwapCosts

@@ -47,15 +47,24 @@ class GaussianCells:
         Integer-valued, non-negative, the smallest one 0.
     score_bits : int
         Resolution of the scores.
+    radii : ndarray of shape (n_cells,)
+        Radius of the ball that residuals are shrunk to, in standard deviations of the cell.
     """
 
     factors: FloatArray
     offsets: FloatArray
     constants: FloatArray
     score_bits: int
+    radii: FloatArray
 
     @classmethod
-    def from_mixture(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray) -> "GaussianCells":
+    def from_mixture(
+        cls,
+        weights: FloatArray,
+        means: FloatArray,
+        covariances: FloatArray,
+        radii: FloatArray | float = 1.0,
+    ) -> "GaussianCells":
         """Round a mixture in scaled units, with weights > 0 and positive definite covariances.
 
         ``y = (S_k^(1/2))^-1 (z - m_k) / sqrt 2`` has ``|y|^2`` = half the squared Mahalanobis distance.
@@ -74,7 +83,14 @@ class GaussianCells:
             offsets=np.rint(shift * scale),
             constants=np.rint(constants * 4.0**bits),
             score_bits=bits,
+            radii=np.broadcast_to(radii, len(weights)).astype(np.float64),
         )
+
+    @classmethod
+    def nearest(cls, centres: FloatArray, radii: FloatArray | float = 1.0) -> "GaussianCells":
+        """Return the cells of the nearest centre; residuals are offsets from it, in scaled units."""
+        k, d = centres.shape
+        return cls.from_mixture(np.full(k, 1 / k), centres, np.broadcast_to(np.eye(d), (k, d, d)), radii)
 
     @property
     def n_cells(self) -> int:
@@ -112,11 +128,11 @@ class GaussianCells:
         whole: IntArray = shares.astype(np.int64)
         return whole
 
-    def residuals(self, q: IntArray, radius: float) -> IntArray:
+    def residuals(self, q: IntArray) -> IntArray:
         """Return each record in the whitened coordinates of each cell, as integers (plain form).
 
         ``v`` is the exact integer form of ``L_k^-1 (z - m_k) / sqrt 2``. It is rounded to steps of
-        ``2^-12 radius`` standard deviations and shrunk to the ball of that radius.
+        ``2^-12 radii_k`` standard deviations and shrunk to the ball of that radius.
 
         Returns
         -------
@@ -128,15 +144,16 @@ class GaussianCells:
         and on released values only: products and square roots are correctly rounded, one at a time.
         """
         u = self.offsets + np.einsum("kij,nj->nki", self.factors, q.astype(np.float64))
-        r = np.rint(np.rint(u * 2.0**-ROUNDING_BITS) * self.residual_steps(radius))
+        r = np.rint(np.rint(u * 2.0**-ROUNDING_BITS) * self.residual_steps[:, None])
         squared_norm = np.square(r).sum(axis=2, keepdims=True)
         shrink = np.sqrt(LARGEST_RESIDUAL / np.maximum(squared_norm, LARGEST_RESIDUAL))
         whole: IntArray = np.trunc(r * shrink).astype(np.int64)
         return whole
 
-    def residual_steps(self, radius: float) -> float:
-        """Steps of a residual per unit of ``v``."""
-        return math.sqrt(2) * 2.0 ** (GRID_BITS - self.score_bits) / radius
+    @property
+    def residual_steps(self) -> FloatArray:
+        """Steps of a residual per unit of ``v``, for each cell."""
+        return math.sqrt(2) * 2.0 ** (GRID_BITS - self.score_bits) / self.radii
 
     @property
     def steps_per_score(self) -> float:

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.budget import Neighboring
-from dpmorse.privacy.events import ReleaseEvent, round_up
+from dpmorse.privacy.events import Noise, release_event
 from dpmorse.privacy.mechanism import PlannedRelease
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.noise import MomentShares, NoiseScales
+from dpmorse.statistics.sensitivity import InverseScales, RecordBounds, SecondMoments
 from dpmorse.statistics.sums import ExactMoments, NoisyMoments
 from dpmorse.typing import FloatArray, IntArray
 
@@ -21,15 +21,7 @@ UNIT_BITS = 28
 """Noise is drawn in units of 2^-28: fine enough for Theorem 4, coarse enough for int64."""
 
 _CAPACITY_BITS = 62
-_SMALLEST_RHO = 1e-30
-
-
-class SecondMoments(StrEnum):
-    """What of ``z z^T`` is released: the matrix, its diagonal, or its trace ``|z|^2``."""
-
-    FULL = "full"
-    DIAGONAL = "diagonal"
-    TRACE = "trace"
+_SMALLEST_COST = 1e-30
 
 
 @dataclass(frozen=True)
@@ -46,17 +38,20 @@ class CellMoments:
         0 for hard cells; WEIGHT_BITS for soft memberships in units of 2^-weight_bits.
     second_moments : SecondMoments
         What of z z^T is released.
-    residual_radius : float or None
-        None adds up the records themselves. A number adds up their residuals instead: ``z`` is then the
-        record in the cell's own whitened coordinates, shrunk to a ball of this radius (in standard
-        deviations of the cell) and divided by it, so that P = 1.
+    of_residuals : bool
+        False adds up the records themselves. True adds up their residuals instead: ``z`` is then the
+        record in the cell's own whitened coordinates, shrunk to the ball of the cell's radius and divided
+        by it, so that P = 1.
+    exhaustive : bool
+        Whether every record has a cell.
     """
 
     domain: Domain
     n_cells: int
     weight_bits: int = 0
     second_moments: SecondMoments = SecondMoments.FULL
-    residual_radius: float | None = None
+    of_residuals: bool = False
+    exhaustive: bool = True
 
     @property
     def unit_bits(self) -> int:
@@ -72,96 +67,67 @@ class CellMoments:
     @property
     def largest_squared_norm(self) -> Fraction:
         """The P of the proof: largest |z|^2 of what is added up."""
-        if self.residual_radius is not None:
+        if self.of_residuals:
             return Fraction(1)
         return Fraction(self.domain.largest_squared_norm, 1 << 2 * GRID_BITS)
 
     @property
     def _in_ball(self) -> bool:
-        return self.residual_radius is not None or self.domain.radius is not None
+        return self.of_residuals or self.domain.radius is not None
 
     @property
     def _n_second(self) -> int:
         """Entries of the second moment of one cell."""
         d = self.domain.n_features
-        sizes = {SecondMoments.FULL: d * (d + 1) // 2, SecondMoments.DIAGONAL: d, SecondMoments.TRACE: 1}
+        sizes = {
+            SecondMoments.FULL: d * (d + 1) // 2,
+            SecondMoments.DIAGONAL: d,
+            SecondMoments.TRACE: 1,
+            SecondMoments.NONE: 0,
+        }
         return sizes[self.second_moments]
 
+    @property
+    def _bounds(self) -> RecordBounds:
+        only_cell = self.n_cells == 1 and self.exhaustive
+        return RecordBounds(self.domain.n_features, self.largest_squared_norm, self.second_moments, only_cell)
+
+    def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN) -> Fraction:
+        """Return what a release costs, as proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
+        if noise is Noise.LAPLACE:
+            return self._bounds.l1(self._inverse(scales), neighboring)
+        return self.squared_sensitivity(scales, neighboring) / 2
+
     def squared_sensitivity(self, scales: NoiseScales, neighboring: Neighboring) -> Fraction:
-        r"""Return the squared L2 sensitivity in units of the noise: twice the zCDP cost.
+        """Return the squared L2 sensitivity in units of the noise."""
+        return self._bounds.squared_l2(self._inverse(scales), neighboring)
 
-        Let ``phi(z) = (c, a z, b s(z))`` with c, a, b the inverse noise standard deviations of counts, sums
-        and (diagonal) second moments, and ``s(z)`` the part of ``z z^T`` that is released: ``vech_w``,
-        with ``w`` <= sqrt 2 the ratio of diagonal to off-diagonal noise; the diagonal; or the trace. A
-        record adds ``phi(z)`` to the block of its cell. All of this is exact: the record, or its residual,
-        is already on the grid, and the sums are integers.
-
-        **Largest norm.** ``|phi|^2 = c^2 + a^2 |z|^2 + b^2 |s|^2``, and ``|s|^2`` is at most
-
-        * full: ``sum_i z_i^4 + w^2 sum_{i<j} z_i^2 z_j^2 <= min(P^2, D + w^2 D (D-1)/2)``, by w^2 <= 2 and
-          at a corner of the box;
-        * diagonal: ``sum_i z_i^4 <= min(P^2, P)``, by |z_i| <= 1;
-        * trace: ``|z|^4 <= P^2``.
-
-        We call this bound ``M``, and ``N = c^2 + a^2 P + b^2 M``.
-
-        **Add or remove one record**: exactly one term appears or disappears. Squared sensitivity N.
-
-        **Replace one**, different cells: two orthogonal blocks change, 2 N.
-        **Replace one**, same cell: the count stays, and with ``t = <z, z'>`` we have
-        ``<s(z), s(z')> >= h t^2``: full, ``(w^2/2) t^2 + (1 - w^2/2) sum z_i^2 z'_i^2``, so h = w^2/2;
-        diagonal, ``sum z_i^2 z'_i^2``, so h = 1/D by Cauchy and Schwarz; trace, ``|z|^2 |z'|^2``, so h = 1.
-        Hence ``|phi - phi'|^2 <= 2 a^2 P + 2 b^2 M - 2 a^2 t - 2 b^2 h t^2``, largest over ``|t| <= P`` at
-        ``t = -min(P, a^2 / (2 b^2 h))``. The sensitivity is the larger of the two cases; with one cell
-        only the second exists.
-
-        **Soft cells.** A record adds ``gamma_k phi(z_k)`` to every cell k, with gamma >= 0, sum gamma <= 1
-        (= 1 for one cell) and, for residuals, another ``z_k`` in each cell. The squared distance of two
-        such vectors is convex in (gamma, gamma'), so its maximum is at vertices: one-hot vectors, the
-        cases above, or 0, which is no worse. Soft costs what hard costs.
-
-        **Residuals.** ``z_k`` depends on the record and on released values only, and |z_k| <= 1 = P.
-        """
+    def _inverse(self, scales: NoiseScales) -> InverseScales:
         one = 1 << self.unit_bits
-        c2, a2, b2 = (Fraction(one, s) ** 2 for s in (scales.count, scales.sum, scales.diagonal))
-        w2 = Fraction(scales.diagonal, scales.off_diagonal) ** 2
-        if w2 > 2:
-            raise ValueError("off-diagonal noise must be at least 1/sqrt(2) of the diagonal noise")
-        P = self.largest_squared_norm
-        M, h = self._second_moment_bounds(w2)
-        largest_norm = c2 + a2 * P + b2 * M
-        if neighboring is Neighboring.ADD_REMOVE:
-            return largest_norm
-        t = -min(P, a2 / (2 * b2 * h))
-        same_cell = 2 * a2 * P + 2 * b2 * M - 2 * a2 * t - 2 * b2 * h * t * t
-        return same_cell if self.n_cells == 1 else max(2 * largest_norm, same_cell)
-
-    def _second_moment_bounds(self, w2: Fraction) -> tuple[Fraction, Fraction]:
-        """Return the M and h of the proof."""
-        d, P = self.domain.n_features, self.largest_squared_norm
-        if self.second_moments is SecondMoments.FULL:
-            return min(P * P, d + w2 * d * (d - 1) / 2), w2 / 2
-        if self.second_moments is SecondMoments.DIAGONAL:
-            return min(P * P, P), Fraction(1, d)
-        return P * P, Fraction(1)
+        count, total, second = (Fraction(one, s) for s in (scales.count, scales.sum, scales.diagonal))
+        return InverseScales(count, total, second, Fraction(scales.diagonal, scales.off_diagonal) ** 2)
 
     def calibrate(
-        self, rho: float, neighboring: Neighboring, shares: MomentShares | None = None
+        self,
+        cost: float,
+        neighboring: Neighboring,
+        shares: MomentShares | None = None,
+        noise: Noise = Noise.GAUSSIAN,
     ) -> NoiseScales:
-        """Return the smallest noise, in the proportions of ``shares``, whose cost is at most ``rho``.
+        """Return the smallest noise, in the proportions of ``shares``, that costs at most ``cost``.
 
         Without shares the total noise variance over all released entries is the least possible: block
-        ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to ``A_b sqrt(n_b)``.
+        ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to ``A_b sqrt(n_b)``, or to
+        ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
         """
-        if rho < _SMALLEST_RHO:
+        if cost < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
 
         def affordable(factor: float) -> bool:
-            cost = self.squared_sensitivity(self._shape(shares, factor), neighboring) / 2
-            return cost <= Fraction(rho)
+            return self.cost(self._shape(shares, factor, noise), neighboring, noise) <= Fraction(cost)
 
-        unscaled = self.squared_sensitivity(self._shape(shares, 1.0), neighboring)
-        high = 1.01 * math.sqrt(float(unscaled) / (2 * rho))
+        unscaled = float(self.cost(self._shape(shares, 1.0, noise), neighboring, noise)) / cost
+        high = 1.01 * (unscaled if noise is Noise.LAPLACE else math.sqrt(unscaled))
         while not affordable(high):
             high *= 2
         low = high / 1.05
@@ -170,7 +136,7 @@ class CellMoments:
         for _ in range(40):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if affordable(middle) else (middle, high)
-        return self._shape(shares, high)
+        return self._shape(shares, high, noise)
 
     def uniform(self, stddev: float) -> NoiseScales:
         """Return the same noise, ``stddev`` in scaled units, for every entry (as the papers do)."""
@@ -178,23 +144,25 @@ class CellMoments:
         return NoiseScales(scale, scale, scale, scale)
 
     def plan(
-        self, names: Sequence[str], scales: NoiseScales, neighboring: Neighboring
+        self,
+        names: Sequence[str],
+        scales: NoiseScales,
+        neighboring: Neighboring,
+        noise: Noise = Noise.GAUSSIAN,
     ) -> tuple[PlannedRelease, ...]:
         """Bind noise scales to the events, one for each name, that state their cost."""
-        one = 2.0**self.unit_bits
-        event = ReleaseEvent(
-            name="",
-            neighboring=neighboring,
-            rho=round_up(self.squared_sensitivity(scales, neighboring) / 2),
-            n_draws=self.n_values,
-            smallest_scale=min(astuple(scales)),
-            noise_stddev={
-                "count": scales.count / one,
-                "sum": scales.sum / one,
-                "second moment": scales.diagonal / one,
-            },
-        )
         vector = self._vector(scales)
+        blocks = {"count": scales.count, "sum": scales.sum, "second moment": scales.diagonal}
+        if self.second_moments is SecondMoments.NONE:
+            del blocks["second moment"]
+        event = release_event(
+            cost=self.cost(scales, neighboring, noise),
+            noise=noise,
+            neighboring=neighboring,
+            n_draws=self.n_values,
+            smallest_scale=int(vector.min()),
+            scales={block: scale * 2.0**-self.unit_bits for block, scale in blocks.items()},
+        )
         return tuple(PlannedRelease(vector, replace(event, name=name)) for name in names)
 
     def check_capacity(self, n_records: int) -> None:
@@ -209,6 +177,8 @@ class CellMoments:
         second = np.diagonal(exact.second_moments, axis1=1, axis2=2)
         if self.second_moments is SecondMoments.TRACE:
             second = second.sum(axis=1)
+        elif self.second_moments is SecondMoments.NONE:
+            second = second[:, :0]
         blocks = [
             exact.counts << spare,
             exact.sums.ravel() << (spare - GRID_BITS),
@@ -230,7 +200,7 @@ class CellMoments:
             second = second.reshape(k, d)
         noise = planned.event.noise_stddev
         return NoisyMoments(
-            counts, sums.reshape(k, d), second, noise["count"], noise["sum"], noise["second moment"]
+            counts, sums.reshape(k, d), second, noise["count"], noise["sum"], noise.get("second moment", 0.0)
         )
 
     def _matrices(self, values: FloatArray) -> FloatArray:
@@ -244,28 +214,35 @@ class CellMoments:
         second[:, range(d), range(d)] = diagonal.reshape(k, d)
         return second
 
-    def _shape(self, shares: MomentShares | None, factor: float) -> NoiseScales:
-        """Return scales in the proportions of ``shares``: sigma_b^2 = A_b^2 / f_b, times ``factor``^2."""
-        d = self.domain.n_features
-        norms, entries = self._block_norms(), np.array([1, d, self._n_second])
-        parts = norms * np.sqrt(entries)
+    def _shape(self, shares: MomentShares | None, factor: float, noise: Noise) -> NoiseScales:
+        """Return scales in the proportions of ``shares``, times ``factor``.
+
+        ``sigma_b^2 = A_b^2 / f_b`` for Gaussian noise, ``s_b = A_b / f_b`` for Laplace noise.
+        """
+        norms, entries = self._block_norms(noise), np.array([1, self.domain.n_features, self._n_second])
+        power = 1 if noise is Noise.LAPLACE else 2
+        parts = (norms**2 * entries) ** (1 / 3 if noise is Noise.LAPLACE else 1 / 2)
         if shares is not None:
             parts = np.array([shares.count, shares.sum, shares.second_moment])
-        stddev = factor * norms / np.sqrt(parts / parts.sum()) * 2.0**self.unit_bits
+        released = entries > 0
+        parts = np.where(released, parts / parts[released].sum(), 1.0)
+        stddev = factor * np.where(released, norms, 1.0) / parts ** (1 / power) * 2.0**self.unit_bits
         count, total, diagonal = (math.ceil(s) for s in stddev)
-        off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if self._in_ball else diagonal
+        wide = noise is Noise.GAUSSIAN and self._in_ball
+        off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if wide else diagonal
         return NoiseScales(count, total, diagonal, off_diagonal)
 
-    def _block_norms(self) -> FloatArray:
+    def _block_norms(self, noise: Noise) -> FloatArray:
         """Return the largest norms of (1, z, s(z)), with w = 1 in the box and w = sqrt 2 in a ball."""
-        w2 = Fraction(2 if self._in_ball else 1)
-        largest = [1.0, float(self.largest_squared_norm), float(self._second_moment_bounds(w2)[0])]
-        return np.sqrt(largest)
+        if noise is Noise.LAPLACE:
+            return np.array([1.0, float(self._bounds.l1_norm), float(self._bounds.l1_second_norm)])
+        second = self._bounds.squared_second_norm(Fraction(2 if self._in_ball else 1))
+        return np.sqrt([1.0, float(self.largest_squared_norm), float(second)])
 
     def _vector(self, scales: NoiseScales) -> IntArray:
         """Lay out the scale of every entry like ``to_units`` does; read-only, as rounds share it."""
         k, d = self.n_cells, self.domain.n_features
-        diagonal = 1 if self.second_moments is SecondMoments.TRACE else d
+        diagonal = min(self._n_second, 1 if self.second_moments is SecondMoments.TRACE else d)
         off_diagonal = self._n_second - diagonal
         lengths = [k, k * d, k * diagonal, k * off_diagonal]
         vector = np.repeat(np.array(astuple(scales), dtype=np.int64), lengths)

@@ -5,21 +5,26 @@ from dataclasses import dataclass, fields
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.discrete_gaussian import LARGEST_SCALE
+from dpmorse.privacy.sampler import LARGEST_SCALE
 
 
 @dataclass(frozen=True, kw_only=True)
 class MomentShares:
-    """Which part of a release's zCDP cost goes to each block; the parts sum to 1."""
+    """Which part of a release's cost goes to each block; the parts sum to 1.
+
+    ``second_moment`` is 0 where no second moments are released.
+    """
 
     count: float
     sum: float
-    second_moment: float
+    second_moment: float = 0.0
 
     def __post_init__(self) -> None:
         """Check that the parts are positive and sum to 1."""
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "second_moment" and value == 0:
+                continue
             _validate.open_unit_interval(**{f"shares.{field.name}": value})
         total = self.count + self.sum + self.second_moment
         if abs(total - 1) > 1e-9:

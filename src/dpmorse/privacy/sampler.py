@@ -1,9 +1,12 @@
-r"""Exact sampling of the discrete Gaussian N_Z(0, s^2) for integer scales, many draws at once.
+r"""Exact sampling on the integers: discrete Gaussian and Laplace noise, and random choices.
 
-Law (Theorem 1 of docs/privacy.md). Draw ``U`` uniform on {0..s-1} and ``V`` with P(V >= k) = e^-k, put
-``y = V + U/s`` and accept with probability ``exp(-g)``, ``g = U/s + (y - 1)^2 / 2``. An accepted
-``Y = U + s V`` has mass proportional to exp(-V) exp(-g) = e^{-1/2} exp(-Y^2 / 2 s^2). A random sign, with
-"-0" rejected, makes it N_Z(0, s^2). About 48 % of proposals are accepted.
+Law (Theorem 1 of docs/privacy.md). For N_Z(0, s^2), s an integer, draw ``U`` uniform on {0..s-1} and ``V``
+with P(V >= k) = e^-k, put ``y = V + U/s`` and accept with probability ``exp(-g)``,
+``g = U/s + (y - 1)^2 / 2``. An accepted ``Y = U + s V`` has mass proportional to
+exp(-V) exp(-g) = e^{-1/2} exp(-Y^2 / 2 s^2). A random sign, with "-0" rejected, makes it N_Z(0, s^2). About
+48 % of proposals are accepted. With ``g = U/s`` the accepted mass is exp(-Y/s) instead: the discrete
+Laplace. A choice with weights exp(-r p_i) proposes an option uniformly and accepts it with probability
+exp(-r p_i).
 
 No float ever decides. ``V`` compares 64 random bits with integer thresholds. The acceptance compares 64
 random bits with a float64 value of ``exp(-g)`` only where the two differ by more than ``2^-40``, far more
@@ -11,6 +14,8 @@ than the float can be wrong (below 2^-47); the rest, about one draw in 2^39, is 
 arithmetic with as many further random bits as it takes.
 """
 
+import functools
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Protocol
@@ -18,8 +23,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dpmorse.privacy.lazy_uniform import LazyUniform
 from dpmorse.privacy.random_bytes import ByteSource
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 LARGEST_SCALE = 2**56
 """Keeps U + s V inside int64 for V < 127; a larger V has probability e^-127 and is never accepted."""
@@ -31,19 +37,28 @@ _BATCH = 1 << 16  # draws at a time: bounds the working memory, keeps it in cach
 _SMALL = 1 << 12  # proposals at a time below which their number costs next to nothing
 
 _Words = npt.NDArray[np.uint64]
+_Accept = Callable[[IntArray, IntArray, IntArray], BoolArray]
 
 
 class NoiseSampler(Protocol):
-    """Independent integer noise: one draw of N_Z(0, s^2) for each scale s."""
+    """Independent integer noise, and random choices."""
 
     secure: bool
 
-    def __call__(self, scales: IntArray) -> IntArray:
-        """Draw the noise of one release, in one batch."""
+    def gaussian(self, scales: IntArray) -> IntArray:
+        """Draw the noise of one release: N_Z(0, s^2) for each scale s."""
+        ...
+
+    def laplace(self, scales: IntArray) -> IntArray:
+        """Draw the noise of one release: mass proportional to exp(-|x| / s) for each scale s."""
+        ...
+
+    def choose(self, penalties: IntArray, rate: Fraction) -> int:
+        """Draw one index with probability proportional to exp(-rate * penalty)."""
         ...
 
 
-class DiscreteGaussianSampler:
+class NativeSampler:
     """The library's sampler, on an injectable source of random bytes.
 
     Parameters
@@ -59,38 +74,58 @@ class DiscreteGaussianSampler:
         self._source = source
         self._tolerance = tolerance
 
-    def __call__(self, scales: IntArray) -> IntArray:
+    def gaussian(self, scales: IntArray) -> IntArray:
         """Draw one N_Z(0, s^2) for each scale s in 1..2^56."""
+        return self._draw(scales, self._accept_gaussian)
+
+    def laplace(self, scales: IntArray) -> IntArray:
+        """Draw one discrete Laplace number for each scale s in 1..2^56."""
+        return self._draw(scales, self._accept_laplace)
+
+    def choose(self, penalties: IntArray, rate: Fraction) -> int:
+        """Draw one index by the exponential mechanism; the smallest penalty must be 0."""
+        penalties = np.asarray(penalties, dtype=np.int64)
+        if not penalties.size or penalties.min() != 0:
+            raise ValueError("penalties must be given, the smallest of them 0.")
+        while True:  # every proposal succeeds with probability at least 1 / size
+            indices = self._uniform_below(np.full(_SMALL, penalties.size, dtype=np.int64))[0]
+            tried = penalties[indices]
+            exponents: FloatArray = float(rate) * tried.astype(np.float64)
+            accepted = self._bernoulli_exp(exponents, functools.partial(_times, rate, tried))
+            if accepted.any():
+                return int(indices[accepted.argmax()])
+
+    def _draw(self, scales: IntArray, accept: _Accept) -> IntArray:
         scales = np.asarray(scales, dtype=np.int64)
         if scales.size and not (scales.min() >= 1 and scales.max() <= LARGEST_SCALE):
             raise ValueError(f"scales must lie in 1..2^56, got {scales.min()}..{scales.max()}.")
         noise = np.empty(scales.shape, dtype=np.int64)
         for start in range(0, scales.size, _BATCH):
-            self._fill(noise[start : start + _BATCH], scales[start : start + _BATCH])
+            self._fill(noise[start : start + _BATCH], scales[start : start + _BATCH], accept)
         return noise
 
-    def _fill(self, noise: IntArray, scales: IntArray) -> None:
+    def _fill(self, noise: IntArray, scales: IntArray, accept: _Accept) -> None:
         """Propose until every entry of ``noise`` is accepted; few entries get several tries at once."""
         waiting = np.arange(scales.size)
         while waiting.size:
             tries = int(np.clip(_SMALL // waiting.size, 1, 8))
-            proposals, accepted = self._propose(np.tile(scales[waiting], tries))
+            proposals, accepted = self._propose(np.tile(scales[waiting], tries), accept)
             accepted = accepted.reshape(tries, waiting.size)
             first = accepted.argmax(axis=0), np.arange(waiting.size)
             done = accepted[first]
             noise[waiting[done]] = proposals.reshape(tries, waiting.size)[first][done]
             waiting = waiting[~done]
 
-    def _propose(self, scales: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    def _propose(self, scales: IntArray, accept: _Accept) -> tuple[IntArray, BoolArray]:
         """Propose one signed value for each scale and say which are accepted."""
         remainders, negative = self._uniform_below(scales)
         quotients = self._geometric(scales.size)
-        accepted = self._accept(remainders, quotients, scales)
+        accepted = accept(remainders, quotients, scales)
         values = remainders + scales * quotients
         accepted &= ~(negative & (values == 0))  # "-0" would count zero twice
         return np.where(negative, -values, values), accepted
 
-    def _uniform_below(self, bounds: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    def _uniform_below(self, bounds: IntArray) -> tuple[IntArray, BoolArray]:
         """Draw uniform integers in 0..bound-1 by rejection on the fewest bits that suffice.
 
         Also return the top bit of the words drawn: no bound reaches it, so it is an independent coin.
@@ -114,74 +149,42 @@ class DiscreteGaussianSampler:
         return counts
 
     def _geometric_exactly(self, word: int) -> int:
-        uniform = _LazyUniform(word, self._source)
+        uniform = LazyUniform(word, self._source)
         count = 0
         while uniform.is_below_exp_minus(Fraction(count + 1)):
             count += 1
         return count
 
-    def _accept(self, remainders: IntArray, quotients: IntArray, scales: IntArray) -> npt.NDArray[np.bool_]:
-        """Draw Bernoulli(exp(-g)) for each proposal; see the module's docstring."""
+    def _accept_gaussian(self, remainders: IntArray, quotients: IntArray, scales: IntArray) -> BoolArray:
         fraction = remainders / scales
-        exponent = fraction + 0.5 * np.square(quotients + fraction - 1)
-        words = self._words(scales.size)
-        gap: FloatArray = np.exp(-exponent) - words * 2.0**-64
-        accepted = gap > 0
+        exponents = fraction + 0.5 * np.square(quotients + fraction - 1)
+
+        def exact(i: int) -> Fraction:
+            part = Fraction(int(remainders[i]), int(scales[i]))
+            return part + (int(quotients[i]) + part - 1) ** 2 / 2
+
+        return self._bernoulli_exp(exponents, exact)
+
+    def _accept_laplace(self, remainders: IntArray, quotients: IntArray, scales: IntArray) -> BoolArray:
+        return self._bernoulli_exp(
+            remainders / scales, lambda i: Fraction(int(remainders[i]), int(scales[i]))
+        )
+
+    def _bernoulli_exp(self, exponents: FloatArray, exact: Callable[[int], Fraction]) -> BoolArray:
+        """Draw Bernoulli(exp(-g)) for each exponent g; ``exact(i)`` is g where the float may not decide."""
+        words = self._words(exponents.size)
+        gap: FloatArray = np.exp(-exponents) - words * 2.0**-64
+        accepted: BoolArray = gap > 0
         for i in np.flatnonzero(np.abs(gap) <= self._tolerance):
-            exact = _exponent_exactly(int(remainders[i]), int(quotients[i]), int(scales[i]))
-            accepted[i] = _LazyUniform(int(words[i]), self._source).is_below_exp_minus(exact)
+            accepted[i] = LazyUniform(int(words[i]), self._source).is_below_exp_minus(exact(int(i)))
         return accepted
 
     def _words(self, n: int) -> _Words:
         return np.frombuffer(self._source(8 * n), dtype="<u8").astype(np.uint64)
 
 
-class _LazyUniform:
-    """A uniform real in [0, 1) known by its first 64 bits, extended when a comparison needs more."""
-
-    def __init__(self, first_word: int, source: ByteSource) -> None:
-        self._source = source
-        self._numerator, self._bits = first_word, 64
-
-    def is_below_exp_minus(self, exponent: Fraction) -> bool:
-        """Decide ``uniform < exp(-exponent)`` exactly."""
-        while True:
-            low, high = _exp_minus_bounds(exponent, self._bits + 16)
-            if Fraction(self._numerator + 1, 1 << self._bits) <= low:
-                return True
-            if Fraction(self._numerator, 1 << self._bits) >= high:
-                return False
-            self._numerator = (self._numerator << 64) | int.from_bytes(self._source(8), "little")
-            self._bits += 64
-
-
-def _exponent_exactly(remainder: int, quotient: int, scale: int) -> Fraction:
-    fraction = Fraction(remainder, scale)
-    return fraction + (quotient + fraction - 1) ** 2 / 2
-
-
-def _exp_minus_bounds(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Enclose exp(-exponent), exponent >= 0, in an interval of width about 2^-bits.
-
-    ``exp(-x) = exp(-x/m)^m`` with m > x; the alternating series of exp(-x/m) encloses its limit between
-    two partial sums.
-    """
-    parts = int(exponent) + 1
-    step = exponent / parts
-    term, partial, k = Fraction(1), Fraction(1), 0
-    precision = Fraction(1, parts << bits)
-    while term > precision or k % 2:  # an even number of terms: the partial sum is above its limit
-        k += 1
-        term = _coarsen(term * step / k, 2 * bits)
-        partial += term if k % 2 == 0 else -term
-    # coarsening moved each term by less than 2^-2bits, all together by far less than `precision`
-    low, high = max(Fraction(0), partial - term - precision), partial + precision
-    return low**parts, high**parts
-
-
-def _coarsen(value: Fraction, bits: int) -> Fraction:
-    """Round down to a multiple of 2^-bits, to keep numerators short."""
-    return Fraction((value.numerator << bits) // value.denominator, 1 << bits)
+def _times(rate: Fraction, penalties: IntArray, i: int) -> Fraction:
+    return rate * int(penalties[i])
 
 
 def _all_ones_below(bounds: IntArray) -> _Words:
