@@ -2,9 +2,12 @@
 
 from dpmorse.densities import GaussianMixture as GaussianMixture
 from dpmorse.engine import InMemoryEngine as InMemoryEngine
+from dpmorse.estimators import DPCube as DPCube
+from dpmorse.estimators import DPLloyd as DPLloyd
 from dpmorse.estimators import DPMoG as DPMoG
 from dpmorse.estimators import DPMoGHard as DPMoGHard
 from dpmorse.estimators import DPMorse as DPMorse
+from dpmorse.estimators import DPTree as DPTree
 from dpmorse.estimators import MorseClustering as MorseClustering
 from dpmorse.estimators import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.estimators import load as load

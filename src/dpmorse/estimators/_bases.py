@@ -3,13 +3,16 @@
 from typing import Any
 
 from dpmorse.estimators._base import PrivateMixtureEstimator
+from dpmorse.estimators.dp_cube import DPCube
+from dpmorse.estimators.dp_lloyd import DPLloyd
+from dpmorse.estimators.dp_tree import DPTree
 from dpmorse.estimators.dpmog import DPMoG
 from dpmorse.estimators.dpmog_hard import DPMoGHard
 from dpmorse.estimators.private_gaussian_mixture import PrivateGaussianMixture
 from dpmorse.exceptions import ModelFormatError
 
 BASES: dict[str, type[PrivateMixtureEstimator]] = {
-    kind.__name__: kind for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard)
+    kind.__name__: kind for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
 }
 
 

@@ -8,18 +8,19 @@ noise is shrunk away.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators._metric import Metric
+from dpmorse.estimators._parameters import Parameters
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._shrinkage import floor_spectrum, mean_residuals, rebuild, shrink_to_identity
 from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments
 from dpmorse.statistics.cells import WEIGHT_BITS
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import FloatArray
 
 N_ROUNDS = (3, 10)
 _SHARES = MomentShares(count=0.10, sum=0.35, second_moment=0.55)
@@ -31,38 +32,21 @@ _SMALLEST_VARIANCE = 0.002  # in units of z
 _SUPPORT = 3.0  # standard deviations of a count
 
 
-@dataclass(frozen=True)
-class Components:
-    """A mixture in units of z, and which components the last release supports."""
-
-    weights: FloatArray
-    means: FloatArray
-    covariances: FloatArray
-    supported: BoolArray
-
-    @classmethod
-    def at(cls, means: FloatArray, variance: float) -> "Components":
-        """Return equal, round components."""
-        k, d = means.shape
-        covariances = np.tile(max(variance, _SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
-        return cls(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
-
-    def kept(self, at_least: int) -> "Components":
-        """Drop unsupported components, but keep the heaviest ones that were asked for."""
-        keep = self.supported.copy()
-        keep[np.argsort(-self.weights)[:at_least]] = True
-        weights = self.weights[keep] / self.weights[keep].sum()
-        return Components(weights, self.means[keep], self.covariances[keep], self.supported[keep])
-
-    def mixture(self, metric: Metric) -> GaussianMixture:
-        """Return the mixture in the caller's units."""
-        means, covariances = self.means / metric.radius, self.covariances / metric.radius**2
-        return GaussianMixture(self.weights, means, covariances).affine(
-            metric.domain.unit, metric.domain.centre
-        )
+def start_at(means: FloatArray, variance: float) -> Parameters:
+    """Return equal, round components."""
+    k, d = means.shape
+    covariances = np.tile(max(variance, _SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
+    return Parameters(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
 
 
-def release_components(releases: Releases, metric: Metric, start: Components, rho: float) -> Components:
+def in_units_of(metric: Metric, components: Parameters) -> GaussianMixture:
+    """Return the mixture in the caller's units; components that were kept have weight, supported or not."""
+    means, covariances = components.means / metric.radius, components.covariances / metric.radius**2
+    scaled = GaussianMixture(components.weights, means, covariances)
+    return scaled.affine(metric.domain.unit, metric.domain.centre)
+
+
+def release_components(releases: Releases, metric: Metric, start: Parameters, rho: float) -> Parameters:
     """Spend ``rho`` on rounds of expectation-maximisation."""
     k, d = start.means.shape
     radius = _RADIUS * math.sqrt(d)
@@ -91,14 +75,14 @@ def _n_rounds(
 
 
 def maximise(
-    previous: Components,
+    previous: Parameters,
     noisy: NoisyMoments,
     project: Callable[[FloatArray], FloatArray],
     radii: FloatArray | float,
     smallest_variance: float,
     *,
     relaxation: float = 1.0,
-) -> Components:
+) -> Parameters:
     """Return what the released residuals, which were shrunk to balls of ``radii``, make of components.
 
     ``project`` moves means to where records can be.
@@ -116,7 +100,7 @@ def maximise(
     means = project(previous.means + np.einsum("kij,kj->ki", factors, steps))
     covariances = floor_spectrum(np.einsum("kij,kjl,kml->kim", factors, spread, factors), smallest_variance)
     weights = np.maximum(noisy.counts, 1.0)
-    return Components(
+    return Parameters(
         weights / weights.sum(),
         np.where(supported[:, None], means, previous.means),
         np.where(supported[:, None, None], covariances, previous.covariances),

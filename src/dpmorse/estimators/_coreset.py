@@ -68,9 +68,16 @@ def release_coreset(
     return _heavy(balls, noisy.count_stddev, metric.n_records, n_components)
 
 
-def k_means(points: FloatArray, n_clusters: int, n_init: int, rng: np.random.Generator) -> KMeans:
-    """Cluster points that were drawn from released values."""
-    return KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31))).fit(points)
+def k_means(
+    points: FloatArray,
+    n_clusters: int,
+    n_init: int,
+    rng: np.random.Generator,
+    weights: FloatArray | None = None,
+) -> KMeans:
+    """Cluster points that were released, or drawn from released values."""
+    found = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
+    return found.fit(points, sample_weight=weights)
 
 
 def spread_centres(

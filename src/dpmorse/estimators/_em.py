@@ -11,7 +11,8 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.estimators._documents import domain_to_dict
 from dpmorse.estimators._fitting import PrivateFit, Released
-from dpmorse.estimators._maximisation import Parameters, Prior, maximise, project, relocate
+from dpmorse.estimators._maximisation import Prior, maximise, project, relocate
+from dpmorse.estimators._parameters import Parameters
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._settings import EMSettings
 from dpmorse.estimators._starts import packed_centres
@@ -109,7 +110,7 @@ class PrivateEM(PrivateFit):
     def _release(self, releases: Releases, plan: Rounds, rng: np.random.Generator) -> Released:
         parameters = self._run(releases, plan, _start(plan.statistic, rng))
         domain = plan.settings.domain
-        return Released(_in_users_units(parameters, domain), domain, bool(parameters.supported.any()))
+        return Released(parameters.mixture(domain), domain, bool(parameters.supported.any()))
 
     def _run(self, releases: Releases, plan: Rounds, parameters: Parameters) -> Parameters:
         """Alternate exact sums, one noisy release, and the M-step on the average of the last releases."""
@@ -164,11 +165,6 @@ def _start(statistic: CellMoments, rng: np.random.Generator) -> Parameters:
         covariances=np.tile(_START_VARIANCE * np.eye(domain.n_features), (k, 1, 1)),
         supported=np.zeros(k, dtype=bool),
     )
-
-
-def _in_users_units(parameters: Parameters, domain: Domain) -> GaussianMixture:
-    scaled = GaussianMixture(parameters.released_weights, parameters.means, parameters.covariances)
-    return scaled.affine(domain.unit, domain.centre)
 
 
 def uniform_stddev(squared_sensitivity: float, rho: float) -> float:

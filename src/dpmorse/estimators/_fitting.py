@@ -83,7 +83,7 @@ class PrivateFit(PrivateMixtureEstimator):
         ):
             records = read_numbers(self, table)
             _warn_of_weak_promise(settings.budget, len(records))
-            releases = Releases(records, engine, mechanism, settings.budget.neighboring)
+            releases = Releases(records, engine, mechanism, settings.budget)
             released = self._release(releases, plan, randomness.init)
         if not released.supported:
             _warn_of_pure_noise()

@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmorse.estimators._parameters import Parameters
 from dpmorse.estimators._shrinkage import rebuild
 from dpmorse.statistics.domain import GRID_BITS, Domain, shrink_to_ball
 from dpmorse.statistics.sums import NoisyMoments
@@ -26,23 +26,6 @@ from dpmorse.typing import FloatArray
 _SUPPORT = 3.0  # standard deviations of the count
 _WORTH_SPLITTING = 8.0  # likewise: both halves are then likely to be supported
 _FLOOR_OF_EDGE = 0.25
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """A mixture in scaled units, and which components the last release supports."""
-
-    weights: FloatArray
-    means: FloatArray
-    covariances: FloatArray
-    supported: npt.NDArray[np.bool_]
-
-    @property
-    def released_weights(self) -> FloatArray:
-        """Weights with unsupported components at 0; all equal if the noise supports none."""
-        weights = np.where(self.supported, self.weights, 0.0)
-        total = weights.sum()
-        return weights / total if total > 0 else np.full(weights.size, 1 / weights.size)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpmorse.engine import Cells, Engine
-from dpmorse.privacy import Mechanism, Neighboring, Noise
+from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise
 from dpmorse.statistics import (
     CellMoments,
     ColumnHistograms,
@@ -28,8 +28,17 @@ class Releases:
     records: Any
     engine: Engine
     mechanism: Mechanism
-    neighboring: Neighboring
-    noise: Noise = Noise.GAUSSIAN
+    budget: Budget
+
+    @property
+    def neighboring(self) -> Neighboring:
+        """The relation under which a share is spent."""
+        return self.budget.neighboring
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of sums: Laplace for a pure promise."""
+        return Noise.LAPLACE if self.budget.is_pure else Noise.GAUSSIAN
 
     def counts(self, name: str, statistic: ColumnHistograms, rho: float) -> tuple[FloatArray, float]:
         """Release histograms; return them with the standard deviation of their noise."""
@@ -57,9 +66,10 @@ class Releases:
         exact = statistic.to_units(self.engine.reduce(self.records, statistic, cells))
         return statistic.from_units(self.mechanism.release(exact, planned), planned)
 
-    def choose(self, name: str, penalties: IntArray, limit: int, rho: float) -> int:
-        """Choose an option by its cost, of which one record contributes at most ``limit``."""
-        return self.mechanism.choose(penalties, SwapCosts.plan(name, limit, rho, self.neighboring))
+    def choose(self, name: str, penalties: IntArray, limit: int, cost: float) -> int:
+        """Choose an option by its penalty, to which one record contributes at most ``limit``."""
+        planned = SwapCosts.plan(name, limit, cost, self.neighboring, pure=self.budget.is_pure)
+        return self.mechanism.choose(penalties, planned)
 
     def _counts(
         self, name: str, statistic: GroupCounts, exact: IntArray, cost: float

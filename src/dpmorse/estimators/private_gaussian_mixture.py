@@ -1,6 +1,5 @@
 """The default base: a mixture that is measured in four stages, each in units found by the one before."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +9,21 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.estimators import _components, _coreset
-from dpmorse.estimators._components import Components, release_components
+from dpmorse.estimators._components import in_units_of, release_components, start_at
 from dpmorse.estimators._coreset import release_coreset, spread_centres
 from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._metric import measure
 from dpmorse.estimators._ranges import occupied_box
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._settings import NOISE_BACKENDS, check_size
+from dpmorse.estimators._stages import Stage, Stages
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
-from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_rho
-from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.calibration import refuse_pure
 from dpmorse.statistics import Domain
 from dpmorse.statistics.cells import LARGEST_N_CELLS
 from dpmorse.statistics.histograms import N_BINS
 
-_SHARES = {"ranges": 0.04, "moments": 0.10, "coreset": 0.34, "components": 0.52}
 _SOME_CLUSTERS = 6  # where nobody says how many there are
 
 
@@ -78,42 +76,14 @@ class StageSettings:
         }
 
 
-@dataclass(frozen=True)
-class Stages:
-    """What each stage may spend. How a stage divides it depends on what was released before."""
-
-    settings: StageSettings
-    rho: float
-
-    @property
-    def events(self) -> Sequence[ReleaseEvent]:
-        """One event for each stage, with the most noise values it may draw."""
-        draws = largest_n_draws(self.settings)
-        return [
-            ReleaseEvent(
-                name=stage,
-                neighboring=self.settings.budget.neighboring,
-                rho=self.rho_of(stage),
-                n_draws=draws[stage],
-                smallest_scale=SMALLEST_SCALE,
-                noise_stddev={},
-            )
-            for stage in _SHARES
-        ]
-
-    def rho_of(self, stage: str) -> float:
-        """Return what a stage may spend."""
-        return _SHARES[stage] * self.rho
-
-
-def largest_n_draws(settings: StageSettings) -> dict[str, int]:
-    """Return the largest number of noise values of each stage."""
+def stages_of(settings: StageSettings) -> dict[str, Stage]:
+    """Return what each stage may spend, and the most noise values it may draw."""
     k, d = settings.n_components, settings.domain.n_features
     return {
-        "ranges": N_BINS * d,
-        "moments": 1 + 2 * d,
-        "coreset": _coreset.N_ROUNDS * _coreset.largest_n_cells(k) * (2 + d),
-        "components": _components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2),
+        "ranges of the columns": Stage(0.04, N_BINS * d),
+        "moments of the columns": Stage(0.10, 1 + 2 * d),
+        "coreset": Stage(0.34, _coreset.N_ROUNDS * _coreset.largest_n_cells(k) * (2 + d)),
+        "components": Stage(0.52, _components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)),
     }
 
 
@@ -219,43 +189,27 @@ class PrivateGaussianMixture(PrivateFit):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _plan(self, n_features: int) -> Stages:
+    def _plan(self, n_features: int) -> Stages[StageSettings]:
         settings = StageSettings.of(self, n_features)
-        n_draws = sum(largest_n_draws(settings).values())
-        return Stages(settings, affordable_rho(settings.budget, settings.calibration, n_draws=n_draws))
+        refuse_pure(settings.budget)
+        return Stages.of(settings, stages_of(settings))
 
-    def _release(self, releases: Releases, plan: Stages, rng: np.random.Generator) -> Released:
+    def _release(self, releases: Releases, plan: Stages[StageSettings], rng: np.random.Generator) -> Released:
         settings = plan.settings
-        box = occupied_box(releases, settings.domain, plan.rho_of("ranges"))
-        metric = measure(releases, settings.domain, box, plan.rho_of("moments"))
-        balls = release_coreset(releases, metric, settings.n_components, plan.rho_of("coreset"), rng)
-        start = Components.at(*spread_centres(balls, metric, settings.n_components, rng))
-        components = release_components(releases, metric, start, plan.rho_of("components"))
+        box = occupied_box(releases, settings.domain, plan.cost_of("ranges of the columns"))
+        metric = measure(releases, settings.domain, box, plan.cost_of("moments of the columns"))
+        balls = release_coreset(releases, metric, settings.n_components, plan.cost_of("coreset"), rng)
+        start = start_at(*spread_centres(balls, metric, settings.n_components, rng))
+        components = release_components(releases, metric, start, plan.cost_of("components"))
         kept = components.kept(at_least=min(settings.min_components, settings.n_components))
-        return Released(kept.mixture(metric), metric.domain, bool(components.supported.any()))
+        return Released(in_units_of(metric, kept), metric.domain, bool(components.supported.any()))
 
     def _check_restored(
-        self, plan: Stages, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+        self, plan: Stages[StageSettings], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
     ) -> None:
         if mixture.n_components > plan.settings.n_components:
             raise ModelFormatError("the mixture has more than n_components components.")
         if domain.radius is None:
             raise ModelFormatError("the domain must have a radius.")
-        if not _is_of_stages(plan, report):
+        if not plan.cover(report):
             raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
-
-
-def _is_of_stages(plan: Stages, report: PrivacyReport) -> bool:
-    """Check the order of the stages, and that no more was spent than planned."""
-    spent, planned = Composition.of(report.events), Composition.of(plan.events)
-    names = [event.name.split(",")[0] for event in report.events]
-    n_rounds = len(names) - 2 - _coreset.N_ROUNDS
-    fewest, most = _components.N_ROUNDS
-    expected = ["ranges of the columns", "moments of the columns"]
-    expected += ["coreset"] * _coreset.N_ROUNDS + ["components"] * n_rounds
-    return (
-        fewest <= n_rounds <= most
-        and names == expected
-        and spent.rho <= planned.rho * (1 + 1e-9)
-        and all(event.neighboring is plan.settings.budget.neighboring for event in report.events)
-    )

@@ -27,11 +27,7 @@ class Calibration(StrEnum):
 
 def affordable_rho(budget: Budget, calibration: Calibration, *, n_draws: int) -> float:
     """Return how much zCDP cost the budget buys when ``n_draws`` noise values will be drawn."""
-    if budget.is_pure:
-        raise InvalidParameterError(
-            "delta must lie strictly between 0 and 1, got 0: Gaussian noise has no pure form. "
-            "DPLloyd has one, with Laplace noise."
-        )
+    refuse_pure(budget)
     if calibration is Calibration.PAPER:
         return _bun_steinke_rho(budget.epsilon, budget.delta)
     rho = accounting.zcdp_rho(budget.epsilon, budget.delta)
@@ -44,6 +40,15 @@ def affordable_rho(budget: Budget, calibration: Calibration, *, n_draws: int) ->
     if reserve >= budget.delta:
         return rho
     return max(rho, accounting.gaussian_mu(budget.epsilon, budget.delta - reserve) ** 2 / 2)
+
+
+def refuse_pure(budget: Budget) -> None:
+    """Say that a method with Gaussian noise cannot promise delta = 0."""
+    if budget.is_pure:
+        raise InvalidParameterError(
+            "delta must lie strictly between 0 and 1, got 0: Gaussian noise has no pure form. "
+            "DPLloyd, DPCube and DPTree have one, with Laplace noise."
+        )
 
 
 def affordable_epsilon(budget: Budget) -> float:

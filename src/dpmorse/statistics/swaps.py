@@ -56,8 +56,10 @@ class SwapCosts:
         return (kept + moved).astype(np.int64)
 
     @staticmethod
-    def plan(name: str, limit: int, rho: float, neighboring: Neighboring) -> PlannedChoice:
-        """Return a choice by these costs that costs at most ``rho`` in every curve.
+    def plan(
+        name: str, limit: int, cost: float, neighboring: Neighboring, *, pure: bool = False
+    ) -> PlannedChoice:
+        """Return a choice by these costs that costs at most ``cost``: epsilon if ``pure``, else rho.
 
         Privacy
         -------
@@ -65,7 +67,7 @@ class SwapCosts:
         options move apart by at most ``rate * limit``; replacing one record, by twice that (Theorem 7).
         """
         moved = limit * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
-        log_range = Fraction(accounting.largest_range(rho))
+        log_range = Fraction(cost if pure else accounting.largest_range(cost))
         event = release_event(
             name=name, cost=log_range, noise=Noise.CHOICE, neighboring=neighboring, n_draws=1
         )

@@ -1,0 +1,171 @@
+"""The bases that find centres first and measure the records around them afterwards."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.engine import Engine
+from dpmorse.estimators._covariances import release_covariances
+from dpmorse.estimators._documents import domain_to_dict
+from dpmorse.estimators._fitting import PrivateFit, Released
+from dpmorse.estimators._releases import Releases
+from dpmorse.estimators._settings import LARGEST_N_ITER, NOISE_BACKENDS, check_size
+from dpmorse.estimators._stages import Stage, Stages
+from dpmorse.exceptions import InvalidParameterError, ModelFormatError
+from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
+from dpmorse.statistics import Domain
+from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.typing import FloatArray
+
+_SHARE_OF_SIZE = 0.02  # of the budget, for the number of records where that is not public
+
+
+@dataclass(frozen=True)
+class CentreSettings:
+    """Checked parameters of a base that finds centres."""
+
+    n_components: int
+    n_iter: int | None
+    budget: Budget
+    domain: Domain
+    capped: bool
+    covariance_share: float
+    calibration: Calibration
+    noise: str
+
+    @classmethod
+    def of(cls, estimator: Any, n_features: int) -> "CentreSettings":
+        """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
+        n_iter = estimator.n_iter
+        settings = cls(
+            n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
+            n_iter=None if n_iter is None else _validate.positive_int(n_iter=n_iter, at_most=LARGEST_N_ITER),
+            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
+            capped=_validate.boolean(capped=estimator.capped),
+            covariance_share=_check_share(estimator.covariance_share),
+            calibration=Calibration(
+                _validate.choice(calibration=estimator.calibration, among=("gaussian", "zcdp"))
+            ),
+            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
+        )
+        check_size(settings.n_components, n_features)
+        return settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor's parameters as plain data for a model file."""
+        return {
+            "n_components": self.n_components,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
+            "neighboring": self.budget.neighboring.value,
+            "n_iter": self.n_iter,
+            "radius": self.domain.radius,
+            "capped": self.capped,
+            "covariance_share": self.covariance_share,
+            "calibration": self.calibration.value,
+            "noise": self.noise,
+        }
+
+
+CentrePlan = Stages[CentreSettings]
+
+
+class CentreBase(PrivateFit):
+    """Finds centres, then measures the mean and the covariance of the records around each.
+
+    Subclasses say how centres are found (``_find_centres``) and how many noise values that may take
+    (``_largest_n_draws``).
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        epsilon: float | None = None,
+        delta: float = DEFAULT_DELTA,
+        bounds: Any = None,
+        neighboring: str = "add-remove",
+        n_iter: int | None = None,
+        radius: float | None = None,
+        capped: bool = False,
+        covariance_share: float = 0.6,
+        calibration: str = "gaussian",
+        noise: str = "native",
+        engine: Engine | None = None,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighboring = neighboring
+        self.n_iter = n_iter
+        self.radius = radius
+        self.capped = capped
+        self.covariance_share = covariance_share
+        self.calibration = calibration
+        self.noise = noise
+        self.engine = engine
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @property
+    def cluster_centers_(self) -> FloatArray:
+        """The released centres, in the units of X: the means of the components."""
+        return self.mixture_.means
+
+    def _largest_n_draws(self, settings: CentreSettings) -> int:
+        """Return the most noise values that finding centres may draw."""
+        raise NotImplementedError
+
+    def _find_centres(
+        self, releases: Releases, plan: CentrePlan, n_records: float, rng: np.random.Generator
+    ) -> FloatArray:
+        """Spend the cost of the stage "centres" on them; return them in scaled units."""
+        raise NotImplementedError
+
+    def _plan(self, n_features: int) -> CentrePlan:
+        settings = CentreSettings.of(self, n_features)
+        size = 0.0 if settings.budget.neighboring is Neighboring.REPLACE_ONE else _SHARE_OF_SIZE
+        n_values = settings.n_components * (1 + n_features + n_features * (n_features + 1) // 2)
+        return Stages.of(
+            settings,
+            {
+                "number of records": Stage(size, 1),
+                "centres": Stage(1 - size - settings.covariance_share, self._largest_n_draws(settings)),
+                "covariances": Stage(settings.covariance_share, n_values),
+            },
+        )
+
+    def _release(self, releases: Releases, plan: CentrePlan, rng: np.random.Generator) -> Released:
+        domain = plan.settings.domain
+        n_records = releases.total("number of records", plan.cost_of("number of records"))
+        centres = self._find_centres(releases, plan, n_records, rng)
+        components = release_covariances(releases, domain, centres, plan.cost_of("covariances"))
+        return Released(components.mixture(domain), domain, bool(components.supported.any()))
+
+    def _check_restored(
+        self, plan: CentrePlan, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+    ) -> None:
+        if mixture.n_components != plan.settings.n_components:
+            raise ModelFormatError("the mixture does not have n_components components.")
+        if domain_to_dict(domain) != domain_to_dict(plan.settings.domain):
+            raise ModelFormatError("the domain is not that of the bounds and the radius.")
+        if not plan.cover(report):
+            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
+
+
+def _check_share(share: object) -> float:
+    """Return the part of the budget for covariances: something must be left to find centres with."""
+    value = _validate.open_unit_interval(covariance_share=share)
+    if value > 1 - 2 * _SHARE_OF_SIZE:
+        raise InvalidParameterError(
+            f"covariance_share must be at most {1 - 2 * _SHARE_OF_SIZE:g}, got {value:g}."
+        )
+    return value
