@@ -10,7 +10,7 @@ from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._tree import Nodes, release_children
 from dpmorse.statistics import BinaryCodes, Domain, SwapCosts, Tally
 from dpmorse.statistics.codes import LARGEST_N_BITS
-from dpmorse.typing import IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 MOST_CUBES = 2000
 MOST_AXES = 8
@@ -60,11 +60,11 @@ def find_candidates(
     """
     leaves = [_childless(nodes, below, codes.n_axes) for nodes, below in pairwise(kept)]
     leaves.append(kept[-1])
-    points = np.vstack([codes.centres(nodes.prefixes, nodes.n_bits // codes.n_axes) for nodes in leaves])
+    cubes = np.vstack([codes.centres(nodes.prefixes, nodes.n_bits // codes.n_axes) for nodes in leaves])
     side = 1 << codes.bits
     fill = rng.integers(-side, side + 1, size=(4 * n_centres, codes.n_axes))  # where too little was kept
     weights = np.concatenate([*(nodes.counts for nodes in leaves), np.full(len(fill), 1e-3)])
-    points = np.vstack([points, fill]).astype(np.float64)
+    points: FloatArray = np.vstack([cubes, fill]).astype(np.float64)
     start = k_means(points, n_centres, 10, rng, weights).cluster_centers_
     if len(points) > _MOST_CANDIDATES:
         points = k_means(points, _MOST_CANDIDATES, 1, rng, weights).cluster_centers_

@@ -25,10 +25,10 @@ _NEXT_TO_NOTHING = 1e-3  # weight of points that only fill up a coreset with too
 class DPTree(CentreBase):
     r"""Differentially private k-means on a coreset from a hash tree, with a Gaussian around each centre.
 
-    The method of Chang, Ghazi, Kumar and Manurangsi (2021) in the central model: random hyperplanes hash the
-    records, a tree of hash prefixes is grown where noisy counts allow, each leaf becomes a weighted point by
-    its noisy sum, and k-means clusters these points. Counts get 30 % of the tree's budget instead of 5 %, and
-    two rounds of Lloyd's algorithm follow: both were measured to be better. A last release measures covariances.
+    The method of Chang, Ghazi, Kumar and Manurangsi (2021) in the central model: random hyperplanes hash
+    the records, a tree of hash prefixes is grown where noisy counts allow, each leaf becomes a weighted
+    point by its noisy sum, and k-means clusters these points. Counts get 30 % of the tree's budget instead
+    of 5 %, and two rounds of Lloyd's algorithm follow. A last release measures covariances.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ class DPTree(CentreBase):
 
     Notes
     -----
-    **Privacy.** The unit is one row of X. Released are the number of records (under "add-remove"), counts of
-    disjoint nodes, level by level, and counts and sums of leaves and cells (Theorems 5 and 6 of
-    docs/privacy.md). A record's node is a function of that record and of data-free random directions, evaluated
-    exactly; which nodes are counted depends on released counts only. The total is Theorems 3 and 4, or the sum
-    of pure epsilons. Labels of training records are not private.
+    **Privacy.** The unit is one row of X. Released are the number of records (under "add-remove"), counts
+    of disjoint nodes, level by level, and counts and sums of leaves and cells (Theorems 5 and 6 of
+    docs/privacy.md). A record's node is a function of that record and of data-free random directions,
+    evaluated exactly; which nodes are counted depends on released counts only. The total is Theorems 3 and
+    4, or the sum of pure epsilons. Labels of training records are not private.
 
     Examples
     --------
