@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from dpmorse import DPMoG, DPMoGHard, InMemoryEngine
+from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPTree, InMemoryEngine
+from toy_base import GridKMeans
 
-KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
+KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, GridKMeans])
 
 
 def fit(kind, X, **options):

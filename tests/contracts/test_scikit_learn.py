@@ -14,13 +14,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from dpmorse import (
     Budget,
     BudgetExceededError,
+    DPCube,
+    DPLloyd,
     DPMoG,
     DPMoGHard,
     DPMorse,
+    DPTree,
     Ledger,
     MorseClustering,
     PrivateGaussianMixture,
 )
+from toy_base import GridKMeans
 
 NO_LABELS = (
     "reads labels_, which is withheld: the label of a training record is not a private release; "
@@ -39,9 +43,8 @@ def expected_failures(estimator):
 
 
 # A generous budget: some checks compare two fits of a few dozen records.
-ESTIMATORS = [
-    kind(3, epsilon=8.0, bounds=(-10.0, 10.0)) for kind in (DPMoGHard, DPMoG, PrivateGaussianMixture)
-]
+BASES = [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree, GridKMeans]
+ESTIMATORS = [kind(3, epsilon=8.0, bounds=(-10.0, 10.0)) for kind in BASES]
 ESTIMATORS.append(DPMorse(epsilon=8.0, bounds=(-10.0, 10.0)))
 # scikit-learn seeds estimators before it fits them twice, but not estimators inside estimators.
 ESTIMATORS.append(
@@ -54,7 +57,7 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPMorse])
+@pytest.mark.parametrize("kind", [*BASES, DPMorse])
 class TestContract:
     def test_clusters_are_found(self, kind, blobs):
         X, labels = blobs
@@ -109,7 +112,10 @@ class TestContract:
         model = kind(epsilon=0.2, bounds=(-1, 1), ledger=ledger, random_state=0)
         GridSearchCV(model, {"n_components": [2, 3]}, cv=3).fit(blobs[0])
         spent = len(ledger.events)
-        assert sum(event.name.startswith(("round 1 of", "ranges")) for event in ledger.events) == 2 * 3 + 1
+        assert (
+            sum(event.name.startswith(("round 1 of", "ranges", "covariances")) for event in ledger.events)
+            == 2 * 3 + 1
+        )
         assert 0.5 < ledger.spent.epsilon(1e-6) <= 1.0
         with pytest.raises(BudgetExceededError, match="Nothing was released"):
             clone(model).set_params(epsilon=0.9).fit(blobs[0])

@@ -10,9 +10,12 @@ import scipy.sparse
 
 from dpmorse import (
     Budget,
+    DPCube,
+    DPLloyd,
     DPMoG,
     DPMoGHard,
     DPMorseError,
+    DPTree,
     InMemoryEngine,
     InvalidParameterError,
     InvalidTypeError,
@@ -22,8 +25,9 @@ from dpmorse import (
     load,
 )
 from dpmorse.privacy.sampler import NativeSampler
+from toy_base import GridKMeans
 
-KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
+KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, GridKMeans])
 GOOD = {"epsilon": 1.0, "bounds": (-1, 1)}
 
 
@@ -66,7 +70,6 @@ def fit_refused(model, X, error, message):
         ({"epsilon": math.inf}, InvalidParameterError, "epsilon must be a finite number > 0, got inf"),
         ({"epsilon": True}, InvalidTypeError, "epsilon must be a number > 0, got True"),
         ({"epsilon": "1"}, InvalidTypeError, "epsilon must be a number > 0, got '1'"),
-        ({"delta": 0.0}, InvalidParameterError, "delta must lie strictly between 0 and 1, got 0: "),
         ({"delta": 1.0}, InvalidParameterError, "delta must lie strictly between 0 and 1, got 1.0"),
         ({"delta": None}, InvalidTypeError, "delta must be a number between 0 and 1, got None"),
         ({"n_components": 0}, InvalidParameterError, "n_components must be between 1 and 2000, got 0"),
@@ -76,8 +79,6 @@ def fit_refused(model, X, error, message):
         ({"n_components": 5000}, InvalidParameterError, "n_components must be between 1 and 2000, got 5000"),
         ({"n_iter": 0}, InvalidParameterError, "n_iter must be between 1 and"),
         ({"n_iter": "ten"}, InvalidTypeError, "n_iter must be an integer >= 1, got 'ten'"),
-        ({"reg_covar": 0.0}, InvalidParameterError, "reg_covar must be a finite number > 0"),
-        ({"relocate": "yes"}, InvalidTypeError, "relocate must be True or False, got 'yes'"),
         ({"radius": -1}, InvalidParameterError, "radius must be a finite number > 0, got -1"),
         ({"bounds": None}, InvalidParameterError, "bounds must be given, got None. Give bounds="),
         ({"bounds": (0, 0)}, InvalidParameterError, "lower equals upper in every column"),
@@ -85,9 +86,7 @@ def fit_refused(model, X, error, message):
         ({"bounds": ([0, 0], 1)}, InvalidParameterError, r"each of the 3 columns, got shape \(2,\)"),
         ({"bounds": (math.nan, 1)}, InvalidParameterError, "lower must be finite"),
         ({"neighboring": "swap"}, InvalidParameterError, "neighboring must be one of 'add-remove', 'replace-one'"),
-        ({"calibration": "best"}, InvalidParameterError, "calibration must be one of 'gaussian', 'zcdp', 'paper'"),
         ({"noise": "numpy"}, InvalidParameterError, "noise must be one of 'native', 'opendp', got 'numpy'"),
-        ({"shares": (0.1, 0.2, 0.7)}, InvalidTypeError, "shares must be a MomentShares or None"),
         ({"ledger": 3.0}, InvalidTypeError, "ledger must be a Ledger or None, got 3.0"),
         ({"random_state": "seed"}, InvalidTypeError, "random_state must be None, a non-negative integer"),
         ({"engine": "fast"}, InvalidTypeError, "engine must be an Engine or None, got 'fast'"),
@@ -98,13 +97,52 @@ def fit_refused(model, X, error, message):
         ({"bounds": ("0", "1")}, InvalidTypeError, "bounds: lower must be numbers"),
         ({"bounds": (0, 10**400)}, InvalidTypeError, "bounds: upper must be numbers"),
         ({"random_state": -1}, InvalidTypeError, "random_state must be None, a non-negative integer"),
-        ({"random_state": 1, "noise": "opendp"}, InvalidParameterError, "random_state must be None with noise='opendp'"),
     ],
 )  # fmt: skip
 def test_parameters_refused(kind, parameters, error, message, X):
     fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
     assert issubclass(error, DPMorseError)
     assert issubclass(error, ValueError | TypeError)
+
+
+@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"reg_covar": 0.0}, InvalidParameterError, "reg_covar must be a finite number > 0"),
+        ({"relocate": "yes"}, InvalidTypeError, "relocate must be True or False, got 'yes'"),
+        ({"calibration": "best"}, InvalidParameterError, "calibration must be one of 'gaussian', 'zcdp', 'paper'"),
+        ({"shares": (0.1, 0.2, 0.7)}, InvalidTypeError, "shares must be a MomentShares or None"),
+        ({"random_state": 1, "noise": "opendp"}, InvalidParameterError, "random_state must be None with noise='opendp'"),
+    ],
+)  # fmt: skip
+def test_parameters_of_expectation_maximisation_refused(kind, parameters, error, message, X):
+    fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
+
+
+@pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree, GridKMeans])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"capped": 1}, InvalidTypeError, "capped must be True or False, got 1"),
+        ({"covariance_share": 0}, InvalidParameterError, "covariance_share must lie strictly between 0 and 1, got 0"),
+        ({"covariance_share": 0.99}, InvalidParameterError, "covariance_share must be at most 0.96, got 0.99"),
+        ({"covariance_share": None}, InvalidTypeError, "covariance_share must be a number between 0 and 1"),
+        ({"calibration": "paper"}, InvalidParameterError, "calibration must be one of 'gaussian', 'zcdp'"),
+        ({"n_iter": 0}, InvalidParameterError, "n_iter must be between 1 and 10000, got 0"),
+        ({"radius": -1.0}, InvalidParameterError, "radius must be a finite number > 0"),
+        ({"delta": -1e-6}, InvalidParameterError, "delta must lie strictly between 0 and 1, got -1e-06"),
+        ({"delta": False}, InvalidTypeError, "delta must be a number between 0 and 1, got False"),
+    ],
+)  # fmt: skip
+def test_parameters_of_centre_bases_refused(kind, parameters, error, message, X):
+    fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
+
+
+def test_choices_cannot_be_drawn_by_opendp_refused(X):
+    fit_refused(
+        DPCube(3, **GOOD, noise="opendp"), X, InvalidParameterError, "noise must be 'native' for DPCube"
+    )
 
 
 @KINDS
@@ -244,7 +282,7 @@ def test_huge_integers(kind):
     assert np.all(np.isfinite(model.mixture_.means))
 
 
-@KINDS
+@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree])
 def test_a_failed_refit_leaves_the_fitted_model_alone(kind, X, tmp_path):
     import pandas as pd
 

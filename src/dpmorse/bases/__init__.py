@@ -16,6 +16,7 @@ from dpmorse.estimators._fitting import Released as Released
 from dpmorse.estimators._releases import Releases as Releases
 from dpmorse.estimators._stages import Stage as Stage
 from dpmorse.estimators._stages import Stages as Stages
+from dpmorse.statistics import BinaryCodes as BinaryCodes
 from dpmorse.statistics import CellMoments as CellMoments
 from dpmorse.statistics import Domain as Domain
 from dpmorse.statistics import GaussianCells as GaussianCells

@@ -133,7 +133,9 @@ class Composition:
         return min(self.pure_epsilon, self.epsilon_zcdp(delta), self.epsilon_gaussian(delta))
 
     def epsilon_zcdp(self, delta: float) -> float:
-        """Return epsilon by the zCDP conversion (Theorem 3)."""
+        """Return epsilon by the zCDP conversion (Theorem 3), infinite for delta = 0."""
+        if delta == 0:
+            return math.inf
         return accounting.zcdp_epsilon(self.rho, delta)
 
     def epsilon_gaussian(self, delta: float) -> float:

@@ -1,12 +1,11 @@
 """The promise in words and as a table: what ``estimator.privacy_`` is."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 
 from dpmorse.privacy.budget import Budget, Neighboring
 from dpmorse.privacy.calibration import Calibration
-from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.events import Composition, Noise, ReleaseEvent
 
 _RELATION_IN_WORDS = {
     Neighboring.ADD_REMOVE: (
@@ -94,14 +93,25 @@ class PrivacyReport:
             "with respect to "
             f"{_RELATION_IN_WORDS[self.budget.neighboring]}."
         )
-        how = (
-            f"It was made by {len(self.events)} release(s) of noisy sums, "
-            f"{sum(event.n_draws for event in self.events)} numbers in all, with a total cost of "
-            f"rho = {_upwards(self.rho)} (zCDP); by the zCDP conversion alone epsilon is "
+        lines = [promise, f"{self._releases} {self._account}", _SCOPE]
+        return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
+
+    @property
+    def _releases(self) -> str:
+        sums = [event for event in self.events if event.noise is not Noise.CHOICE]
+        n_choices = len(self.events) - len(sums)
+        choices = f" and {n_choices} random choice(s)" if n_choices else ""
+        n_numbers = sum(event.n_draws for event in sums)
+        return f"It was made by {len(sums)} release(s) of noisy sums, {n_numbers} numbers in all{choices}."
+
+    @property
+    def _account(self) -> str:
+        if self.budget.is_pure:
+            return "Their epsilons add up; the promise never fails (delta = 0)."
+        return (
+            f"The total cost is rho = {_upwards(self.rho)} (zCDP); by the zCDP conversion alone epsilon is "
             f"{_upwards(self.epsilon_zcdp)}."
         )
-        lines = [promise, how, _SCOPE]
-        return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Return the ledger as rows, ready for ``pandas.DataFrame``."""
@@ -118,9 +128,12 @@ class PrivacyReport:
     @property
     def table(self) -> str:
         """The ledger as text, one line per release."""
-        blocks = list(self.events[0].noise_stddev) if self.events else []
-        header = f"{'release':<24}{'values':>8}{'rho':>12}" + "".join(f"{'noise ' + b:>22}" for b in blocks)
-        return "\n".join([header, *(_row(event, event.noise_stddev) for event in self.events)])
+        blocks = list(dict.fromkeys(block for event in self.events for block in event.noise_stddev))
+        width = max([24, *(len(event.name) + 2 for event in self.events)])
+        header = f"{'release':<{width}}{'values':>8}{'rho':>12}" + "".join(
+            f"{'noise ' + block:>22}" for block in blocks
+        )
+        return "\n".join([header, *(_row(event, blocks, width) for event in self.events)])
 
 
 def _upwards(cost: float) -> str:
@@ -129,6 +142,8 @@ def _upwards(cost: float) -> str:
         return f"{(+Decimal(cost)).normalize():f}"
 
 
-def _row(event: ReleaseEvent, noise: Mapping[str, float]) -> str:
-    start = f"{event.name:<24}{event.n_draws:>8}{event.rho:>12.4g}"
-    return start + "".join(f"{value:>22.4g}" for value in noise.values())
+def _row(event: ReleaseEvent, blocks: list[str], width: int) -> str:
+    """Write one release; a block that it does not have stays empty."""
+    start = f"{event.name:<{width}}{event.n_draws:>8}{event.rho:>12.4g}"
+    values = (event.noise_stddev.get(block) for block in blocks)
+    return (start + "".join(f"{'' if value is None else f'{value:.4g}':>22}" for value in values)).rstrip()
