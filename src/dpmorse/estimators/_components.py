@@ -98,7 +98,7 @@ def maximise(
     steps, spread = _relax(steps, spread, relaxation)
     factors = np.linalg.cholesky(previous.covariances)
     means = project(previous.means + np.einsum("kij,kj->ki", factors, steps))
-    covariances = floor_spectrum(np.einsum("kij,kjl,kml->kim", factors, spread, factors), smallest_variance)
+    covariances = floor_spectrum(factors @ spread @ factors.transpose(0, 2, 1), smallest_variance)
     weights = np.maximum(noisy.counts, 1.0)
     return Parameters(
         weights / weights.sum(),

@@ -59,6 +59,6 @@ def floor_spectrum(matrices: FloatArray, floors: FloatArray | float) -> FloatArr
 
 def rebuild(values: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return the symmetric matrices with these eigenvalues and eigenvectors."""
-    rebuilt = np.einsum("kij,kj,klj->kil", vectors, values, vectors)
+    rebuilt = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
     symmetric: FloatArray = (rebuilt + rebuilt.transpose(0, 2, 1)) / 2
     return symmetric
