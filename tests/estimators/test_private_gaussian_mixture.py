@@ -16,7 +16,7 @@ from dpmorse import (
 from dpmorse.datasets import make_blobs
 from dpmorse.estimators import _components, _metric, _ranges
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators.private_gaussian_mixture import default_n_components, largest_n_draws
+from dpmorse.estimators.private_gaussian_mixture import default_n_components, stages_of
 from dpmorse.privacy import Mechanism
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics.moments import UNIT_BITS
@@ -126,7 +126,6 @@ def test_units_do_not_matter(blobs):
 def test_occupied_ranges_hold_the_records(monkeypatch, rng):
     """Without noise on the counts, the box is the occupied bins and as much again on either side."""
     from dpmorse import InMemoryEngine
-    from dpmorse.privacy import Neighboring
     from dpmorse.statistics import Domain
 
     class Silent:
@@ -134,7 +133,7 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
             return exact
 
     X = rng.uniform([0.25, -1.0], [0.5, 1.0], size=(100_000, 2))
-    releases = Releases(X, InMemoryEngine(), Silent(), Neighboring.ADD_REMOVE)
+    releases = Releases(X, InMemoryEngine(), Silent(), Budget(1.0))
     box = _ranges.occupied_box(releases, Domain.from_bounds((-1.0, 1.0), 2), rho=1.0)
     assert box.lower == pytest.approx([0.0, -1.0], abs=0.04)
     assert box.upper == pytest.approx([0.75, 1.0], abs=0.07), "records may reach into one bin more"
@@ -199,7 +198,7 @@ def test_a_fit_reserves_its_whole_cost_before_it_looks(blobs):
 def test_no_more_is_drawn_than_was_reserved(blobs):
     model = PrivateGaussianMixture(7, epsilon=8.0, bounds=(-1, 1)).fit(blobs[0])
     drawn = sum(event.n_draws for event in model.privacy_.events)
-    assert drawn <= sum(largest_n_draws(model._plan(2).settings).values())
+    assert drawn <= sum(stage.n_draws for stage in stages_of(model._plan(2).settings).values())
 
 
 def test_defaults_depend_on_public_values_only():
