@@ -21,6 +21,10 @@ class ModelFormatError(DPMorseError, ValueError):
     """A model file is damaged, hostile, or from a newer version of the library."""
 
 
+class OutputExistsError(DPMorseError, FileExistsError):
+    """A file that is to be written exists already; it was left as it is."""
+
+
 class NoisyModelWarning(UserWarning):
     """The noise supports no component: the released model says nothing about the data."""
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpmorse import DPMoG, DPMoGHard, ModelFormatError, MomentShares, load
+from dpmorse import DPMoG, DPMoGHard, ModelFormatError, MomentShares, _atomic, load
 from dpmorse.estimators import _model_file
 from dpmorse.estimators._model_file import _checksum
 
@@ -122,7 +122,7 @@ def test_a_failed_save_leaves_the_old_file_whole(fitted, tmp_path, monkeypatch, 
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_model_file.os, step, fail)
+    monkeypatch.setattr(_atomic.os, step, fail)
     with pytest.raises(OSError, match="No space left"):
         fitted.save(path)
     monkeypatch.undo()

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.histograms import ColumnHistograms
+from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
 from dpmorse.statistics.sums import ExactMoments
 from dpmorse.typing import IntArray
@@ -41,7 +41,7 @@ class Engine(Protocol):
         """
         ...
 
-    def count(self, records: Any, statistic: ColumnHistograms) -> IntArray:
+    def count(self, records: Any, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
         """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
         ...
 

@@ -15,8 +15,9 @@ from dpmorse.engine.base import Cells, LabelledCells
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.histograms import BIN_BITS, N_BINS, ColumnHistograms
+from dpmorse.statistics.histograms import BIN_BITS, N_BINS, ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics.sensitivity import SecondMoments
 from dpmorse.statistics.sums import ExactMoments
 from dpmorse.typing import FloatArray, IntArray
 
@@ -54,8 +55,10 @@ class InMemoryEngine:
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic.domain.n_features)
 
-    def count(self, records: FloatArray, statistic: ColumnHistograms) -> IntArray:
+    def count(self, records: FloatArray, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
         """Count records in bins; see ``Engine.count``."""
+        if isinstance(statistic, MagnitudeHistograms):
+            return self._count_magnitudes(records, statistic)
         grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
 
@@ -64,6 +67,19 @@ class InMemoryEngine:
 
         parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
         counts: IntArray = np.sum(parts, axis=0)
+        return counts
+
+    def _count_magnitudes(self, records: FloatArray, statistic: MagnitudeHistograms) -> IntArray:
+        n_bins = statistic.n_bins
+
+        def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
+            for j, column in enumerate(statistic.bins(X[start:stop]).T):
+                counts[j] += np.bincount(column, minlength=n_bins)
+
+        shape = (statistic.n_features, n_bins)
+        counts: IntArray = np.sum(
+            self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0
+        )
         return counts
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Tally:
@@ -84,6 +100,9 @@ class InMemoryEngine:
         self, records: FloatArray, statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
+        plain = not (statistic.of_residuals or statistic.weight_bits)
+        if not plain or statistic.second_moments is not SecondMoments.NONE:
+            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
         k, d = cells.n_cells, statistic.domain.n_features
 
         def chunk_pass(X: FloatArray, start: int, stop: int, totals: IntArray) -> None:

@@ -59,13 +59,13 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     privacy_: PrivacyReport
     n_features_in_: int
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture."""
         raise NotImplementedError
 
-    def fit_predict(self, X: Any, y: object = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y).predict(X)
+        return self.fit(X, y, groups=groups).predict(X)
 
     def predict(self, X: Any) -> IntArray:
         """Return the most probable component of each record."""

@@ -12,7 +12,7 @@ from dpmorse.estimators._covariances import release_covariances
 from dpmorse.estimators._documents import domain_to_dict
 from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._settings import LARGEST_N_ITER, NOISE_BACKENDS, check_size
+from dpmorse.estimators._settings import LARGEST_N_ITER, NOISE_BACKENDS, WithDomain, are_private, check_size
 from dpmorse.estimators._stages import Stage, Stages
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
@@ -24,13 +24,14 @@ _SHARE_OF_SIZE = 0.02  # of the budget, for the number of records where that is 
 
 
 @dataclass(frozen=True)
-class CentreSettings:
+class CentreSettings(WithDomain):
     """Checked parameters of a base that finds centres."""
 
     n_components: int
     n_iter: int | None
     budget: Budget
     domain: Domain
+    private_bounds: bool
     capped: bool
     covariance_share: float
     calibration: Calibration
@@ -43,8 +44,9 @@ class CentreSettings:
         settings = cls(
             n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
             n_iter=None if n_iter is None else _validate.positive_int(n_iter=n_iter, at_most=LARGEST_N_ITER),
-            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            budget=Budget.of(estimator),
             domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
+            private_bounds=are_private(estimator.bounds),
             capped=_validate.boolean(capped=estimator.capped),
             covariance_share=_check_share(estimator.covariance_share),
             calibration=Calibration(
@@ -61,8 +63,9 @@ class CentreSettings:
             "n_components": self.n_components,
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
-            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
-            "neighboring": self.budget.neighboring.value,
+            "bounds": self.bounds_to_save,
+            "neighboring": self.budget.neighboring_rows.value,
+            "max_rows_per_group": self.budget.max_rows_per_group,
             "n_iter": self.n_iter,
             "radius": self.domain.radius,
             "capped": self.capped,
@@ -90,6 +93,7 @@ class CentreBase(PrivateFit):
         delta: float = DEFAULT_DELTA,
         bounds: Any = None,
         neighboring: str = "add-remove",
+        max_rows_per_group: int | None = None,
         n_iter: int | None = None,
         radius: float | None = None,
         capped: bool = False,
@@ -105,6 +109,7 @@ class CentreBase(PrivateFit):
         self.delta = delta
         self.bounds = bounds
         self.neighboring = neighboring
+        self.max_rows_per_group = max_rows_per_group
         self.n_iter = n_iter
         self.radius = radius
         self.capped = capped

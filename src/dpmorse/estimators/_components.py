@@ -51,7 +51,7 @@ def release_components(releases: Releases, metric: Metric, start: Parameters, rh
     k, d = start.means.shape
     radius = _RADIUS * math.sqrt(d)
     statistic = CellMoments(metric.domain, k, WEIGHT_BITS, of_residuals=True)
-    n_rounds = _n_rounds(statistic, metric, radius, rho, releases.neighboring)
+    n_rounds = _n_rounds(statistic, metric, radius, releases.cost_of_a_row(rho), releases.neighboring)
     components = start
     for i in range(1, n_rounds + 1):
         cells = metric.cells(components.weights, components.means, components.covariances, radius)

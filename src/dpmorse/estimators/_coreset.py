@@ -54,7 +54,9 @@ def release_coreset(
     releases: Releases, metric: Metric, n_components: int, rho: float, rng: np.random.Generator
 ) -> Balls:
     """Spend ``rho`` on a coreset, started from a data-free sketch of the released variances."""
-    statistic = _statistic(metric, _n_cells(metric, n_components, rho / N_ROUNDS, releases.neighboring))
+    statistic = _statistic(
+        metric, _n_cells(metric, n_components, releases.cost_of_a_row(rho / N_ROUNDS), releases.neighboring)
+    )
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), metric.n_features))
     start = metric.project(sketch * np.sqrt(metric.variances))
     k = statistic.n_cells

@@ -70,6 +70,7 @@ def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
             "epsilon": report.budget.epsilon,
             "delta": report.delta,
             "neighboring": report.neighboring,
+            "max_rows_per_group": report.budget.max_rows_per_group,
         },
         "calibration": report.calibration.value,
         "secure": report.secure,
@@ -82,7 +83,9 @@ def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
 def privacy_from_dict(content: object) -> PrivacyReport:
     """Rebuild a privacy report and compare the epsilon and rho it states with those of its events."""
     parts = fields("privacy", content, "budget", "calibration", "secure", "epsilon", "rho", "events")
-    budget = fields("privacy.budget", parts["budget"], "epsilon", "delta", "neighboring")
+    budget = fields(
+        "privacy.budget", parts["budget"], "epsilon", "delta", "neighboring", "max_rows_per_group"
+    )
     events = of_type("privacy.events", parts["events"], list)
     report = PrivacyReport(
         budget=rebuild("privacy.budget", lambda: Budget(**budget)),

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
+from dpmorse.estimators import _private_bounds
 from dpmorse.estimators._documents import domain_to_dict
 from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._maximisation import Prior, maximise, project, relocate
@@ -33,11 +34,17 @@ class Rounds:
     settings: EMSettings
     statistic: CellMoments
     releases: tuple[PlannedRelease, ...]
+    bounds_cost: float
 
     @property
     def events(self) -> Sequence[ReleaseEvent]:
-        """What will be spent."""
+        """What will be spent, but for bounds."""
         return [release.event for release in self.releases]
+
+    def with_domain(self, domain: Domain) -> "Rounds":
+        """Return this plan for bounds that were released."""
+        settings, statistic = self.settings.with_domain(domain), replace(self.statistic, domain=domain)
+        return replace(self, settings=settings, statistic=statistic)
 
 
 class PrivateEM(PrivateFit):
@@ -58,6 +65,7 @@ class PrivateEM(PrivateFit):
         delta: float = DEFAULT_DELTA,
         bounds: Any = None,
         neighboring: str = "add-remove",
+        max_rows_per_group: int | None = None,
         n_iter: int = 10,
         n_averaged: int | None = None,
         radius: float | None = None,
@@ -75,6 +83,7 @@ class PrivateEM(PrivateFit):
         self.delta = delta
         self.bounds = bounds
         self.neighboring = neighboring
+        self.max_rows_per_group = max_rows_per_group
         self.n_iter = n_iter
         self.n_averaged = n_averaged
         self.radius = radius
@@ -91,17 +100,20 @@ class PrivateEM(PrivateFit):
         """Validate every parameter and fix the noise of every round, before data is touched."""
         settings = EMSettings.of(self, n_features)
         statistic = CellMoments(settings.domain, settings.n_components, self._weight_bits)
-        scales = self._noise_scales(statistic, settings)
+        rho, for_bounds = _affordable(settings, statistic)
+        scales = self._noise_scales(statistic, settings, rho / settings.n_iter)
         names = [f"round {i} of {settings.n_iter}" for i in range(1, settings.n_iter + 1)]
-        return Rounds(settings, statistic, statistic.plan(names, scales, settings.budget.neighboring))
+        planned = statistic.plan(names, scales, settings.budget.neighboring_rows)
+        releases = tuple(release.for_groups(settings.budget) for release in planned)
+        return Rounds(settings, statistic, releases, for_bounds)
 
-    def _noise_scales(self, statistic: CellMoments, settings: EMSettings) -> NoiseScales:
-        """Divide the budget equally among the rounds."""
-        n_draws = settings.n_iter * statistic.n_values
-        rho = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws) / settings.n_iter
+    def _noise_scales(self, statistic: CellMoments, settings: EMSettings, rho: float) -> NoiseScales:
+        """Return the noise of one round, which may cost ``rho``."""
+        budget = settings.budget
+        of_a_row = rho / budget.rows**2
         if settings.calibration is Calibration.PAPER:
-            return self._paper_scales(statistic, rho, settings.budget.neighboring)
-        return statistic.calibrate(rho, settings.budget.neighboring, settings.shares)
+            return self._paper_scales(statistic, of_a_row, budget.neighboring_rows)
+        return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)
 
     def _paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
         """Return the noise that the method's own paper prescribes for one round."""
@@ -143,6 +155,14 @@ class PrivateEM(PrivateFit):
     def _from_values(cls, parameters: dict[str, Any]) -> Self:
         shares = None if parameters["shares"] is None else MomentShares(**parameters["shares"])
         return cls(**{**parameters, "shares": shares})
+
+
+def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, float]:
+    """Return what all rounds together may cost, and what bounds may cost."""
+    n_draws = settings.n_iter * statistic.n_values + _private_bounds.n_draws(settings.domain)
+    total = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
+    for_bounds = _private_bounds.SHARE * total if settings.private_bounds else 0.0
+    return total - for_bounds, for_bounds
 
 
 def _same_releases(plan: Rounds, report: PrivacyReport) -> bool:

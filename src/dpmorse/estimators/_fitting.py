@@ -12,6 +12,8 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.estimators._base import PrivateMixtureEstimator
+from dpmorse.estimators._groups import check_groups_are_given, first_rows_of_groups
+from dpmorse.estimators._private_bounds import planned_events, release_bounds, without_bounds
 from dpmorse.estimators._randomness import Randomness
 from dpmorse.estimators._records import Columns, open_table, read_numbers
 from dpmorse.estimators._releases import Releases
@@ -35,6 +37,15 @@ class Plan(Protocol):
         """Releases whose cost is reserved. What is made may be divided otherwise, never cost more."""
         ...
 
+    @property
+    def bounds_cost(self) -> float:
+        """What may be spent on bounds before all else; 0 where they are public."""
+        ...
+
+    def with_domain(self, domain: Domain) -> Self:
+        """Return this plan for bounds that were released."""
+        ...
+
 
 @dataclass(frozen=True)
 class Released:
@@ -52,7 +63,7 @@ class PrivateFit(PrivateMixtureEstimator):
     ledger: Ledger | None
     random_state: Any
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
 
         Parameters
@@ -61,6 +72,9 @@ class PrivateFit(PrivateMixtureEstimator):
             Records, one person each. Values outside ``bounds`` are clipped.
         y : ignored
             For scikit-learn's conventions.
+        groups : array-like of shape (n_samples,), optional
+            Whose record each row is, for a promise to persons with several rows; goes with the parameter
+            ``max_rows_per_group``.
 
         Returns
         -------
@@ -72,18 +86,21 @@ class PrivateFit(PrivateMixtureEstimator):
             read_numbers(self, table)  # raises scikit-learn's message
         columns = Columns(table)
         plan = self._plan(columns.n_features_in_)
+        check_groups_are_given(groups, plan.settings.budget)
         settings, engine = plan.settings, self._engine()
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
         own_ledger, sampler = Ledger(settings.budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
         # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
         with (
-            Mechanism.reserve(ledgers, plan.events, sampler) as mechanism,
+            Mechanism.reserve(ledgers, [*_events_of_bounds(plan), *plan.events], sampler) as mechanism,
             threadpool_limits(limits=1, user_api="blas"),
         ):
-            records = read_numbers(self, table)
+            records = first_rows_of_groups(read_numbers(self, table), groups, settings.budget)
             _warn_of_weak_promise(settings.budget, len(records))
             releases = Releases(records, engine, mechanism, settings.budget)
+            if settings.private_bounds:
+                plan = plan.with_domain(release_bounds(releases, settings.domain, plan.bounds_cost))
             released = self._release(releases, plan, randomness.init)
         if not released.supported:
             _warn_of_pure_noise()
@@ -140,8 +157,14 @@ class PrivateFit(PrivateMixtureEstimator):
         settings = plan.settings
         if report.budget != settings.budget or report.calibration is not settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
+        if settings.private_bounds:
+            plan, report = plan.with_domain(domain), without_bounds(report, _events_of_bounds(plan))
         estimator._check_restored(plan, mixture, domain, report)  # noqa: SLF001 - an instance of cls
         return estimator, settings
+
+
+def _events_of_bounds(plan: Plan) -> list[ReleaseEvent]:
+    return planned_events(plan.settings.budget, plan.settings.domain, plan.bounds_cost)
 
 
 def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:

@@ -7,12 +7,10 @@ A file holds released values and public parameters only. It is data, never code:
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
+from dpmorse import _atomic
 from dpmorse.exceptions import ModelFormatError
 
 FORMAT = "dpmorse-model"
@@ -31,7 +29,7 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
         raise ModelFormatError(
             f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}."
         )
-    _replace(Path(path), data)
+    _atomic.write_bytes(path, data)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -89,36 +87,3 @@ def _checksum(document: Mapping[str, Any]) -> str:
     except (ValueError, RecursionError):
         raise ModelFormatError("the file holds a number that is not finite.") from None
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write to a temporary file beside ``path``, flush it to disk, then rename it over ``path``."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private; a model is meant to be shared
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current

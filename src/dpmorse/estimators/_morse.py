@@ -39,18 +39,22 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     n_clusters_: int
     component_labels_: IntArray
 
-    def fit(self, X: Any, y: object = None) -> Self:
-        """Fit the base, which spends its budget on X, then find the tree of what it released."""
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
+        """Fit the base, which spends its budget on X, then find the tree of what it released.
+
+        ``groups`` says whose record each row is, see the base.
+        """
         self._check_parameters()
-        base = self._unfitted_base(X).fit(X, y)
+        of_groups = {} if groups is None else {"groups": groups}
+        base = self._unfitted_base(X).fit(X, y, **of_groups)
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
         return self
 
-    def fit_predict(self, X: Any, y: object = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y).predict(X)
+        return self.fit(X, y, groups=groups).predict(X)
 
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of each record."""

@@ -1,16 +1,17 @@
 """The releases of one fit: exact sums from the engine, noise from the mechanism."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpmorse.engine import Cells, Engine
-from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise
+from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease
 from dpmorse.statistics import (
     CellMoments,
     ColumnHistograms,
     GroupCounts,
+    MagnitudeHistograms,
     MomentShares,
     NoisyMoments,
     SwapCosts,
@@ -32,18 +33,20 @@ class Releases:
 
     @property
     def neighboring(self) -> Neighboring:
-        """The relation under which a share is spent."""
-        return self.budget.neighboring
+        """The relation between datasets that differ in one record."""
+        return self.budget.neighboring_rows
 
     @property
     def noise(self) -> Noise:
         """The noise of sums: Laplace for a pure promise."""
         return Noise.LAPLACE if self.budget.is_pure else Noise.GAUSSIAN
 
-    def counts(self, name: str, statistic: ColumnHistograms, rho: float) -> tuple[FloatArray, float]:
-        """Release histograms; return them with the standard deviation of their noise."""
+    def counts(
+        self, name: str, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
+    ) -> tuple[FloatArray, float]:
+        """Release histograms, one row for each column; return them with their noise."""
         exact = self.engine.count(self.records, statistic)
-        released, stddev = self._counts(name, statistic.counts, exact, rho)
+        released, stddev = self._counts(name, statistic.counts, exact, cost)
         return released.reshape(exact.shape), stddev
 
     def disjoint(self, name: str, exact: IntArray, cost: float) -> tuple[FloatArray, float]:
@@ -61,19 +64,29 @@ class Releases:
         self, name: str, statistic: CellMoments, cells: Cells, cost: float, shares: MomentShares
     ) -> NoisyMoments:
         """Release moments of cells."""
-        scales = statistic.calibrate(cost, self.neighboring, shares, self.noise)
+        scales = statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
         (planned,) = statistic.plan([name], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self.engine.reduce(self.records, statistic, cells))
-        return statistic.from_units(self.mechanism.release(exact, planned), planned)
+        return statistic.from_units(self._release(exact, planned), planned)
+
+    def cost_of_a_row(self, cost: float) -> float:
+        """Return what one record may cost if a whole group may cost ``cost``; see ``event_for_groups``."""
+        return cost / self.budget.rows ** (1 if self.budget.is_pure else 2)
 
     def choose(self, name: str, penalties: IntArray, limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""
-        planned = SwapCosts.plan(name, limit, cost, self.neighboring, pure=self.budget.is_pure)
-        return self.mechanism.choose(penalties, planned)
+        planned = SwapCosts.plan(
+            name, limit * self.budget.rows, cost, self.neighboring, pure=self.budget.is_pure
+        )
+        event = replace(planned.event, neighboring=self.budget.neighboring)
+        return self.mechanism.choose(penalties, replace(planned, event=event))
 
     def _counts(
         self, name: str, statistic: GroupCounts, exact: IntArray, cost: float
     ) -> tuple[FloatArray, float]:
-        planned = statistic.plan(name, cost, self.neighboring, self.noise)
-        released = statistic.from_units(self.mechanism.release(statistic.to_units(exact), planned))
+        planned = statistic.plan(name, self.cost_of_a_row(cost), self.neighboring, self.noise)
+        released = statistic.from_units(self._release(statistic.to_units(exact), planned))
         return released, planned.event.noise_stddev["count"]
+
+    def _release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
+        return self.mechanism.release(exact, planned.for_groups(self.budget))

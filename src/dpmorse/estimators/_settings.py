@@ -1,13 +1,14 @@
 """The public parameters of a fit: validated once, then used, reported and saved in this form only."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, Self
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Budget, Calibration, Neighboring
+from dpmorse.privacy import Budget, Calibration
 from dpmorse.statistics import Domain, MomentShares
 from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.statistics.domain import PRIVATE
 
 LARGEST_N_ITER = 10_000
 LARGEST_MODEL = 1 << 21  # entries of all covariances' lower triangles: what a model file can hold
@@ -28,6 +29,11 @@ class Settings(Protocol):
         ...
 
     @property
+    def private_bounds(self) -> bool:
+        """Whether the domain is a placeholder for bounds that are yet to be released."""
+        ...
+
+    @property
     def calibration(self) -> Calibration:
         """Which proof sets the noise."""
         ...
@@ -41,9 +47,29 @@ class Settings(Protocol):
         """Return the constructor's parameters as plain data for a model file."""
         ...
 
+    def with_domain(self, domain: Domain) -> Self:
+        """Return these settings for bounds that were released."""
+        ...
+
+
+class WithDomain:
+    """Settings whose domain may be found privately."""
+
+    domain: Domain
+    private_bounds: bool
+
+    def with_domain(self, domain: Domain) -> Self:
+        """Return these settings for bounds that were released."""
+        return replace(self, domain=domain)  # type: ignore[type-var]  # subclasses are dataclasses
+
+    @property
+    def bounds_to_save(self) -> str | list[list[float]]:
+        """The parameter ``bounds``, as plain data."""
+        return PRIVATE if self.private_bounds else [self.domain.lower.tolist(), self.domain.upper.tolist()]
+
 
 @dataclass(frozen=True)
-class EMSettings:
+class EMSettings(WithDomain):
     """The parameters of private expectation-maximisation."""
 
     n_components: int
@@ -51,6 +77,7 @@ class EMSettings:
     n_averaged: int
     budget: Budget
     domain: Domain
+    private_bounds: bool
     shares: MomentShares | None
     calibration: Calibration
     reg_covar: float
@@ -67,11 +94,12 @@ class EMSettings:
             n_averaged=_check_averaged(estimator.n_averaged, n_iter),
             reg_covar=_validate.positive_real(reg_covar=estimator.reg_covar),
             relocate=_validate.boolean(relocate=estimator.relocate),
-            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            budget=Budget.of(estimator),
             calibration=Calibration(_validate.choice(calibration=estimator.calibration, among=Calibration)),
             noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
             shares=_check_shares(estimator.shares, estimator.calibration),
             domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
+            private_bounds=are_private(estimator.bounds),
         )
         check_size(settings.n_components, n_features)
         return settings
@@ -82,8 +110,9 @@ class EMSettings:
             "n_components": self.n_components,
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
-            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
-            "neighboring": self.budget.neighboring.value,
+            "bounds": self.bounds_to_save,
+            "neighboring": self.budget.neighboring_rows.value,
+            "max_rows_per_group": self.budget.max_rows_per_group,
             "n_iter": self.n_iter,
             "n_averaged": self.n_averaged,
             "radius": self.domain.radius,
@@ -110,6 +139,11 @@ def _check_shares(shares: object, calibration: object) -> MomentShares | None:
     if calibration == Calibration.PAPER:
         raise InvalidParameterError("shares cannot be set with calibration='paper', which fixes them.")
     return shares
+
+
+def are_private(bounds: object) -> bool:
+    """Say whether the parameter ``bounds`` asks for them to be found privately."""
+    return isinstance(bounds, str) and bounds == PRIVATE
 
 
 def check_size(n_components: int, n_features: int) -> None:

@@ -1,14 +1,16 @@
 """Plans in stages: what each may spend is fixed beforehand, how it divides that is not."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+from dpmorse.estimators import _private_bounds
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy import Noise, PrivacyReport
 from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_epsilon, affordable_rho
 from dpmorse.privacy.events import Composition, ReleaseEvent, release_event
+from dpmorse.statistics import Domain
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
 
@@ -29,16 +31,25 @@ class Stages(Generic[AnySettings]):
     stages: Mapping[str, Stage]
     total: float
     noise: Noise
+    bounds_cost: float = 0.0
 
     @classmethod
     def of(cls, settings: AnySettings, stages: Mapping[str, Stage]) -> "Stages[AnySettings]":
         """Spread the budget over stages."""
         budget = settings.budget
+        noise = Noise.LAPLACE if budget.is_pure else Noise.GAUSSIAN
         if budget.is_pure:
-            return cls(settings, stages, affordable_epsilon(budget), Noise.LAPLACE)
-        n_draws = sum(stage.n_draws for stage in stages.values())
-        rho = affordable_rho(budget, settings.calibration, n_draws=n_draws)
-        return cls(settings, stages, rho, Noise.GAUSSIAN)
+            total = affordable_epsilon(budget)
+        else:
+            n_draws = sum(stage.n_draws for stage in stages.values())
+            n_draws += _private_bounds.n_draws(settings.domain)
+            total = affordable_rho(budget, settings.calibration, n_draws=n_draws)
+        for_bounds = _private_bounds.SHARE * total if settings.private_bounds else 0.0
+        return cls(settings, stages, total - for_bounds, noise, for_bounds)
+
+    def with_domain(self, domain: Domain) -> "Stages[AnySettings]":
+        """Return this plan for bounds that were released."""
+        return replace(self, settings=self.settings.with_domain(domain))
 
     @property
     def events(self) -> Sequence[ReleaseEvent]:

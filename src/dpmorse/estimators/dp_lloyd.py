@@ -30,11 +30,15 @@ class DPLloyd(CentreBase):
     delta : float, default=1e-6
         Probability with which the promise may fail, in [0, 1). With 0 the promise is pure and the noise is
         Laplace instead of Gaussian, as in the paper. Public; it never depends on the data.
-    bounds : pair (lower, upper)
+    bounds : pair (lower, upper) or "private"
         Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data.
+        are clipped. Never read from the data, but for
+        "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     n_iter : int or None, default=None
         Rounds. None takes 2 to 7: as many as keep the error of one round small, given the released number
         of records.
@@ -101,6 +105,8 @@ class DPLloyd(CentreBase):
     ) -> FloatArray:
         settings, cost = plan.settings, plan.cost_of("centres")
         k, d = settings.n_components, settings.domain.n_features
-        n_iter = settings.n_iter or affordable_n_iter(k, d, n_records, cost, releases.noise)
+        n_iter = settings.n_iter or affordable_n_iter(
+            k, d, n_records, releases.cost_of_a_row(cost), releases.noise
+        )
         start = project(packed_centres(k, d, rng), settings.domain)
         return lloyd_rounds(releases, plan, start, cost, n_iter)

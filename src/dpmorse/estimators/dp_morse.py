@@ -44,11 +44,15 @@ class DPMorse(MorseEstimator):
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-    bounds : pair (lower, upper)
+    bounds : pair (lower, upper) or "private"
         Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. They may be generous: ten times too wide costs little. Never read from the data.
+        are clipped. They may be generous: ten times too wide costs little. Never read from the data, but for
+        "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
         What is merged first, see ``dpmorse.morse.merge_tree``.
     assign : {"component", "basin"}, default="component"
@@ -117,6 +121,7 @@ class DPMorse(MorseEstimator):
         delta: float = DEFAULT_DELTA,
         bounds: Any = None,
         neighboring: str = "add-remove",
+        max_rows_per_group: int | None = None,
         merge: str = "auto",
         assign: str = "component",
         search: str = "ridgelines",
@@ -132,6 +137,7 @@ class DPMorse(MorseEstimator):
         self.delta = delta
         self.bounds = bounds
         self.neighboring = neighboring
+        self.max_rows_per_group = max_rows_per_group
         self.merge = merge
         self.assign = assign
         self.search = search
@@ -174,6 +180,7 @@ _OF_BASE = (
     "delta",
     "bounds",
     "neighboring",
+    "max_rows_per_group",
     "calibration",
     "noise",
     "engine",

@@ -39,11 +39,15 @@ class DPTree(CentreBase):
     delta : float, default=1e-6
         Probability with which the promise may fail, in [0, 1). With 0 the promise is pure and the noise is
         Laplace instead of Gaussian. Public; it never depends on the data.
-    bounds : pair (lower, upper)
+    bounds : pair (lower, upper) or "private"
         Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data.
+        are clipped. Never read from the data, but for
+        "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     n_iter : int or None, default=None
         Rounds of Lloyd's algorithm after the tree; None is 2.
     radius : float or None, default=None
@@ -140,7 +144,10 @@ def _least_count(releases: Releases, plan: CentrePlan, n_records: float, cost: f
     settings = plan.settings
     d, statistic = settings.domain.n_features, leaf_sums(settings.domain, 2)
     scales = statistic.calibrate(
-        cost, releases.neighboring, shares_of_a_round(d, releases.noise), releases.noise
+        releases.cost_of_a_row(cost),
+        releases.neighboring,
+        shares_of_a_round(d, releases.noise),
+        releases.noise,
     )
     noise = scales.sum * 2.0**-statistic.unit_bits
     relative = noise * math.sqrt(d / float(statistic.largest_squared_norm))

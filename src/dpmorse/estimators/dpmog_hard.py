@@ -25,12 +25,16 @@ class DPMoGHard(PrivateEM):
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-    bounds : pair (lower, upper)
+    bounds : pair (lower, upper) or "private"
         Public bounds of the columns, scalars or one value per column, in the units of X:
         ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
-        Never read from the data.
+        Never read from the data, but for
+        "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     n_iter : int, default=10
         Rounds. Each makes one release and gets an equal share of the budget.
     n_averaged : int or None, default=None

@@ -15,10 +15,10 @@ from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._metric import measure
 from dpmorse.estimators._ranges import occupied_box
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._settings import NOISE_BACKENDS, check_size
+from dpmorse.estimators._settings import NOISE_BACKENDS, WithDomain, are_private, check_size
 from dpmorse.estimators._stages import Stage, Stages
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
+from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, PrivacyReport
 from dpmorse.privacy.calibration import refuse_pure
 from dpmorse.statistics import Domain
 from dpmorse.statistics.cells import LARGEST_N_CELLS
@@ -33,13 +33,14 @@ def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> i
 
 
 @dataclass(frozen=True)
-class StageSettings:
+class StageSettings(WithDomain):
     """Checked parameters of a ``PrivateGaussianMixture``."""
 
     n_components: int
     min_components: int
     budget: Budget
     domain: Domain
+    private_bounds: bool
     calibration: Calibration
     noise: str
 
@@ -52,8 +53,9 @@ class StageSettings:
         settings = cls(
             n_components=_validate.positive_int(n_components=n_components, at_most=LARGEST_N_CELLS // 2),
             min_components=_validate.positive_int(min_components=estimator.min_components),
-            budget=Budget(estimator.epsilon, estimator.delta, Neighboring.parse(estimator.neighboring)),
+            budget=Budget.of(estimator),
             domain=Domain.from_bounds(estimator.bounds, n_features),
+            private_bounds=are_private(estimator.bounds),
             calibration=Calibration(
                 _validate.choice(calibration=estimator.calibration, among=("gaussian", "zcdp"))
             ),
@@ -69,8 +71,9 @@ class StageSettings:
             "min_components": self.min_components,
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
-            "bounds": [self.domain.lower.tolist(), self.domain.upper.tolist()],
-            "neighboring": self.budget.neighboring.value,
+            "bounds": self.bounds_to_save,
+            "neighboring": self.budget.neighboring_rows.value,
+            "max_rows_per_group": self.budget.max_rows_per_group,
             "calibration": self.calibration.value,
             "noise": self.noise,
         }
@@ -109,11 +112,15 @@ class PrivateGaussianMixture(PrivateFit):
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-    bounds : pair (lower, upper)
+    bounds : pair (lower, upper) or "private"
         Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. They may be generous: ten times too wide costs little. Never read from the data.
+        are clipped. They may be generous: ten times too wide costs little. Never read from the data, but for
+        "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     min_components : int, default=1
         Components that are kept even if the noise hides them, the heaviest first.
     calibration : {"gaussian", "zcdp"}, default="gaussian"
@@ -170,6 +177,7 @@ class PrivateGaussianMixture(PrivateFit):
         delta: float = DEFAULT_DELTA,
         bounds: Any = None,
         neighboring: str = "add-remove",
+        max_rows_per_group: int | None = None,
         min_components: int = 1,
         calibration: str = "gaussian",
         noise: str = "native",
@@ -182,6 +190,7 @@ class PrivateGaussianMixture(PrivateFit):
         self.delta = delta
         self.bounds = bounds
         self.neighboring = neighboring
+        self.max_rows_per_group = max_rows_per_group
         self.min_components = min_components
         self.calibration = calibration
         self.noise = noise

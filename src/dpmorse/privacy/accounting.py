@@ -28,6 +28,7 @@ from scipy.special import log_expit, log_ndtr, ndtri_exp
 REPORT_MARGIN = 1e-9
 SOLVE_MARGIN = 1e-8
 
+_SMALL_RANGE = 1e-3
 _LOG_ORDER_RANGE = (math.log(1e-6), math.log(1e12))  # of alpha - 1
 
 
@@ -93,6 +94,8 @@ def bounded_range_mu(log_range: float) -> float:
     ``log_range`` is the largest difference between two log-likelihood ratios of neighbouring datasets: b
     for a choice with weights exp(-rate * penalty) whose exponents move by b, 2 epsilon for pure epsilon.
     """
+    if log_range < _SMALL_RANGE:  # the tangent at 0 is above the concave function, and next to it
+        return log_range * math.sqrt(2 * math.pi) / 4 * (1 + REPORT_MARGIN)
     return float(-2 * ndtri_exp(log_expit(-log_range / 2))) * (1 + REPORT_MARGIN)
 
 
@@ -103,11 +106,13 @@ def bounded_range_rho(log_range: float) -> float:
 
 def largest_range(rho: float) -> float:
     """Return (almost) the largest range whose cost is at most ``rho`` in both curves."""
+    most = math.sqrt(8 * rho) * (1 + 1e-9)
 
-    def excess(log_range: float) -> float:
-        return max(bounded_range_rho(log_range), bounded_range_mu(log_range) ** 2 / 2) - rho
+    def excess(part: float) -> float:
+        log_range = part * most
+        return max(bounded_range_rho(log_range), bounded_range_mu(log_range) ** 2 / 2) / rho - 1
 
-    return float(brentq(excess, 0.0, math.sqrt(8 * rho) + 1e-12, xtol=1e-15)) * (1 - SOLVE_MARGIN)
+    return most * float(brentq(excess, 0.0, 1.0, xtol=1e-14)) * (1 - SOLVE_MARGIN)
 
 
 def discreteness(weighted_draws: float) -> float:

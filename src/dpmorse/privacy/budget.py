@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -14,6 +15,7 @@ SMALLEST_EPSILON = 1e-4
 SMALLEST_DELTA = 1e-100
 """Below these, float64 accounting is not certified to the margins of ``accounting``."""
 
+LARGEST_GROUP = 10_000
 LARGEST_SENSIBLE_EPSILON = 10.0
 LARGEST_SENSIBLE_DELTA = 1e-3
 
@@ -23,10 +25,13 @@ class Neighboring(StrEnum):
 
     ``ADD_REMOVE``: one holds one record more than the other; the number of records is protected too.
     ``REPLACE_ONE``: both hold the same, public, number of records and differ in the value of one.
+    ``ADD_REMOVE_GROUP``: one holds all records of one more group, such as a person; this is what "add-remove"
+    is for estimators that are given groups.
     """
 
     ADD_REMOVE = "add-remove"
     REPLACE_ONE = "replace-one"
+    ADD_REMOVE_GROUP = "add-remove-group"
 
     @classmethod
     def parse(cls, value: object) -> "Neighboring":
@@ -47,11 +52,14 @@ class Budget:
         say so.
     neighboring : Neighboring
         The neighbouring relation.
+    max_rows_per_group : int or None
+        How many records of a group are used at most; None unless the relation is about groups.
     """
 
     epsilon: float
     delta: float = DEFAULT_DELTA
     neighboring: Neighboring = Neighboring.ADD_REMOVE
+    max_rows_per_group: int | None = None
 
     def __post_init__(self) -> None:
         """Validate before anything can be planned with this budget."""
@@ -59,10 +67,46 @@ class Budget:
         object.__setattr__(self, "epsilon", _validate.positive_real(epsilon=self.epsilon, hint=hint))
         object.__setattr__(self, "delta", _checked_delta(self.delta))
         object.__setattr__(self, "neighboring", Neighboring.parse(self.neighboring))
+        if self.max_rows_per_group is not None:
+            rows = _validate.positive_int(max_rows_per_group=self.max_rows_per_group, at_most=LARGEST_GROUP)
+            object.__setattr__(self, "max_rows_per_group", rows)
+        if (self.max_rows_per_group is None) == (self.neighboring is Neighboring.ADD_REMOVE_GROUP):
+            raise InvalidParameterError(
+                f"max_rows_per_group={self.max_rows_per_group} does not go with neighboring="
+                f"'{self.neighboring}': a number goes with groups that are added or removed, and only there."
+            )
         if self.epsilon < SMALLEST_EPSILON:
             raise InvalidParameterError(
                 f"epsilon must be at least {SMALLEST_EPSILON:g}, got {self.epsilon:g}: less buys nothing."
             )
+
+    @classmethod
+    def of(cls, estimator: Any) -> "Budget":
+        """Read the budget from the parameters of an estimator."""
+        rows = estimator.max_rows_per_group
+        relation = Neighboring(
+            _validate.choice(neighboring=estimator.neighboring, among=("add-remove", "replace-one"))
+        )
+        if rows is not None:
+            if relation is not Neighboring.ADD_REMOVE:
+                raise InvalidParameterError(
+                    "neighboring must be 'add-remove' with max_rows_per_group, got 'replace-one': the number "
+                    "of records is not public where groups may have any number of them."
+                )
+            relation = Neighboring.ADD_REMOVE_GROUP
+        return cls(estimator.epsilon, estimator.delta, relation, rows)
+
+    @property
+    def rows(self) -> int:
+        """How many records neighbours may differ in."""
+        return self.max_rows_per_group or 1
+
+    @property
+    def neighboring_rows(self) -> Neighboring:
+        """The relation between datasets that differ in one record."""
+        return (
+            Neighboring.REPLACE_ONE if self.neighboring is Neighboring.REPLACE_ONE else Neighboring.ADD_REMOVE
+        )
 
     @property
     def is_pure(self) -> bool:

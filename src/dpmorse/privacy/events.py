@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
 from dpmorse.privacy import accounting
-from dpmorse.privacy.budget import Neighboring
+from dpmorse.privacy.budget import Budget, Neighboring
 
 _COARSEST = 8.0**-4  # Lemma 2 asks for scales of at least 8: one draw below that exceeds this sum
 
@@ -116,6 +116,16 @@ class Composition:
             math.inf if math.isinf(self.pure_epsilon) else max(0.0, self.pure_epsilon - other.pure_epsilon),
         )
 
+    def in_one_curve(self) -> "Composition":
+        """Return a cost that is no less, and the same number in the zCDP and the Gaussian curve.
+
+        A budget over fits that are chosen on the way (a privacy filter, docs/privacy.md section 6) holds for
+        each curve, not for the better of two; with one number both say the same. (The pure curve may stay
+        beside them: where it certifies a branch, no delta is used up.)
+        """
+        larger = max(self.rho, self.gaussian_rho)
+        return replace(self, rho=larger, gaussian_rho=larger)
+
     def covers(self, cost: "Composition") -> bool:
         """Say whether this much, up to rounding of the sums, pays for a cost in every curve."""
         slack = 1 + 1e-9
@@ -170,15 +180,32 @@ def release_event(
     """
     stated = round_up(cost)
     pure = math.inf if noise is Noise.GAUSSIAN else stated
-    rho = {Noise.GAUSSIAN: stated, Noise.LAPLACE: stated**2 / 2, Noise.CHOICE: stated**2 / 8}[noise]
+    squared = Fraction(stated) ** 2
+    rho = {Noise.GAUSSIAN: Fraction(stated), Noise.LAPLACE: squared / 2, Noise.CHOICE: squared / 8}[noise]
     spread = math.sqrt(2) if noise is Noise.LAPLACE else 1.0
     return ReleaseEvent(
         name=name,
         neighboring=neighboring,
-        rho=rho,
+        rho=round_up(rho),
         n_draws=n_draws,
         smallest_scale=smallest_scale,
         noise_stddev={block: spread * scale for block, scale in (scales or {}).items()},
         noise=noise,
         pure_epsilon=pure,
     )
+
+
+def event_for_groups(event: ReleaseEvent, budget: Budget) -> ReleaseEvent:
+    """Return an event with its cost where neighbours differ in up to ``budget.rows`` records.
+
+    If one record moves a sum by v, m records move it by at most m v (Lemma 4 of docs/privacy.md): m^2 times
+    rho for Gaussian noise, m times epsilon for Laplace noise.
+    """
+    if budget.rows == 1:
+        return replace(event, neighboring=budget.neighboring)
+    m = Fraction(budget.rows)
+    if event.noise is Noise.GAUSSIAN:
+        return replace(event, neighboring=budget.neighboring, rho=round_up(m * m * Fraction(event.rho)))
+    pure = round_up(m * Fraction(event.pure_epsilon))
+    rho = round_up(Fraction(pure) ** 2 / 2)
+    return replace(event, neighboring=budget.neighboring, rho=rho, pure_epsilon=pure)

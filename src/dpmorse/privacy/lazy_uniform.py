@@ -15,6 +15,8 @@ class LazyUniform:
     def is_below_exp_minus(self, exponent: Fraction) -> bool:
         """Decide ``uniform < exp(-exponent)`` exactly."""
         while True:
+            if exponent > self._bits and self._numerator:
+                return False  # exp(-exponent) < 2^-bits <= uniform; the enclosure would be slow to compute
             low, high = exp_minus_bounds(exponent, self._bits + 16)
             if Fraction(self._numerator + 1, 1 << self._bits) <= low:
                 return True

@@ -87,7 +87,7 @@ class Ledger:
 
     def _check_budget(self, wanted: "Reservation") -> None:
         others = (reserved.left for reserved in [*self._reservations, wanted])
-        total = sum(others, start=self.spent).epsilon(self.budget.delta)
+        total = sum(others, start=self.spent).in_one_curve().epsilon(self.budget.delta)
         if total > self.budget.epsilon:
             spent = self.spent.epsilon(self.budget.delta)
             raise BudgetExceededError(

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from dpmorse.privacy.events import Noise, ReleaseEvent
+from dpmorse.privacy.budget import Budget
+from dpmorse.privacy.events import Noise, ReleaseEvent, event_for_groups
 from dpmorse.privacy.ledger import Ledger, Reservation
 from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import IntArray
@@ -22,6 +23,10 @@ class PlannedRelease:
 
     scales: IntArray
     event: ReleaseEvent
+
+    def for_groups(self, budget: Budget) -> "PlannedRelease":
+        """Return this release with its cost under the relation of a budget, which may be about groups."""
+        return replace(self, event=event_for_groups(self.event, budget))
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,15 @@ class Mechanism:
         """Return ``exact`` plus fresh noise."""
         if exact.shape != planned.scales.shape or exact.dtype != np.int64:
             raise ValueError("exact sums do not have the shape and type of the planned release")
+        if planned.event.noise is Noise.CHOICE:
+            raise ValueError("a release of sums cannot have the event of a choice")
         self._record(planned.event)
         draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE else self._sampler.gaussian
         return exact + draw(planned.scales)
 
     def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
         """Return a random index, the smaller its exact penalty the more likely."""
-        if planned.event.noise is not Noise.CHOICE or penalties.dtype != np.int64:
+        if planned.event.noise is not Noise.CHOICE or penalties.dtype != np.int64 or not penalties.size:
             raise ValueError("a choice needs integer penalties and the event of a choice")
         self._record(planned.event)
         return self._sampler.choose(penalties - penalties.min(), planned.rate)

@@ -38,6 +38,8 @@ class OpenDPSampler:
 
     def _draw(self, scales: IntArray, make: Any, metric: Any) -> IntArray:
         """Use one OpenDP measurement for each distinct scale."""
+        if scales.size and scales.min() < 1:
+            raise ValueError(f"scales must be at least 1, got {scales.min()}.")
         integers = self._opendp.vector_domain(self._opendp.atom_domain(T="i64"))
         noise = np.empty(scales.shape, dtype=np.int64)
         for scale in np.unique(scales):

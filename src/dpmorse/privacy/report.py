@@ -16,6 +16,11 @@ _RELATION_IN_WORDS = {
     ),
 }
 
+_GROUP_IN_WORDS = (
+    "adding or removing all records of one group (such as a person), of which at most {rows} are used. The "
+    "numbers of records and of groups are protected as well"
+)
+
 _NOT_SECURE = (
     "NOT SECURE: the noise was drawn from a seed (random_state), so that whoever knows the seed can "
     "remove it. Use this model for tests and benchmarks only."
@@ -91,10 +96,16 @@ class PrivacyReport:
         promise = (
             f"This model is ({_upwards(self.epsilon)}, {self.delta:g})-differentially private "
             "with respect to "
-            f"{_RELATION_IN_WORDS[self.budget.neighboring]}."
+            f"{self._relation}."
         )
         lines = [promise, f"{self._releases} {self._account}", _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
+
+    @property
+    def _relation(self) -> str:
+        if self.budget.max_rows_per_group is not None:
+            return _GROUP_IN_WORDS.format(rows=self.budget.max_rows_per_group)
+        return _RELATION_IN_WORDS[self.budget.neighboring]
 
     @property
     def _releases(self) -> str:

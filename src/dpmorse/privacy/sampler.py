@@ -28,7 +28,7 @@ from dpmorse.privacy.random_bytes import ByteSource
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 LARGEST_SCALE = 2**56
-"""Keeps U + s V inside int64 for V < 127; a larger V has probability e^-127 and is never accepted."""
+"""Keeps U + s V inside int64 for V < 127; a larger V has probability e^-127."""
 
 TOLERANCE = 2.0**-40
 """Half-width of the band in which a float comparison is not trusted."""
@@ -85,8 +85,8 @@ class NativeSampler:
     def choose(self, penalties: IntArray, rate: Fraction) -> int:
         """Draw one index by the exponential mechanism; the smallest penalty must be 0."""
         penalties = np.asarray(penalties, dtype=np.int64)
-        if not penalties.size or penalties.min() != 0:
-            raise ValueError("penalties must be given, the smallest of them 0.")
+        if not penalties.size or penalties.min() != 0 or rate <= 0:
+            raise ValueError("penalties must be given, the smallest of them 0, and a rate > 0.")
         while True:  # every proposal succeeds with probability at least 1 / size
             indices = self._uniform_below(np.full(_SMALL, penalties.size, dtype=np.int64))[0]
             tried = penalties[indices]

@@ -8,6 +8,7 @@ from dpmorse.statistics.codes import Tally as Tally
 from dpmorse.statistics.counts import GroupCounts as GroupCounts
 from dpmorse.statistics.domain import Domain as Domain
 from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
+from dpmorse.statistics.histograms import MagnitudeHistograms as MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments as CellMoments
 from dpmorse.statistics.noise import MomentShares as MomentShares
 from dpmorse.statistics.noise import NoiseScales as NoiseScales

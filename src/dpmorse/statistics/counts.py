@@ -43,6 +43,8 @@ class GroupCounts:
         self, name: str, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
     ) -> PlannedRelease:
         """Return the release that costs at most ``cost``: rho, or epsilon for Laplace noise."""
+        if cost <= 0 or noise is Noise.CHOICE:
+            raise InvalidParameterError("epsilon is too small: nothing is left for this release.")
         scale = max(self._scale(Fraction(cost), neighboring, noise), SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
             raise InvalidParameterError("epsilon is too small: the noise does not fit in 64-bit integers.")

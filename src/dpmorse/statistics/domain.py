@@ -16,9 +16,12 @@ GRID_BITS = 12
 _LARGEST_BOUND = 1e150  # squares of widths must stay finite ...
 _SMALLEST_WIDTH = 1e-150  # ... and normal
 
+PRIVATE = "private"
+"""The value of ``bounds`` that asks for them to be found privately."""
+
 _BOUNDS_HINT = (
     "Give bounds=(lower, upper), scalars or one value per column in the units of X, such as "
-    "([0, 60], [110, 220]), from public knowledge; they are never read from the data."
+    '([0, 60], [110, 220]), from public knowledge; or bounds="private" to spend a part of the budget on them.'
 )
 
 
@@ -46,6 +49,8 @@ class Domain:
     @classmethod
     def from_bounds(cls, bounds: object, n_features: int, radius: object = None) -> "Domain":
         """Validate the parameters ``bounds`` and ``radius`` of an estimator."""
+        if isinstance(bounds, str) and bounds == PRIVATE:
+            return cls.unknown(n_features, radius)
         if bounds is None:
             raise InvalidParameterError(f"bounds must be given, got None. {_BOUNDS_HINT}")
         if not isinstance(bounds, tuple | list | np.ndarray) or len(bounds) != 2:
@@ -56,6 +61,12 @@ class Domain:
         upper = _one_per_column("upper", bounds[1], n_features)
         _check_order(lower, upper)
         return cls(lower, upper, None if radius is None else _check_radius(radius))
+
+    @classmethod
+    def unknown(cls, n_features: int, radius: object = None) -> "Domain":
+        """Return a placeholder for bounds that are yet to be released."""
+        one = np.ones(n_features)
+        return cls(-one, one, None if radius is None else _check_radius(radius))
 
     @property
     def n_features(self) -> int:

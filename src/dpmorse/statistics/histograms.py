@@ -1,4 +1,4 @@
-"""One histogram per column: where the records lie inside bounds that may be far too wide."""
+"""One histogram per column: where the records lie, inside bounds that may be far too wide or unknown."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,13 @@ import numpy as np
 
 from dpmorse.statistics.counts import GroupCounts
 from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.typing import IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 BIN_BITS = 6
 N_BINS = 1 << BIN_BITS
+
+SMALLEST_EXPONENT, LARGEST_EXPONENT = -32, 63  # of the magnitudes that are told apart
+N_MAGNITUDES = LARGEST_EXPONENT - SMALLEST_EXPONENT + 1
 
 
 @dataclass(frozen=True)
@@ -34,3 +37,37 @@ class ColumnHistograms:
         shift = GRID_BITS + 1 - BIN_BITS
         binned: IntArray = np.minimum((q + (1 << GRID_BITS)) >> shift, N_BINS - 1)
         return binned
+
+
+@dataclass(frozen=True)
+class MagnitudeHistograms:
+    """Counts of records by sign and power of two, for every column: needs no bounds at all.
+
+    Bin 0 is for values of at least 2^63 below zero, the one in the middle for those closer to 0 than 2^-32.
+    """
+
+    n_features: int
+
+    @property
+    def n_bins(self) -> int:
+        """Bins of one column: magnitudes below zero, zero, magnitudes above."""
+        return 2 * N_MAGNITUDES + 1
+
+    @property
+    def counts(self) -> GroupCounts:
+        """What is released: a record is in exactly one bin of each of the D columns."""
+        return GroupCounts(self.n_features * self.n_bins, self.n_features)
+
+    @property
+    def edges(self) -> FloatArray:
+        """Where bins begin and end: bin i lies between edge i and edge i + 1."""
+        powers = 2.0 ** np.arange(SMALLEST_EXPONENT, LARGEST_EXPONENT + 2)
+        return np.concatenate([-powers[::-1], powers])
+
+    def bins(self, X: FloatArray) -> IntArray:
+        """Return the bin of each value; ``frexp`` is exact, so a bin depends on its value alone."""
+        values = np.asarray(X, dtype=np.float64)
+        exponents = np.frexp(values)[1] - 1  # |x| is in [2^e, 2^(e+1))
+        steps = np.clip(exponents - SMALLEST_EXPONENT + 1, 0, N_MAGNITUDES)
+        bins: IntArray = N_MAGNITUDES + np.where(values == 0, 0, np.sign(values) * steps).astype(np.int64)
+        return bins

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpmorse._compile import compiled_any_order
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, release_event
@@ -66,6 +67,8 @@ class SwapCosts:
         One record more raises every u by a value in [0, limit], so the exponents ``-rate u`` of any two
         options move apart by at most ``rate * limit``; replacing one record, by twice that (Theorem 7).
         """
+        if cost <= 0:
+            raise InvalidParameterError("epsilon is too small: nothing is left for this choice.")
         moved = limit * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
         log_range = Fraction(cost if pure else accounting.largest_range(cost))
         event = release_event(

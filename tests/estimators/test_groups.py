@@ -1,0 +1,170 @@
+"""Promises to persons with several rows: which rows are used, what that costs, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpmorse import (
+    Budget,
+    DPCube,
+    DPLloyd,
+    DPMoG,
+    DPMoGHard,
+    DPMorse,
+    DPTree,
+    InvalidParameterError,
+    InvalidTypeError,
+    Ledger,
+    MorseClustering,
+    PrivateGaussianMixture,
+    load,
+)
+from dpmorse.estimators._groups import first_rows_of_groups
+from dpmorse.privacy import Mechanism, Neighboring, Noise
+
+KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
+BY_GROUPS = Budget(1.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["b", "a", "b", "b", "a", "c"],
+        np.array([7, -1, 7, 7, -1, 3]),
+        np.array([2.5, 1.0, 2.5, 2.5, 1.0, 3.0]),
+        pd.Series(["b", "a", "b", "b", "a", "c"], index=[9, 8, 7, 6, 5, 4]),
+        pd.Series(["b", "a", "b", "b", "a", "c"], dtype="category"),
+        np.array(["b", 1, "b", "b", 1, "c"], dtype=object),
+        np.array(["2020-01-02", "2020-01-01", "2020-01-02", "2020-01-02", "2020-01-01", "2021-01-01"], "M8[D]"),
+    ],
+)  # fmt: skip
+def test_the_first_rows_of_each_group_are_used(groups):
+    records = np.arange(12.0).reshape(6, 2)
+    assert first_rows_of_groups(records, groups, BY_GROUPS).tolist() == records[[0, 1, 2, 4, 5]].tolist()
+
+
+def test_text_and_numbers_are_different_persons():
+    records = np.arange(4.0).reshape(4, 1)
+    kept = first_rows_of_groups(
+        records, np.array(["1", 1, "1", 1], dtype=object), Budget(1.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 1)
+    )
+    assert kept.ravel().tolist() == [0.0, 1.0]
+
+
+def test_a_group_touches_no_other(rng):
+    """Adding a person's rows anywhere leaves the rows of all others as they were."""
+    groups, records = rng.integers(0, 40, size=300), rng.normal(size=(300, 2))
+    before = {tuple(row) for row in first_rows_of_groups(records, groups, BY_GROUPS)}
+    where = np.sort(rng.integers(0, 300, size=7))
+    more = np.insert(records, where, 99.0, axis=0)
+    after = first_rows_of_groups(more, np.insert(groups, where, 1000), BY_GROUPS)
+    assert {tuple(row) for row in after if row[0] != 99.0} == before
+    assert (after[:, 0] == 99.0).sum() == 2
+
+
+@KINDS
+@pytest.mark.parametrize("rows", [1, 3])
+def test_spent_is_what_was_declared(kind, rows, blobs):
+    groups = np.arange(len(blobs[0])) // 4
+    model = kind(4, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=rows).fit(blobs[0], groups=groups)
+    assert 1 - 1e-5 <= model.privacy_.epsilon <= 1.0
+    assert {event.neighboring for event in model.privacy_.events} == {Neighboring.ADD_REMOVE_GROUP}
+    assert f"one group (such as a person), of which at most {rows} are used" in model.privacy_.statement
+
+
+def test_noise_grows_in_proportion_to_the_rows_of_a_person():
+    def noise(rows):
+        plan = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=rows)._plan(2)
+        return plan.releases[0].event.noise_stddev["sum"]
+
+    assert noise(1) == pytest.approx(
+        DPMoGHard(3, epsilon=1.0, bounds=(-1, 1))._plan(2).releases[0].event.noise_stddev["sum"]
+    )
+    assert noise(5) == pytest.approx(5 * noise(1), rel=1e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0])
+@pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])
+def test_a_person_moves_each_exact_vector_by_no_more_than_its_event_says(kind, delta, monkeypatch, rng):
+    """The same answers to both fits; three rows of one person, all at one corner, are there or not."""
+    asked, answers, original = [], [], {}
+
+    def answer(name):
+        original[name] = getattr(Mechanism, name)
+
+        def asks(self, exact, planned):
+            asked.append((exact.copy(), planned))
+            if len(answers) < len(asked):
+                answers.append(original[name](self, exact, planned))
+            else:
+                self._record(planned.event)
+            return answers[len(asked) - 1]
+
+        return asks
+
+    for name in ("release", "choose"):
+        monkeypatch.setattr(Mechanism, name, answer(name))
+    X, groups = np.clip(rng.normal(size=(600, 6)) * 0.5, -1, 1), np.arange(600)
+    settings = {"epsilon": 1.0, "delta": delta, "bounds": (-1, 1), "max_rows_per_group": 3, "random_state": 0}
+    kind(4, **settings).fit(X, groups=groups)
+    before, asked[:] = list(asked), []
+    with_person = np.vstack([X, np.ones((5, 6))])
+    kind(4, **settings).fit(with_person, groups=np.append(groups, [1000] * 5))
+    assert len(asked) == len(before)
+    for (exact, planned), (other, _) in zip(before, asked, strict=True):
+        difference, event = (other - exact).astype(float), planned.event
+        if event.noise is Noise.CHOICE:
+            moved = float(planned.rate) * np.ptp(difference) / event.pure_epsilon
+        elif event.noise is Noise.LAPLACE:
+            moved = np.abs(difference / planned.scales).sum() / event.pure_epsilon
+        else:
+            moved = np.sqrt(np.square(difference / planned.scales).sum() / (2 * event.rho))
+        assert moved <= 1 + 1e-9, event.name
+
+
+def test_with_the_morse_step_and_in_a_file(blobs, tmp_path):
+    groups = np.arange(len(blobs[0])) // 2
+    model = DPMorse(4, epsilon=4.0, bounds=(-1, 1), max_rows_per_group=2, random_state=0)
+    labels = model.fit_predict(blobs[0], groups=groups)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.privacy_ == model.privacy_
+    assert np.array_equal(again.predict(blobs[0]), labels)
+    assert again.get_params()["max_rows_per_group"] == 2
+    base = DPMoGHard(6, epsilon=4.0, bounds=(-1, 1), max_rows_per_group=2, random_state=0)
+    assert MorseClustering(base, n_clusters=4).fit(blobs[0], groups=groups).n_clusters_ == 4
+
+
+def test_rows_and_persons_do_not_share_a_ledger(blobs):
+    ledger = Ledger(Budget(5.0))
+    model = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2, ledger=ledger)
+    with pytest.raises(InvalidParameterError, match="costs under different neighbouring relations"):
+        model.fit(blobs[0], groups=np.arange(len(blobs[0])))
+    persons = Ledger(Budget(5.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2))
+    model.set_params(ledger=persons).fit(blobs[0], groups=np.arange(len(blobs[0])))
+    assert len(persons.events) == 10
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("parameters", "groups", "error", "message"),
+    [
+        ({"max_rows_per_group": 2}, None, InvalidParameterError, "groups must be given with max_rows_per_group=2"),
+        ({}, np.zeros(4000), InvalidParameterError, "max_rows_per_group must be set where groups are given"),
+        ({"max_rows_per_group": 0}, np.zeros(4000), InvalidParameterError, "max_rows_per_group must be between 1 and"),
+        ({"max_rows_per_group": 1.5}, np.zeros(4000), InvalidTypeError, "max_rows_per_group must be an integer"),
+        ({"max_rows_per_group": 2, "neighboring": "replace-one"}, np.zeros(4000), InvalidParameterError, "neighboring must be 'add-remove' with"),
+        ({"neighboring": "add-remove-group"}, None, InvalidParameterError, "neighboring must be one of 'add-remove', 'replace-one'"),
+        ({"max_rows_per_group": 2}, np.zeros(7), InvalidParameterError, "the lengths differ"),
+        ({"max_rows_per_group": 2}, np.zeros((4000, 1)), InvalidParameterError, "groups must have one dimension, got 2"),
+        ({"max_rows_per_group": 2}, np.full(4000, np.nan), InvalidParameterError, "groups contains NaN"),
+        ({"max_rows_per_group": 2}, np.full(4000, None), InvalidTypeError, "groups must hold text or whole numbers"),
+    ],
+)  # fmt: skip
+def test_bad_groups_are_refused_before_anything_is_released(kind, parameters, groups, error, message, blobs):
+    ledger = Ledger(Budget(5.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2))
+    model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger, **parameters)
+    with pytest.raises(error, match=message):
+        model.fit(blobs[0], groups=groups)
+    assert ledger.events == ()
+    assert not hasattr(model, "mixture_")
