@@ -134,7 +134,7 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
 
     X = rng.uniform([0.25, -1.0], [0.5, 1.0], size=(100_000, 2))
     releases = Releases(X, InMemoryEngine(), Silent(), Budget(1.0))
-    box = _ranges.occupied_box(releases, Domain.from_bounds((-1.0, 1.0), 2), rho=1.0)
+    box = _ranges.occupied_box(releases, Domain.from_bounds((-1.0, 1.0), 2), 1.0)
     assert box.lower == pytest.approx([0.0, -1.0], abs=0.04)
     assert box.upper == pytest.approx([0.75, 1.0], abs=0.07), "records may reach into one bin more"
     metric = _metric.measure(releases, Domain.from_bounds((-1.0, 1.0), 2), box, rho=1.0)

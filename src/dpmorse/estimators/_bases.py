@@ -31,7 +31,7 @@ def base_from_document(document: dict[str, Any]) -> PrivateMixtureEstimator:
     """Rebuild the base that a document describes."""
     kind = document.get("estimator")
     if not isinstance(kind, str):
-        raise ModelFormatError("estimator must be the name of a base.")
+        raise ModelFormatError("the file names an estimator this version does not know: it must be a text.")
     return _find_base(kind)._from_document(document)  # noqa: SLF001 - the same package
 
 
