@@ -65,7 +65,9 @@ def test_budgets_too_small_to_account_for():
 
 
 def test_relation_must_be_known():
-    with pytest.raises(InvalidParameterError, match=r"neighboring must be one of 'add-remove', .* got 'both'"):
+    with pytest.raises(
+        InvalidParameterError, match=r"neighboring must be one of 'add-remove', .* got 'both'"
+    ):
         Budget(1.0, neighboring="both")
 
 
