@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-oldest lint format bench lock clean
+.PHONY: demo test test-oldest lint docs format bench lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -29,6 +30,11 @@ $(OLDEST)/.ready: requirements/oldest.txt pyproject.toml
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(DOCS)/.ready: requirements/docs.txt
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@touch $@
+
 # -- what people use ----------------------------------------------------------------------------------
 
 demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
@@ -46,6 +52,9 @@ lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privac
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(DOCS)/.ready  ## the site, in site/; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+
 format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -62,6 +71,8 @@ lock: $(VENV)/.ready  ## resolve the newest and the oldest dependencies anew
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/dev.txt
 	$(BIN)/uv pip compile requirements/oldest.in --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/oldest.txt
+	$(BIN)/uv pip compile requirements/docs.in --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/docs.txt
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .bench demo-output build dist
+	rm -rf $(VENV) $(OLDEST) $(DOCS) .bench site demo-output build dist
