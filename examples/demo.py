@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dpmorse import DPMorse, load
 from dpmorse.datasets import make_patients
 from dpmorse.plots import DendrogramDisplay, LandscapeDisplay
+from dpmorse.report import write_report
 
 Array = npt.NDArray[np.float64]
 
@@ -92,11 +93,12 @@ def main() -> None:
     write_csv(options.out / "ledger.csv", list(ledger[0]), [list(row.values()) for row in ledger])
     (options.out / "statement.txt").write_text(model.privacy_.statement + "\n", encoding="utf-8")
     draw(model, records, options.out / "clusters.png")
+    write_report(model, options.out / "report.html", force=True, columns=COLUMNS)
 
     print("Released clusters, heaviest first (share, mean ± standard deviation):\n")
     print(summary(model))
     print(f"\n{model.privacy_.statement}\n\nFiles to open:")
-    for name in ("clusters.png", "model.json", "synthetic.csv", "ledger.csv", "statement.txt"):
+    for name in ("report.html", "clusters.png", "model.json", "synthetic.csv", "ledger.csv", "statement.txt"):
         print(f"  {options.out / name}")
 
 

@@ -19,6 +19,7 @@ from dpmorse.exceptions import ModelFormatError as ModelFormatError
 from dpmorse.exceptions import NoisyModelWarning as NoisyModelWarning
 from dpmorse.exceptions import PrivacyLeakWarning as PrivacyLeakWarning
 from dpmorse.privacy import Budget as Budget
+from dpmorse.privacy import FileLedger as FileLedger
 from dpmorse.privacy import Ledger as Ledger
 from dpmorse.privacy import PrivacyReport as PrivacyReport
 from dpmorse.statistics import MomentShares as MomentShares

@@ -315,3 +315,18 @@ def test_the_start_owes_nothing_to_the_data(starts, rng):
     for X in (rng.normal(size=(100, 2)), rng.normal(size=(999, 2)) * 9):
         DPMoGHard(4, epsilon=1.0, bounds=(-1, 1), n_iter=1, random_state=5).fit(X)
     assert np.array_equal(starts[0].means, starts[1].means)
+
+
+@pytest.mark.parametrize("n_averaged", [1, 2, 4])
+def test_as_many_releases_are_averaged_as_were_asked_for(n_averaged, monkeypatch, blobs):
+    """One release more would be less noise than the paper's where its literal form is asked for."""
+    used = []
+    original = NoisyMoments.average.__func__
+
+    def spy(cls, releases):
+        used.append(len(releases))
+        return original(cls, releases)
+
+    monkeypatch.setattr(NoisyMoments, "average", classmethod(spy))
+    DPMoGHard(2, epsilon=4.0, bounds=(-1, 1), n_iter=6, n_averaged=n_averaged, random_state=0).fit(blobs[0])
+    assert used == [1] * (6 - n_averaged) + list(range(1, n_averaged + 1))

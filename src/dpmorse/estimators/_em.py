@@ -134,7 +134,7 @@ class PrivateEM(PrivateFit):
             exact = releases.engine.reduce(releases.records, statistic, cells)
             released = releases.mechanism.release(statistic.to_units(exact), planned)
             noisy = statistic.from_units(released, planned)
-            recent = [*recent, noisy] if rounds_left < settings.n_averaged else [noisy]
+            recent = [*recent, noisy] if rounds_left < settings.n_averaged - 1 else [noisy]
             averaged = NoisyMoments.average(recent)
             parameters = maximise(parameters, averaged, statistic.domain, settings.reg_covar, self._prior)
             if settings.relocate and rounds_left >= settling:

@@ -1,0 +1,39 @@
+"""``dpmorse bounds``: a template for bounds that nobody reads from the data."""
+
+from typing import Annotated
+
+import typer
+
+from dpmorse.cli.bounds_file import template
+from dpmorse.cli.messages import note, reports_mistakes
+from dpmorse.cli.options import DataArgument, ForceOption, SeparatorOption
+from dpmorse.cli.outputs import check_output, write_text
+from dpmorse.cli.tables import DataFile
+
+
+@reports_mistakes
+def bounds(
+    file: DataArgument,
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="OUT", help="The file to write; stdout if not given."),
+    ] = None,
+    separator: SeparatorOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a template for the bounds of the columns, to be filled in by hand.
+
+    Only the names of the columns are read (and their types, where the file states them), never a value:
+    bounds must be public knowledge. `fit` refuses the file until every "?" is a number.
+    """
+    data = DataFile.open(file, separator)
+    text = template(file, data.numeric)
+    if output is None:
+        typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
+        return
+    check_output(output, force=force, inputs=(file,))
+    write_text(output, text)
+    note(
+        f"Fill in {output!r}, from what is known without the data; then: dpmorse fit ... --bounds {output!r}"
+    )

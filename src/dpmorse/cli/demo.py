@@ -1,0 +1,116 @@
+"""``dpmorse demo``: invented patients, and everything that can be made of them."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import typer
+
+from dpmorse.cli.bounds_file import template
+from dpmorse.cli.labels_file import table_writer
+from dpmorse.cli.messages import note, reports_mistakes, say
+from dpmorse.cli.options import ForceOption, QuietOption
+from dpmorse.cli.outputs import check_folder_output, replacing, write_text
+from dpmorse.cli.summaries import model_in_words
+from dpmorse.datasets import make_patients
+from dpmorse.estimators import DPMorse
+from dpmorse.typing import FloatArray
+
+_COLUMNS = ("age", "pressure")
+_LIMITS = ((0.0, 110.0), (60.0, 220.0))  # what anybody knows about ages and blood pressures
+_N_PATIENTS = 20_000
+
+
+@reports_mistakes
+def demo(
+    *,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FOLDER", help="Where to; made if it is not there.")
+    ] = "dpmorse-demo",
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of the fit.")] = 1.0,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Cluster invented patients and write everything that can be made of the model.
+
+    Age and blood pressure of 20000 people who do not exist; the folder holds them, too, for trying the other
+    commands.
+    """
+    model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
+    check_folder_output(output, force=force)
+    points, _ = make_patients(_N_PATIENTS, random_state=1)
+    patients = pa.table(list(points.T), names=list(_COLUMNS))
+    model.fit(patients)
+    for name, write in _writers(model, patients).items():
+        write(os.path.join(output, name))
+    if not quiet:
+        say(model_in_words(model))
+        say("\nFiles to open:")
+        for name in sorted(os.listdir(output)):
+            say(f"  {os.path.join(output, name)}")
+
+
+def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:
+    """Return the files of a demonstration, and what writes each."""
+    labelled = patients.append_column("cluster", pa.array(model.predict(patients)))
+    return {
+        "patients.csv": partial(_write_table, patients),
+        "bounds.toml": _write_bounds,
+        "model.json": model.save,
+        "labels.csv": partial(_write_table, labelled),
+        "synthetic.csv": partial(_write_table, _synthetic(model)),
+        "report.html": partial(_write_report, model),
+        "clusters.png": partial(_write_picture, model, np.column_stack(patients.columns)),
+    }
+
+
+def _write_table(table: Any, path: str) -> None:
+    with table_writer(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _write_bounds(path: str) -> None:
+    lines = [
+        f"{name} = {{ lower = {lower:g}, upper = {upper:g} }}\n"
+        for name, (lower, upper) in zip(_COLUMNS, _LIMITS, strict=True)
+    ]
+    write_text(path, template("patients.csv", ()) + "".join(lines))
+
+
+def _synthetic(model: DPMorse) -> Any:
+    points, labels = model.sample(5000)
+    return pa.table([*points.T.round(1), labels], names=[*_COLUMNS, "cluster"])
+
+
+def _write_report(model: DPMorse, path: str) -> None:
+    from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
+
+    write_report(model, path, force=True)
+
+
+def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:
+    """Draw the records (invented, so they may be shown) beside what was released about them."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra; without it there are no pictures
+    except ImportError:
+        note("No pictures: these need matplotlib (pip install 'dpmorse[plot]').")
+        return
+    from dpmorse.plots import DendrogramDisplay, LandscapeDisplay  # noqa: PLC0415
+
+    figure = Figure(figsize=(13, 3.8), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    _scatter(left, points[:4000], "0.35", "the records (never leave the house)")
+    _scatter(middle, *model.sample(4000), f"released: epsilon = {model.privacy_.epsilon:.3g}")
+    LandscapeDisplay.from_estimator(model).plot(ax=middle)
+    DendrogramDisplay.from_estimator(model).plot(ax=right)
+    right.set(title="how its components merge", xlabel="component")
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=110)
+
+
+def _scatter(axes: Any, points: FloatArray, colours: Any, title: str) -> None:
+    axes.scatter(*points.T, s=2, alpha=0.3, c=colours, cmap="tab10" if len(colours) == len(points) else None)
+    axes.set(xlim=_LIMITS[0], ylim=(80, 215), xlabel=_COLUMNS[0], ylabel=_COLUMNS[1], title=title)

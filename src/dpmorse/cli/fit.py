@@ -1,0 +1,265 @@
+"""``dpmorse fit``: the one command that spends privacy."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pyarrow as pa
+import typer
+
+from dpmorse.cli.bounds_file import Bounds, read_bounds
+from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
+from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
+from dpmorse.cli.options import (
+    BaseOption,
+    ColumnsOption,
+    ComponentsOption,
+    DataArgument,
+    DeltaOption,
+    ForceOption,
+    JsonOption,
+    NeighboringOption,
+    OutputOption,
+    QuietOption,
+    SeparatorOption,
+)
+from dpmorse.cli.outputs import check_output
+from dpmorse.cli.progress import Bar, progress_bar
+from dpmorse.cli.records import Rows, choose_columns, listed, read_rows, refuse_missing
+from dpmorse.cli.summaries import Model, model_in_words, model_to_dict
+from dpmorse.cli.tables import DataFile
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy import DEFAULT_DELTA
+from dpmorse.privacy.ledger_file import FileLedger
+
+_MISSING = ("refuse", "drop")
+_DROPPED = "Rows with missing values were left out, row by row."
+_SEED = (
+    "--seed makes the noise reproducible, so that whoever knows the seed can remove it. The model is marked "
+    "as NOT SECURE: for tests only."
+)
+
+
+@reports_mistakes
+def fit(
+    file: DataArgument,
+    *,
+    output: OutputOption,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="Privacy budget of this fit. Required; smaller is stricter."),
+    ] = None,
+    delta: DeltaOption = DEFAULT_DELTA,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            "--bounds",
+            metavar="LO,HI|TOML",
+            help="Public bounds: one pair for all columns, or a file made with `dpmorse bounds`.",
+        ),
+    ] = None,
+    private_bounds: Annotated[
+        bool, typer.Option("--private-bounds", help="Spend a part of the budget on finding bounds.")
+    ] = False,
+    columns: ColumnsOption = None,
+    clusters: Annotated[
+        str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")
+    ] = "auto",
+    components: ComponentsOption = None,
+    base: BaseOption = None,
+    neighboring: NeighboringOption = "add-remove",
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            "--unit", metavar="COLUMN", help="Whose record a row is: protects all rows of one person."
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int | None,
+        typer.Option("--max-rows", metavar="M", min=1, help="With --unit: rows of a person that are used."),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            "--missing", metavar="refuse|drop", help="What to do with rows that have missing values."
+        ),
+    ] = "refuse",
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", metavar="FILE", help="A total over many fits, kept in this file."),
+    ] = None,
+    budget_epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--budget-epsilon",
+            metavar="E",
+            help="Begins the file of --budget with this total, on its first use.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
+    ] = None,
+    separator: SeparatorOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Cluster a table under differential privacy and write the model.
+
+    The model holds released values and public parameters only and may be published. Everything is checked
+    before any budget is spent. Values outside the bounds are clipped.
+    """
+    if epsilon is None:
+        raise typer.BadParameter(NO_EPSILON)
+    check_output(output, force=force, inputs=(file, *([budget] if budget else [])))
+    _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
+    given = Bounds() if bounds is None else read_bounds(bounds)
+    source = _source(DataFile.open(file, separator), given, columns or [], unit, missing)
+    request = FitRequest(
+        epsilon=epsilon,
+        delta=delta,
+        bounds="private" if private_bounds else given.of(source.columns),
+        clusters=parse_clusters(clusters),
+        components=components,
+        base=base,
+        neighboring=neighboring,
+        max_rows=max_rows,
+        seed=seed,
+    )
+    ledger = _checked_ledger(request, len(source.columns), budget, budget_epsilon)
+    if seed is not None:
+        warn(_SEED)
+    with progress_bar(shown=not quiet) as bar:
+        model = _fitted(source, request, ledger, bar)
+    _save(model, output)
+    if json:
+        say_json({**model_to_dict(model, output), **_circumstances(missing, ledger)})
+    elif not quiet:
+        say(_in_words(model, output, missing, ledger))
+
+
+@dataclass(frozen=True)
+class Source:
+    """What of a file is used, and how."""
+
+    data: DataFile
+    columns: list[str]
+    unit: str | None
+    missing: str
+
+    def read(self, bar: Bar) -> tuple[Any, Any]:
+        """Return the records as a table, and whose they are."""
+        needed = [] if self.unit is None else [self.unit]
+        batches = [
+            self._without_missing(rows) for rows in read_rows(self.data, self.columns, needed, bar=bar)
+        ]
+        if not any(rows.numbers.num_rows for rows in batches):
+            raise InvalidParameterError(f"{self.data.path!r} has no rows to use.")
+        records = pa.concat_tables([rows.numbers for rows in batches])
+        if self.unit is None:
+            return records, None
+        return records, pa.concat_tables([rows.others for rows in batches])[self.unit].to_numpy()
+
+    def _without_missing(self, rows: Rows) -> Rows:
+        if self.missing == "drop":
+            return rows.only_complete()
+        return refuse_missing(
+            rows, "Fill them in by a rule that looks at one row only, or give --missing drop."
+        )
+
+
+def _check_options(
+    bounds: str | None,
+    unit: str | None,
+    max_rows: int | None,
+    missing: str,
+    neighboring: str,
+    *,
+    private_bounds: bool,
+) -> None:
+    if (bounds is None) != private_bounds:
+        raise typer.BadParameter(
+            "give either --bounds (public knowledge; `dpmorse bounds FILE` writes a template) or "
+            "--private-bounds (found with a part of the budget)."
+        )
+    if (unit is None) != (max_rows is None):
+        raise typer.BadParameter(
+            "--unit and --max-rows go together: whose row it is, and how many of each are used."
+        )
+    if missing not in _MISSING:
+        raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
+    if missing == "drop" and neighboring == "replace-one":
+        raise InvalidParameterError(
+            "--missing drop does not go with --neighboring replace-one: the number of rows that are left "
+            "would tell who has missing values. Use add-remove, or fill them in, each row by itself."
+        )
+
+
+def _source(data: DataFile, given: Bounds, columns: Sequence[str], unit: str | None, missing: str) -> Source:
+    """Choose the columns: those that are named, those with bounds of their own, or all that hold numbers."""
+    besides = [] if unit is None else [unit]
+    unknown = [name for name in given.names if name not in data.types]
+    if unknown:
+        raise InvalidParameterError(
+            f"the bounds file names columns that {data.path!r} does not have: {listed(unknown)}."
+        )
+    wanted = columns or [name for name in given.names if name not in besides]
+    return Source(data, choose_columns(data, wanted, besides), unit, missing)
+
+
+def _checked_ledger(
+    request: FitRequest, n_features: int, path: str | None, total: float | None
+) -> FileLedger | None:
+    """Check all parameters, and that the budget file can pay; data is read only after that."""
+    _, plan = request.plan(n_features)
+    if path is None:
+        return None
+    ledger = open_budget(path, total, plan.settings.budget)
+    ledger.check(plan.events)
+    return ledger
+
+
+def _fitted(source: Source, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> Model:
+    records, groups = source.read(bar)
+    estimator = request.estimator(len(source.columns), ledger)
+    with bar.waiting("spending the budget"):
+        return estimator.fit(records, **({} if groups is None else {"groups": groups}))
+
+
+def _save(model: Model, output: str) -> None:
+    try:
+        model.save(output)
+    except OSError as error:
+        raise InvalidParameterError(
+            f"the budget is spent, but the model could not be written to {output!r}: {error.strerror}. "
+            "What was there before is untouched."
+        ) from None
+
+
+def _circumstances(missing: str, ledger: FileLedger | None) -> dict[str, Any]:
+    """Return what the model file does not say."""
+    return {
+        "missing": missing,
+        "budget": None if ledger is None else _account(ledger),
+        "warnings": warnings_told(),
+    }
+
+
+def _account(ledger: FileLedger) -> dict[str, Any]:
+    budget = ledger.budget
+    spent = ledger.spent.epsilon(budget.delta)
+    return {"file": ledger.path, "epsilon": budget.epsilon, "delta": budget.delta, "spent": spent}
+
+
+def _in_words(model: Model, output: str, missing: str, ledger: FileLedger | None) -> str:
+    lines = [model_in_words(model)]
+    if missing == "drop":
+        lines.append(_DROPPED)
+    if ledger is not None:
+        account = _account(ledger)
+        lines.append(
+            f"{os.path.basename(ledger.path)!r}: epsilon {account['spent']:.6g} of {account['epsilon']:g} "
+            f"is spent at delta = {account['delta']:g}."
+        )
+    return "\n".join([*lines, f"\nThe model is in {output!r}; it may be published."])

@@ -1,0 +1,133 @@
+"""What the command line says, where, and with which exit code.
+
+Results go to stdout, everything else to stderr. Whatever is said passes through ``printable``, so that the
+name of a column or a file cannot send commands to a terminal.
+"""
+
+import functools
+import json
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NoReturn, ParamSpec
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from dpmorse.exceptions import BudgetExceededError, DPMorseError
+
+MISTAKE = 1
+REFUSED = 3
+FAULT = 4
+
+DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
+_TOLD: ContextVar[list[str] | None] = ContextVar("_TOLD", default=None)
+_Parameters = ParamSpec("_Parameters")
+
+
+def printable(text: str) -> str:
+    """Return a text with every character that is not printable written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def say(text: str = "") -> None:
+    """Print a result."""
+    shown = "\n".join(printable(line) for line in text.split("\n"))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    typer.echo(shown.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def say_json(content: Mapping[str, Any]) -> None:
+    """Print a result as one JSON object, in ASCII."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def note(text: str) -> None:
+    """Say something to the person at the terminal that is not a result."""
+    _to_stderr(text, "dim")
+
+
+def warn(text: str) -> None:
+    """Warn, in colour where there is colour."""
+    told = _TOLD.get()
+    if told is not None:
+        told.append(printable(text))
+    _to_stderr(f"Warning: {text}", "bold yellow")
+
+
+def warnings_told() -> list[str]:
+    """Return the warnings of this command so far."""
+    return list(_TOLD.get() or [])
+
+
+def reports_mistakes(command: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
+    """Make a command answer mistakes with one sentence and an exit code, never with a traceback."""
+
+    @functools.wraps(command)
+    def guarded(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
+        _TOLD.set([])
+        with _own_warnings_shown(), _mistakes_told():
+            command(*args, **kwargs)
+
+    return guarded
+
+
+@contextmanager
+def _mistakes_told() -> Iterator[None]:
+    try:
+        yield
+    except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+        raise  # typer answers these itself
+    except BudgetExceededError as error:
+        _fail(str(error), REFUSED)
+    except DPMorseError as error:
+        _fail(str(error), MISTAKE)
+    except OSError as error:
+        _fail(_of_system(error), MISTAKE)
+    except MemoryError:
+        _fail("There is not enough memory for this. Choose fewer columns with --columns.", MISTAKE)
+    except Exception as error:  # noqa: BLE001 - the message of an unexpected error may quote a record
+        _fail(
+            f"Something in dpmorse went wrong ({type(error).__name__}). No file was left half-written. "
+            "`dpmorse --debug ...` shows where; what it shows may quote your data.",
+            FAULT,
+        )
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    if DEBUG.get():
+        _to_stderr(traceback.format_exc(), "dim")
+    _to_stderr(f"Error: {message}", "bold red")
+    raise typer.Exit(code) from None
+
+
+def _of_system(error: OSError) -> str:
+    """Say what the operating system refused, and of which file."""
+    what = error.strerror or type(error).__name__
+    return f"{error.filename}: {what}." if isinstance(error.filename, str) else f"{what}."
+
+
+def _to_stderr(text: str, style: str) -> None:
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
+    console.print(Text("\n".join(printable(line) for line in text.split("\n")), style=style))
+    sys.stderr.flush()
+
+
+@contextmanager
+def _own_warnings_shown() -> Iterator[None]:
+    """Show warnings of dpmorse as such; those of the libraries below are not for users."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("always", module=r"dpmorse\.")
+        warnings.showwarning = _show_warning  # type: ignore[assignment]  # undone at the end of the block
+        yield
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    warn(str(message))

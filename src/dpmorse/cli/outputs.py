@@ -1,0 +1,93 @@
+"""Files that the command line writes: whole or not at all, and never over another one unasked."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from dpmorse import _atomic
+from dpmorse.exceptions import InvalidParameterError, OutputExistsError
+
+
+def check_output(path: str, *, force: bool, inputs: tuple[str, ...] = ()) -> None:
+    """Refuse a place to write to, before any work is done or any budget is spent for it.
+
+    Parameters
+    ----------
+    path : str
+        Where the output shall be.
+    force : bool
+        Whether a file that is there may be replaced.
+    inputs : tuple of str
+        Files that are read: these are never replaced.
+    """
+    shown = repr(path)
+    if os.path.isdir(path):
+        raise InvalidParameterError(f"-o must name a file, got the folder {shown}.")
+    if os.path.lexists(path):
+        if any(_same_file(path, source) for source in inputs):
+            raise InvalidParameterError(f"-o must not be the file that is read, {shown}.")
+        if not force:
+            raise OutputExistsError(f"{shown} exists. Give another -o, or --force to replace it.")
+    _check_folder(os.path.dirname(path) or ".")
+
+
+def check_folder_output(path: str, *, force: bool) -> None:
+    """Refuse a folder that holds something, and make one where there is none."""
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise InvalidParameterError(f"-o must name a folder, got the file {path!r}.")
+    if os.path.isdir(path) and os.listdir(path) and not force:
+        raise InvalidParameterError(
+            f"{path!r} is not empty. Give another -o, or --force to write there all the same."
+        )
+    os.makedirs(path, exist_ok=True)
+    _check_folder(path)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Give the name of a temporary file beside ``path``, and put it there when the block has succeeded.
+
+    Whatever happens in the block, ``path`` holds the old file or the new one, never a part of it.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    root, ending = os.path.splitext(name)
+    temporary = os.path.join(folder, f".{root}.{uuid.uuid4().hex}{ending}")
+    try:
+        yield temporary
+        _flush(temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a small text file."""
+    _atomic.write_bytes(path, text.encode())
+
+
+def _check_folder(folder: str) -> None:
+    if not os.path.isdir(folder):
+        raise InvalidParameterError(f"the folder {folder!r} does not exist. Make it first.")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InvalidParameterError(
+            f"nothing can be written to the folder {folder!r}: {error.strerror}."
+        ) from None
+
+
+def _same_file(path: str, source: str) -> bool:
+    try:
+        return os.path.samefile(path, source)
+    except OSError:
+        return False
+
+
+def _flush(path: str) -> None:
+    """Wait until a file is on disk: a rename that is there before the content would leave it empty."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,113 @@
+"""``dpmorse predict``: labels for the holder of the data."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import typer
+
+from dpmorse.cli.labels_file import check_ending, table_writer
+from dpmorse.cli.messages import note, reports_mistakes
+from dpmorse.cli.options import (
+    ColumnsOption,
+    DataArgument,
+    ForceOption,
+    ModelOption,
+    OutputOption,
+    QuietOption,
+    SeparatorOption,
+)
+from dpmorse.cli.outputs import check_output
+from dpmorse.cli.progress import progress_bar
+from dpmorse.cli.records import Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
+from dpmorse.cli.summaries import Model, label_name, load_model
+from dpmorse.cli.tables import DataFile
+from dpmorse.exceptions import InvalidParameterError
+
+_MISSING = ("refuse", "blank")
+_NOT_PRIVATE = (
+    "Labels of records that the model was fitted on are not private: each is a function of that person's own "
+    "record. They are for the holder of the data."
+)
+
+
+@reports_mistakes
+def predict(
+    file: DataArgument,
+    *,
+    model: ModelOption,
+    output: OutputOption,
+    columns: ColumnsOption = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="COLUMN", help="A column to copy beside the labels; may be repeated."),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            "--missing", metavar="refuse|blank", help="Rows with missing values: no label if blank."
+        ),
+    ] = "refuse",
+    separator: SeparatorOption = None,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the cluster of each record, in the order of the file, to .csv or .parquet.
+
+    Columns are found by name; --columns is for models that were fitted without names. In CSV, text that a
+    spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    check_ending(output)
+    check_output(output, force=force, inputs=(file, model))
+    if missing not in _MISSING:
+        raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
+    released, data, kept = load_model(model), DataFile.open(file, separator), keep or []
+    chosen = _columns(released, data, columns or [])
+    check_columns(data, kept)
+    copied = [name for name in kept if name not in chosen]
+    label = label_name(kept, released)
+    kinds = {**{name: kind or pa.string() for name, kind in data.types.items()}, **_as_numbers(chosen)}
+    schema = pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+    with progress_bar(shown=not quiet) as bar, table_writer(output, schema) as writer:
+        for rows in read_rows(data, chosen, kept=copied, bar=bar):
+            if missing == "refuse":
+                refuse_missing(
+                    rows, "Fill them in, or give --missing blank to leave such rows without a label."
+                )
+            beside = [(rows.numbers if name in chosen else rows.others)[name] for name in kept]
+            writer.write_table(pa.table([*beside, _labels(released, rows)], schema=schema))
+    if not quiet:
+        note(_NOT_PRIVATE)
+
+
+def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:
+    """Return the columns of the file that are those of the model, in its order."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        if wanted:
+            raise InvalidParameterError(
+                "--columns is for models without column names; this one finds its own."
+            )
+        check_columns(data, [str(name) for name in names])
+        return choose_columns(data, [str(name) for name in names])
+    chosen = choose_columns(data, wanted)
+    if len(chosen) != model.n_features_in_:
+        raise InvalidParameterError(
+            f"the model has {model.n_features_in_} columns without names; give as many with --columns, got "
+            f"{listed(chosen)}."
+        )
+    return chosen
+
+
+def _as_numbers(chosen: list[str]) -> dict[str, Any]:
+    return dict.fromkeys(chosen, pa.float64())
+
+
+def _labels(model: Model, rows: Rows) -> Any:
+    """Return the label of each row; none for rows with missing values."""
+    labels = np.zeros(len(rows.complete), dtype=np.int64)
+    complete = rows.only_complete().numbers
+    if len(complete):
+        points = complete if hasattr(model, "feature_names_in_") else np.column_stack(complete.columns)
+        labels[rows.complete] = model.predict(points)
+    return pa.array(labels, mask=~rows.complete)

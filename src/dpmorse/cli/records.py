@@ -1,0 +1,146 @@
+"""From a data file to the records of a fit: which columns, and what happens to missing values."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpmorse.cli.progress import Bar
+from dpmorse.cli.tables import DataFile, is_number
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a file.
+
+    Attributes
+    ----------
+    numbers : pyarrow.Table
+        The chosen columns as 64-bit floats.
+    others : pyarrow.Table
+        Columns beside them, as they are.
+    complete : ndarray of bool
+        Which rows have all numbers, and all else that is needed.
+    missing : list of str
+        Columns in which something is missing that is needed.
+    """
+
+    numbers: Any
+    others: Any
+    complete: Mask
+    missing: list[str]
+
+    def only_complete(self) -> "Rows":
+        """Leave out the rows that have a missing value: a rule that looks at one row at a time."""
+        if self.complete.all():
+            return self
+        mask = pa.array(self.complete)
+        return Rows(self.numbers.filter(mask), self.others.filter(mask), self.complete[self.complete], [])
+
+
+def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str] = ()) -> list[str]:
+    """Return the columns to be used: those that are wanted, or all that hold numbers.
+
+    Parameters
+    ----------
+    data : DataFile
+        The file.
+    wanted : sequence of str
+        Names, each one or several with commas between; empty for all columns.
+    besides : sequence of str
+        Columns with another use, which are left out of "all".
+    """
+    names = [name for text in wanted for name in _split(text, data.names)]
+    check_columns(data, [*names, *besides])
+    chosen = list(dict.fromkeys(names)) or [name for name in data.numeric if name not in besides]
+    if not chosen:
+        raise InvalidParameterError(f"{data.path!r} has no column of numbers.")
+    if len(chosen) < len(names) or set(names) & set(besides):
+        raise InvalidParameterError("--columns must name each column once, and not the column of --unit.")
+    text = [name for name in chosen if name not in data.numeric]
+    if text:
+        raise InvalidTypeError(f"columns must hold numbers; these do not: {listed(text)}. Leave them out.")
+    return chosen
+
+
+def check_columns(data: DataFile, names: Sequence[str]) -> None:
+    """Refuse names that the file does not have."""
+    unknown = [name for name in names if name not in data.types]
+    if unknown:
+        hint = f" It has {listed(data.names)}."
+        if data.kind == "csv" and len(data.names) == 1:
+            hint += " If its values are not separated by commas, give --separator."
+        raise InvalidParameterError(f"{data.path!r} has no column {listed(unknown)}.{hint}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Show a few names."""
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown}, ..."
+
+
+def read_rows(
+    data: DataFile, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = (), *, bar: Bar
+) -> Iterator[Rows]:
+    """Yield the rows of a file, a batch at a time; refuse infinity and text.
+
+    Parameters
+    ----------
+    data : DataFile
+        The file.
+    columns : sequence of str
+        Columns of numbers.
+    needed, kept : sequence of str
+        Columns of any type beside them; a row is complete if it has the needed ones.
+    bar : Bar
+        Shows how much has been read.
+    """
+    with bar.fraction(f"reading {os.path.basename(data.path)}") as update:
+        for batch, done in data.parts(columns, [*needed, *kept]):
+            update(done)
+            yield _rows(batch, list(columns), list(needed))
+
+
+def refuse_missing(rows: Rows, hint: str) -> Rows:
+    """Refuse rows with missing values, naming the columns."""
+    if rows.missing:
+        raise InvalidParameterError(f"values are missing in the column {listed(rows.missing)}. {hint}")
+    return rows
+
+
+def _rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
+    numbers = pa.table([_as_floats(batch.column(name)) for name in columns], names=columns)
+    infinite = [name for name in columns if pc.any(pc.is_inf(numbers[name])).as_py()]
+    if infinite:
+        raise InvalidParameterError(f"values must be finite; infinity is in the column {listed(infinite)}.")
+    others = pa.Table.from_batches([batch]).drop_columns(columns)
+    masks = {name: _missing(numbers[name]) for name in columns}
+    masks |= {name: _missing(others[name]) for name in needed}
+    missing = [name for name, mask in masks.items() if mask.any()]
+    return Rows(numbers, others, ~np.logical_or.reduce(list(masks.values())), missing)
+
+
+def _missing(column: Any) -> Mask:
+    mask: Mask = pc.is_null(column, nan_is_null=True).to_numpy()
+    return mask
+
+
+def _as_floats(column: Any) -> Any:
+    """Return numbers as 64-bit floats, with NaN as what it stands for: a missing value."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    floats = column.cast(pa.float64(), safe=False) if is_number(column.type) else column
+    return pc.if_else(pc.is_nan(floats), pa.scalar(None, pa.float64()), floats)
+
+
+def _split(text: str, names: Sequence[str]) -> list[str]:
+    """Split names at commas, unless the text is a name itself."""
+    return [text] if text in names else [part.strip() for part in text.split(",")]

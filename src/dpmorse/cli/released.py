@@ -1,0 +1,138 @@
+"""Commands that work on a model alone: ``cut``, ``sample``, ``report`` and ``show``. They cost nothing."""
+
+import os
+from typing import Annotated, Any
+
+import pyarrow as pa
+import typer
+
+from dpmorse.cli.labels_file import check_ending, table_writer
+from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
+from dpmorse.cli.options import ForceOption, JsonOption, ModelOption, OutputOption, QuietOption
+from dpmorse.cli.outputs import check_output
+from dpmorse.cli.summaries import (
+    cluster_table,
+    column_names,
+    label_name,
+    load_model,
+    load_tree,
+    model_in_words,
+    model_privacy,
+    model_to_dict,
+)
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy.ledger_file import FileLedger
+
+
+@reports_mistakes
+def cut(
+    *,
+    model: ModelOption,
+    clusters: Annotated[int, typer.Option("--clusters", metavar="K", min=1, help="Number of clusters.")],
+    output: OutputOption,
+    json: JsonOption = False,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the same model with another number of clusters. Touches no data and costs no budget."""
+    check_output(output, force=force)
+    other = load_tree(model).cut(clusters)
+    other.save(output)
+    if json:
+        say_json(model_to_dict(other, output))
+    elif not quiet:
+        say(cluster_table(other))
+
+
+@reports_mistakes
+def sample(
+    *,
+    model: ModelOption,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="How many records to draw.")],
+    output: OutputOption,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same records each time; harmless here.")
+    ] = None,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw synthetic records, with the cluster of each, from a model. Costs no budget."""
+    check_ending(output)
+    check_output(output, force=force, inputs=(model,))
+    released = load_model(model)
+    names = column_names(released)
+    points, labels = released.sample(rows, random_state=seed)
+    columns = [*(pa.array(column) for column in points.T), pa.array(labels)]
+    table = pa.table(columns, names=[*names, label_name(names, released)])
+    with table_writer(output, table.schema) as writer:
+        writer.write_table(table)
+    if not released.privacy_.secure:
+        warn("the model was made with a seed and is NOT SECURE; neither are records drawn from it.")
+    if not quiet:
+        note(f"Synthetic records are in {output!r}; they may be published like the model.")
+
+
+@reports_mistakes
+def report(*, model: ModelOption, output: OutputOption, force: ForceOption = False) -> None:
+    """Write a page about a model: one HTML file that needs no network."""
+    from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
+
+    check_output(output, force=force, inputs=(model,))
+    write_report(load_model(model), output, force=force)
+    note(f"The page is in {output!r}; it may be published like the model.")
+
+
+@reports_mistakes
+def show(
+    *,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="A model written by `dpmorse fit`.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="FILE", help="A budget file instead: what is spent.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the clusters of a model, its privacy statement and its ledger; or what a budget file says."""
+    if (model is None) == (budget is None):
+        raise typer.BadParameter("give either --model or --budget.")
+    if model is not None:
+        _show_model(model, json=json)
+    elif budget is not None:
+        _show_budget(budget, json=json)
+
+
+def _show_model(path: str, *, json: bool) -> None:
+    released = load_model(path)
+    if json:
+        say_json(model_to_dict(released, path))
+    else:
+        say(f"{model_in_words(released)}\n\n{model_privacy(released).table}")
+
+
+def _show_budget(path: str, *, json: bool) -> None:
+    if not os.path.exists(path):
+        raise InvalidParameterError(f"there is no budget file {path!r}.")
+    content = _budget_to_dict(FileLedger(path))
+    if json:
+        say_json(content)
+        return
+    say(
+        f"epsilon {content['spent']:.6g} of {content['epsilon']:g} is spent at delta = {content['delta']:g} "
+        f"({content['neighboring']}), by {content['fits']} fit(s)."
+    )
+    if content["unfinished"]:
+        say(f"{content['unfinished']} of them run or were interrupted; what they reserved counts as spent.")
+
+
+def _budget_to_dict(ledger: FileLedger) -> dict[str, Any]:
+    account, budget = ledger.account(), ledger.budget
+    return {
+        "budget": ledger.path,
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "neighboring": budget.neighboring.value,
+        "spent": account.spent.epsilon(budget.delta),
+        "fits": len(account.fits),
+        "unfinished": len(account.unfinished),
+    }

@@ -1,0 +1,239 @@
+"""Data files: which columns they have, without looking at a value, and their rows in batches.
+
+Errors name files and columns, never values or rows or their number: pyarrow's own messages quote them.
+"""
+
+import csv
+import io
+import itertools
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from dpmorse.exceptions import InvalidParameterError
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_BATCH_ROWS = 1 << 16
+_BLOCK_BYTES = 8 << 20
+
+Part = tuple[Any, float]
+"""Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A table on disk.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    kind : str
+        "csv", "parquet" or "feather".
+    compression : str or None
+        How the whole file is packed (CSV only: the others compress inside).
+    separator : str
+        What is between the values of CSV.
+    types : dict
+        The columns, in order, and their types; None where the file does not say (CSV).
+    """
+
+    path: str
+    kind: str
+    compression: str | None
+    separator: str
+    types: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str, separator: str | None = None) -> "DataFile":
+        """Read the names (and types) of the columns, and nothing else."""
+        kind, compression, usual = _kind_of(path)
+        separator = usual if separator is None else _checked_separator(separator)
+        bare = cls(path, kind, compression, separator, {})
+        with _problems_told(path, ()):
+            columns = bare._csv_header() if kind == "csv" else bare._schema()
+        return cls(path, kind, compression, separator, _distinct(path, columns))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.types)
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that hold numbers by their type; all of them where the file states no types."""
+        return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
+
+    def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
+        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text."""
+        read = {"csv": self._csv_parts, "parquet": self._parquet_parts, "feather": self._feather_parts}
+        with _problems_told(self.path, self.names):
+            yield from read[self.kind](list(numbers), list(others))
+
+    def _csv_header(self) -> list[tuple[str, Any]]:
+        """Read the first line; the bytes behind it are not decoded."""
+        with self._bytes()[1] as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+            names = next(csv.reader(text, delimiter=self.separator), [])
+        if not names or any("\udc80" <= character <= "\udcff" for name in names for character in name):
+            raise InvalidParameterError(f"{self.path!r} must begin with the names of its columns, in UTF-8.")
+        _refuse_data_as_names(self.path, names)
+        return [(name, None) for name in names]
+
+    def _schema(self) -> list[tuple[str, Any]]:
+        if self.kind == "parquet":
+            schema = pa.parquet.read_schema(self.path)
+        else:
+            with pa.OSFile(self.path) as file:
+                schema = pa.ipc.open_file(file).schema
+        return [(column.name, column.type) for column in schema]
+
+    def _csv_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+        size = max(os.path.getsize(self.path), 1)
+        raw, stream = self._bytes()
+        kinds = {**dict.fromkeys(others, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        with stream, self._csv_reader(stream, kinds) as reader:
+            for batch in reader:
+                yield batch.select([*numbers, *others]), min(raw.tell() / size, 1.0)
+
+    def _csv_reader(self, stream: Any, kinds: Mapping[str, Any]) -> Any:
+        return pa.csv.open_csv(
+            stream,
+            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES),
+            parse_options=pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict(kinds), include_columns=list(kinds), strings_can_be_null=True
+            ),
+        )
+
+    def _bytes(self) -> tuple[Any, Any]:
+        """Return the file, and the stream of what is packed in it."""
+        raw = pa.OSFile(self.path)
+        return raw, raw if self.compression is None else pa.CompressedInputStream(raw, self.compression)
+
+    def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+        columns, done = [*numbers, *others], 0
+        with pa.parquet.ParquetFile(self.path) as file:
+            total = max(file.metadata.num_rows, 1)
+            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                done += len(batch)
+                yield batch.select(columns), done / total
+
+    def _feather_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+        columns = [*numbers, *others]
+        wanted = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in columns])
+        with pa.OSFile(self.path) as file:
+            reader = pa.ipc.open_file(file, options=wanted)
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i).select(columns), (i + 1) / reader.num_record_batches
+
+
+def is_number(kind: Any) -> bool:
+    """Say whether values of a type can be used as numbers."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return any(test(kind) for test in tests)
+
+
+def _kind_of(path: str) -> tuple[str, str | None, str]:
+    """Tell kind, compression and usual separator from the name of a file."""
+    if os.path.isdir(path):
+        raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")
+    root, ending = os.path.splitext(path.lower())
+    compression = _COMPRESSIONS.get(ending)
+    if compression is not None:
+        ending = os.path.splitext(root)[1]
+    kind = _KINDS.get(ending)
+    if kind is None or (compression is not None and kind != "csv"):
+        raise InvalidParameterError(
+            f"the data must be a file .csv or .tsv (also packed: {', '.join(_COMPRESSIONS)}), .parquet or "
+            f".feather, got {os.path.basename(path)!r}."
+        )
+    return kind, compression, "\t" if ending == ".tsv" else ","
+
+
+def _checked_separator(separator: str) -> str:
+    named = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    if len(named) != 1 or not named.isascii() or named in '"\r\n':
+        raise InvalidParameterError(
+            f"--separator must be one character, such as ';' or 'tab', got {separator!r}."
+        )
+    return named
+
+
+def _refuse_data_as_names(path: str, names: list[str]) -> None:
+    """Refuse a first line of numbers: it is a record, and names of columns are published with a model."""
+    numbers = [(i, name) for i, name in enumerate(names) if _is_numeral(name)]
+    positions = all(name in {str(i), str(i + 1)} for i, name in numbers)
+    values = [int(name) if name.isdecimal() else None for _, name in numbers]
+    run = len(values) >= 3 and all(a is not None and b == a + 1 for a, b in itertools.pairwise(values))
+    if numbers and not positions and not run:
+        raise InvalidParameterError(
+            f"the first line of {path!r} looks like a record, not like names of columns, "
+            "which are published with a model. Put a line with names above it; a name must not be a number."
+        )
+
+
+def _is_numeral(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in columns]
+    twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
+    if twice:
+        listed = ", ".join(repr(name) for name in twice[:5])
+        raise InvalidParameterError(f"{path!r} must have distinct column names; twice there: {listed}.")
+    if not columns:
+        raise InvalidParameterError(f"{path!r} has no columns.")
+    return dict(columns)
+
+
+@contextmanager
+def _problems_told(path: str, names: Sequence[str]) -> Iterator[None]:
+    """Say what is wrong with a file without quoting it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InvalidParameterError(f"there is no file {path!r}.") from None
+    except PermissionError:
+        raise InvalidParameterError(f"{path!r} may not be read by you.") from None
+    except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
+        raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
+
+
+def _what_is_wrong(message: str, names: Sequence[str]) -> str:
+    """Translate a message of pyarrow's CSV reader; of any other only this: the file cannot be read."""
+    column = re.match(r"In CSV column #(\d+)", message)
+    if column is not None and int(column[1]) < len(names):
+        name = names[int(column[1])]
+        return (
+            f"must hold numbers in the column {name!r}; some of its values are not. Mend them, or leave the "
+            "column out with --columns. (Values are not shown: an error message is an output too.)"
+        )
+    if "Expected" in message and "columns, got" in message:
+        return "has rows with more or fewer values than its first line. Is it another --separator?"
+    if "Empty CSV" in message:
+        return "is empty."
+    return "cannot be read: it is damaged, or not what its name says."

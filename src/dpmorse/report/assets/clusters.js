@@ -1,0 +1,81 @@
+// Clusters of every cut: their colours, shares, centres, spreads and noise, from the released components.
+
+const parts = data.components;
+const nColumns = data.columns.length;
+const nParts = parts.weights.length;
+const withWeight = parts.weights.filter((weight) => weight > 0).length;
+
+// Cutting deeper splits one cluster in two: the heavier part keeps the colour, the other gets the next.
+const coloursOfCuts = (() => {
+  const cuts = [[0]];
+  for (let k = 2; k <= data.cuts.length; k++) {
+    const parents = parentsOf(data.cuts[k - 1], data.cuts[k - 2], k);
+    const taken = new Set();
+    cuts.push(parents.map((parent) => {
+      const first = !taken.has(parent); // clusters come heaviest first
+      taken.add(parent);
+      return first ? cuts[k - 2][parent] : k - 1;
+    }));
+  }
+  return cuts;
+})();
+
+function parentsOf(labels, coarser, k) {
+  const parents = new Array(k).fill(0);
+  labels.forEach((label, i) => { parents[label] = coarser[i]; });
+  return parents;
+}
+
+function clustersAt(k) {
+  const labels = data.cuts[k - 1];
+  const clusters = coloursOfCuts[k - 1].map((colour, number) => describe(number, colour, labels));
+  return {k, labels, clusters, colourOf: (place) => coloursOfCuts[k - 1][labels[place]]};
+}
+
+function describe(number, colour, labels) {
+  const members = [];
+  for (let i = 0; i < nParts; i++) if (labels[i] === number && parts.weights[i] > 0) members.push(i);
+  const share = members.reduce((sum, i) => sum + parts.weights[i], 0);
+  const cluster = {number, colour, members, share, centre: [], spread: []};
+  for (let column = 0; column < nColumns; column++) {
+    const centre = members.reduce((sum, i) => sum + parts.weights[i] * parts.means[i][column], 0) / share;
+    const variance = members.reduce((sum, i) => sum + parts.weights[i] *
+      (parts.stddevs[i][column] ** 2 + (parts.means[i][column] - centre) ** 2), 0) / share;
+    cluster.centre.push(centre);
+    cluster.spread.push(Math.sqrt(variance));
+  }
+  return cluster;
+}
+
+// -- noise of the last release ---------------------------------------------------------------------
+
+// Standard deviation of the released count of a cluster, in records: counts of its components are added.
+function countNoise(cluster) {
+  return data.noise.count === null ? null : data.noise.count * Math.sqrt(cluster.members.length);
+}
+
+// The same for its share, if there are so many records: the count of all others is in the denominator.
+function shareNoise(cluster, records) {
+  if (data.noise.count === null) return null;
+  const mine = cluster.members.length;
+  const variance = (1 - cluster.share) ** 2 * mine + cluster.share ** 2 * (withWeight - mine);
+  return data.noise.count * Math.sqrt(variance) / records;
+}
+
+const knowsCentres = data.noise.residuals !== null ||
+  (data.noise.records !== null && data.columns.every((column) => column.unit !== null));
+
+// Standard deviation of a coordinate of the centre, if the cluster has so many records.
+function centreNoise(cluster, column, records) {
+  if (!knowsCentres || !cluster.members.length) return null;
+  const {count, records: ofRecords, residuals} = data.noise;
+  const centre = cluster.centre[column];
+  if (residuals === null) {
+    const {unit, middle} = data.columns[column];
+    const ofOne = Math.hypot(unit * ofRecords, (centre - middle) * count);
+    return Math.sqrt(cluster.members.length) * ofOne / records;
+  }
+  const squares = cluster.members.map((i) =>
+    (residuals * parts.stddevs[i][column]) ** 2 + (count * (parts.means[i][column] - centre)) ** 2);
+  return Math.sqrt(squares.reduce((sum, value) => sum + value, 0)) / records;
+}

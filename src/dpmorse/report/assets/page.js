@@ -1,0 +1,135 @@
+// The page: controls, and one redraw of everything whenever one of them moves.
+
+let redrawAsked = false;
+
+function redraw() {
+  redrawAsked = false;
+  const cut = clustersAt(state.k);
+  drawControls(cut);
+  drawDendrogram(cut);
+  drawView(cut);
+  drawClusterTable(cut);
+  drawProfile(cut);
+  drawPointTables(cut);
+}
+
+// However many events a drag makes, the page is drawn once a frame.
+function askRedraw() {
+  if (!redrawAsked) requestAnimationFrame(redraw);
+  redrawAsked = true;
+}
+
+function drawControls(cut) {
+  byId("k").value = state.k;
+  if (document.activeElement !== byId("k-number")) byId("k-number").value = state.k;
+  byId("k").setAttribute("aria-valuetext", `${state.k} cluster${state.k > 1 ? "s" : ""}`);
+  byId("k-note").textContent = `of up to ${data.cuts.length}; the density suggests ${tree.suggested}`;
+  const shown = cut.clusters.slice(0, 10);
+  const more = cut.k > shown.length ? [make("li", {}, `and ${cut.k - shown.length} more`)] : [];
+  byId("legend").replaceChildren(...shown.map((cluster) =>
+    make("li", {}, swatch(cluster.colour), `${cluster.number}: ${showShare(cluster.share)}`)), ...more);
+  const shares = shown.map((cluster) => showShare(cluster.share)).join(", ");
+  byId("announcement").textContent = `${state.k} clusters with shares ${shares}`;
+}
+
+function setClusters(value) {
+  const k = Math.round(Number(value));
+  if (!Number.isFinite(k) || k < 1) return;
+  state.k = Math.min(k, data.cuts.length);
+  askRedraw();
+}
+
+function listen(id, event, act) {
+  byId(id).addEventListener(event, (fired) => act(fired.target.value, fired));
+}
+
+function prepareClusters() {
+  for (const id of ["k", "k-number"]) byId(id).max = data.cuts.length;
+  listen("k", "input", setClusters);
+  listen("k-number", "input", setClusters);
+  listen("k-number", "blur", () => { byId("k-number").value = state.k; });
+  byId("dendrogram").addEventListener("click", (event) => setClusters(clustersAtPointer(event)));
+}
+
+function prepareView() {
+  const options = () => view.axes.map((axis, i) => make("option", {value: i}, data.axes[axis].name));
+  const directions = data.axes.length - nColumns, n = view.axes.length;
+  state.x = directions ? n - 2 : 0;
+  state.y = directions ? n - 1 : Math.min(1, n - 1);
+  for (const [id, key] of [["view-x", "x"], ["view-y", "y"]]) {
+    byId(id).append(...options());
+    byId(id).value = state[key];
+    byId(id).parentElement.hidden = onLine;
+    listen(id, "change", (value) => { chooseAxis(key, Number(value)); });
+  }
+  for (const id of ["show-samples", "show-points"]) listen(id, "change", askRedraw);
+}
+
+// Two different axes, always: choosing the other one swaps them.
+function chooseAxis(key, value) {
+  const other = key === "x" ? "y" : "x";
+  if (value === state[other]) state[other] = state[key];
+  state[key] = value;
+  byId("view-x").value = state.x;
+  byId("view-y").value = state.y;
+  askRedraw();
+}
+
+function prepareTable() {
+  for (let i = 0; i < nGroups; i++) {
+    const last = Math.min(nColumns, (i + 1) * GROUP);
+    byId("group").append(make("option", {value: i}, `${i * GROUP + 1} to ${last} of ${nColumns}`));
+  }
+  byId("group").append(make("option", {value: nGroups}, `all ${nColumns}`));
+  byId("group-choice").hidden = nGroups < 2;
+  listen("group", "change", (value) => { state.group = Number(value); askRedraw(); });
+  byId("records").value = "";
+  listen("records", "input", (value) => {
+    const records = Math.round(Number(value));
+    state.records = records >= 1 && Number.isFinite(records) ? records : null;
+    askRedraw();
+  });
+}
+
+function prepareTheme() {
+  const button = byId("theme");
+  const name = () => {
+    button.textContent = isDark() ? "Light colours" : "Dark colours";
+    button.setAttribute("aria-pressed", String(isDark()));
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    name();
+    askRedraw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); askRedraw(); });
+  name();
+}
+
+// Paper is white: pictures are drawn for it, then as before.
+function preparePrint() {
+  const root = document.documentElement;
+  let chosen;
+  window.addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme;
+    root.dataset.theme = "light";
+    state.printing = true;
+    redraw();
+  });
+  window.addEventListener("afterprint", () => {
+    if (chosen === undefined) delete root.dataset.theme;
+    else root.dataset.theme = chosen;
+    state.printing = false;
+    redraw();
+  });
+}
+
+byId("controls").hidden = byId("main").hidden = false;
+prepareClusters();
+prepareView();
+prepareTable();
+byId("profile-card").hidden = nColumns < 2; // the table says it all
+prepareTheme();
+preparePrint();
+redraw();
+window.addEventListener("resize", askRedraw);

@@ -1,0 +1,83 @@
+// Profiles: the centre of every cluster, column by column, in standard deviations of all records.
+
+function drawProfile(cut) {
+  const svg = byId("profile"), frame = profileFrame(cut);
+  svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
+  svg.setAttribute("aria-label", `Profiles of ${cut.k} clusters over ${nColumns} columns`);
+  const lines = cut.clusters.filter((cluster) => cluster.members.length);
+  svg.replaceChildren(...profileAxes(frame), ...lines.flatMap((cluster) => profileLine(frame, cluster)),
+    ...endLabels(frame, lines));
+}
+
+const steep = nColumns > 25; // names of columns need room
+
+const scaled = (cluster, column) =>
+  (cluster.centre[column] - data.columns[column].mean) / data.columns[column].stddev;
+
+function profileFrame(cut) {
+  const width = Math.max(byId("profile").clientWidth || 1100, 280);
+  const slanted = data.columns.some((column) => 7.4 * column.name.length > (width - 110) / nColumns);
+  const longest = Math.min(24, Math.max(...data.columns.map((column) => column.name.length)));
+  const bottom = slanted ? 22 + (steep ? 6.2 : 4.6) * longest : 30;
+  const frame = {width, left: 52, right: 46, top: 12, bottom, slanted};
+  frame.height = 270 + frame.bottom;
+  frame.floor = frame.height - frame.bottom;
+  const values = cut.clusters.flatMap((cluster) =>
+    cluster.members.length ? data.columns.map((_, column) => scaled(cluster, column)) : []);
+  frame.low = Math.min(-0.5, ...values) * 1.08;
+  frame.high = Math.max(0.5, ...values) * 1.08;
+  const inner = width - frame.left - frame.right;
+  frame.x = (column) => frame.left + inner * (column + 0.5) / nColumns;
+  const tall = frame.floor - frame.top;
+  frame.y = (value) => frame.floor - tall * (value - frame.low) / (frame.high - frame.low);
+  return frame;
+}
+
+function profileAxes(frame) {
+  const right = frame.width - frame.right, marks = ticks(frame.low, frame.high, 6);
+  const every = Math.ceil(nColumns / Math.max(1, (right - frame.left) / 16));
+  return [
+    ...marks.values.flatMap((value) => [
+      shape("line", {class: Math.abs(value) < 1e-9 ? "zero" : "axis", x1: frame.left, x2: right,
+                     y1: frame.y(value), y2: frame.y(value)}),
+      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, marks.text(value)),
+    ]),
+    ...data.columns.flatMap((column, i) => [
+      shape("line", {class: "axis", x1: frame.x(i), x2: frame.x(i), y1: frame.top, y2: frame.floor}),
+      ...(i % every ? [] : [columnLabel(frame, column, i)]),
+    ]),
+    shape("text", {transform: `translate(12 ${(frame.top + frame.floor) / 2}) rotate(-90)`,
+                   "text-anchor": "middle"}, "standard deviations"),
+  ];
+}
+
+function columnLabel(frame, column, i) {
+  const x = frame.x(i), y = frame.floor + 16;
+  const label = shape("text", frame.slanted
+    ? {transform: `translate(${x + 4} ${y - 3}) rotate(${steep ? -60 : -38})`, "text-anchor": "end"}
+    : {x, y, "text-anchor": "middle"}, shorten(column.name, 24));
+  label.append(shape("title", {}, column.name));
+  return label;
+}
+
+function profileLine(frame, cluster) {
+  const points = data.columns.map((_, column) => [frame.x(column), frame.y(scaled(cluster, column))]);
+  const line = shape("polyline", {points: points.map((point) => point.join(",")).join(" "), fill: "none",
+                                  class: "profile-line", stroke: colour(cluster.colour), "stroke-width": 2});
+  line.append(shape("title", {}, `cluster ${cluster.number}`));
+  const radius = nColumns > 30 ? 2 : 3.2;
+  const ink = colour(cluster.colour);
+  const dots = points.map(([x, y]) => shape("circle", {cx: x, cy: y, r: radius, fill: ink}));
+  return [line, ...dots];
+}
+
+// Numbers at the right end, pushed apart; left out where there is no room for them.
+function endLabels(frame, lines) {
+  if (lines.length > 18) return [];
+  const labels = lines.map((cluster) => ({cluster, y: frame.y(scaled(cluster, nColumns - 1))}));
+  labels.sort((a, b) => a.y - b.y);
+  labels.forEach((label, i) => { if (i) label.y = Math.max(label.y, labels[i - 1].y + 13); });
+  const over = labels.length ? Math.max(0, labels[labels.length - 1].y - frame.floor) : 0;
+  return labels.map(({cluster, y}) => shape("text",
+    {x: frame.x(nColumns - 1) + 9, y: y + 4 - over, class: "strong halo"}, String(cluster.number)));
+}

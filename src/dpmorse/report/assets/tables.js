@@ -1,0 +1,146 @@
+// Tables: clusters with their noise, modes and saddles with their certificates.
+
+const GROUP = 4; // columns of the data that one table shows at a time
+const EXAMPLE = 1000; // records for which the noise of a centre is stated where their number is not known
+
+const nGroups = Math.ceil(nColumns / GROUP);
+
+// The chosen columns: a group of them, or all beyond the last group.
+function groupColumns() {
+  const all = data.columns.map((_, column) => column);
+  return state.group >= nGroups ? all : all.slice(state.group * GROUP, (state.group + 1) * GROUP);
+}
+
+const heading = (text, attributes = {}) => make("th", {scope: "col", ...attributes}, text);
+const subHeading = (text, more = "") => heading(text, {class: `sub ${more}`});
+const nameHeading = (column, span) =>
+  heading(data.columns[column].name, {class: "name start", colspan: span, title: data.columns[column].name});
+const cell = (content, kind = null) => make("td", {class: kind}, content);
+const NONE = "\u2013";
+
+function drawClusterTable(cut) {
+  byId("cluster-table").replaceChildren(clusterHead(), clusterBody(cut), clusterFoot());
+  byId("cluster-caption").textContent = clusterCaption().join(" ");
+}
+
+// Cells that are there only if the reader has said how many records there are.
+const ifRecords = (...cells) => (state.records ? cells : []);
+
+function clusterHead() {
+  const columns = groupColumns(), sizes = state.records ? 3 : 2;
+  const measures = () => [subHeading("centre", "start"), subHeading("spread"), subHeading("noise")];
+  return make("thead", {},
+    make("tr", {}, heading("Cluster", {rowspan: 2}), heading("Components", {rowspan: 2}),
+      heading("Size", {colspan: sizes, class: "name start"}),
+      ...columns.map((column) => nameHeading(column, 3))),
+    make("tr", {}, subHeading("share", "start"), ...ifRecords(subHeading("records")),
+      subHeading("noise, records"), ...columns.flatMap(measures)));
+}
+
+function clusterBody(cut) {
+  const largest = Math.max(...cut.clusters.map((cluster) => cluster.share));
+  return make("tbody", {}, ...cut.clusters.map((cluster, row) => make("tr", {},
+    make("th", {scope: "row"}, swatch(cluster.colour), String(cluster.number)),
+    cell(String(cluster.members.length), "soft"),
+    make("td", {class: "start"}, bar(cluster, largest),
+      make("span", {class: "percent"}, showShare(cluster.share))),
+    ...sizeCells(cluster),
+    ...groupColumns().flatMap((column) => columnCells(cluster, column, row, cut.k)))));
+}
+
+function bar(cluster, largest) {
+  const inner = make("span");
+  inner.style.width = `${100 * cluster.share / largest}%`;
+  inner.style.backgroundColor = colour(cluster.colour);
+  return make("span", {class: "bar", "aria-hidden": "true"}, inner);
+}
+
+function sizeCells(cluster) {
+  const noise = countNoise(cluster), size = "\u2248 " + fixed(cluster.share * (state.records || 0), 0);
+  if (noise === null) return [...ifRecords(cell(size)), cell(seeLedger(), "noise")];
+  if (!state.records) return [cell(showNoise(noise), "noise")];
+  const percent = showShort(100 * shareNoise(cluster, state.records));
+  return [cell(size), cell(`${showNoise(noise)} (${percent} %)`, "noise")];
+}
+
+function columnCells(cluster, column, row, k) {
+  const scale = data.columns[column].stddev, some = cluster.members.length > 0;
+  const cells = [cell(some ? show(cluster.centre[column], scale) : NONE, "start"),
+                 cell(some ? show(cluster.spread[column], scale) : NONE)];
+  if (knowsCentres) cells.push(cell(showNoise(centreNoise(cluster, column, recordsOf(cluster))), "noise"));
+  else if (row === 0) cells.push(make("td", {class: "noise", rowspan: k}, seeLedger()));
+  return cells;
+}
+
+const seeLedger = () => make("a", {href: "#ledger"}, "see ledger");
+const recordsOf = (cluster) => (state.records ? cluster.share * state.records : EXAMPLE);
+
+function clusterFoot() {
+  const totals = groupColumns().flatMap((column) => {
+    const {mean, stddev} = data.columns[column];
+    return [cell(show(mean, stddev), "start"), cell(show(stddev, stddev)), cell("")];
+  });
+  return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight)),
+    cell(showShare(1), "start"), ...ifRecords(cell(fixed(state.records || 0, 0))), cell(""), ...totals));
+}
+
+function clusterCaption() {
+  const words = ["Share: sum of the released weights.",
+    "Centre and spread: mean and standard deviation within the cluster, by the released mixture, in the " +
+    "units of the data.",
+    "Noise: standard deviation of the noise of the last release in these numbers; sampling error and what " +
+    "earlier rounds did to the components come on top."];
+  if (data.noise.count !== null) {
+    words.push("The noise of a size is in records, added up over the components of the cluster.");
+  }
+  if (data.noise.records !== null) words.push("A base that averages its last rounds has less.");
+  if (knowsCentres && !state.records) words.push(conditional());
+  if (nColumns < data.n_columns) {
+    words.push(`Shown are the ${nColumns} of ${data.n_columns} columns in which components differ most.`);
+  }
+  return words;
+}
+
+const conditional = () => "The number of records is not released, so the noise of a centre is given as for " +
+  `a cluster of ${fixed(EXAMPLE, 0)} records; with ten times as many it is a tenth. If their number is ` +
+  "public, enter it above: it stays on this page.";
+
+// -- modes and saddles -----------------------------------------------------------------------------
+
+const certificate = (certified) =>
+  certified ? make("td", {class: "fine"}, "certified") : make("td", {class: "flag"}, "flagged");
+
+const coordinates = (point) => groupColumns().map((column) =>
+  make("td", {}, show(point[column], data.columns[column].stddev)));
+
+const pointHead = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((text) => heading(text)),
+  heading("Certificate", {class: "words"}), ...groupColumns().map((column) => nameHeading(column, 1))));
+
+function drawPointTables(cut) {
+  const scale = 1; // nats
+  byId("mode-table").replaceChildren(pointHead("Mode", "Cluster", "f", "Persistence"),
+    make("tbody", {}, ...data.modes.map((mode, i) => make("tr", {}, make("th", {scope: "row"}, String(i)),
+      make("td", {}, swatch(cut.colourOf(mode.leaf)), String(cut.labels[mode.leaf])),
+      make("td", {}, show(mode.height, scale)),
+      make("td", {}, mode.persistence === null ? "\u221e" : show(mode.persistence, scale)),
+      certificate(mode.certified), ...coordinates(mode.point)))));
+  byId("saddle-table").replaceChildren(pointHead("Saddle between", "Merges", "f", "Lower bound"),
+    make("tbody", {}, ...data.saddles.map((saddle) => make("tr", {},
+      make("th", {scope: "row"}, `modes ${saddle.modes.join(" and ")}`),
+      make("td", {}, saddle.merges ? "yes" : "no"), make("td", {}, show(saddle.height, scale)),
+      make("td", {}, show(saddle.bound, scale)), certificate(saddle.certified),
+      ...coordinates(saddle.point)))));
+  byId("mode-count").textContent = counted(data.n_modes, "mode");
+  byId("saddle-count").textContent = counted(data.n_saddles, "saddle");
+  byId("saddle-table").parentElement.hidden = !data.saddles.length;
+  byId("points-caption").textContent = omitted();
+}
+
+const counted = (n, what) => `${fixed(n, 0)} ${what}${n === 1 ? "" : "s"}`;
+
+function omitted() {
+  const left = {modes: data.n_modes - data.modes.length, saddles: data.n_saddles - data.saddles.length};
+  const some = Object.entries(left).filter(([, n]) => n > 0);
+  const words = some.map(([what, n]) => `${fixed(n, 0)} more ${what}`);
+  return words.length ? `Not shown: ${words.join(" and ")}, those of the highest f.` : "";
+}

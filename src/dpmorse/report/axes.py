@@ -1,0 +1,121 @@
+"""The axes of a page: columns in the caller's units, and two directions in which the mixture spreads most."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+MOST_COLUMNS = 60
+_MOST_CENTRE_VALUES = 60_000  # columns times components
+_MOST_CORRELATIONS = 24_000  # pairs of axes times components
+_FEWEST_COLUMNS = 2
+_SAMPLE_FOR_RANGES = 4000
+_NAMED_LOADINGS = 3
+_PLUS, _MINUS = "+", "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Straight lines on which everything is measured.
+
+    Attributes
+    ----------
+    columns : ndarray of int of shape (n_columns,)
+        Columns that are shown, in their order.
+    directions : ndarray of shape (n_directions, n_features)
+        Principal directions of the mixture with standardised columns: none or two.
+    names : list of str
+        Of the columns, then of the directions.
+    viewable : ndarray of int
+        Axes that a pair may be chosen from: all, unless there are very many components.
+    mean, stddev : ndarray of shape (n_features,)
+        Of the whole mixture.
+    """
+
+    columns: IntArray
+    directions: FloatArray
+    names: list[str]
+    viewable: IntArray
+    mean: FloatArray
+    stddev: FloatArray
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return coordinates on all axes, columns first."""
+        return np.hstack([points[:, self.columns], (points - self.mean) @ self.directions.T])
+
+    def covariances(self, mixture: GaussianMixture) -> FloatArray:
+        """Return the covariances of the components on the axes, shape (n_components, n_axes, n_axes)."""
+        frame = np.vstack([np.eye(mixture.n_features)[self.columns], self.directions])
+        on_axes: FloatArray = frame @ mixture.covariances @ frame.T
+        return on_axes
+
+    def ranges(self, mixture: GaussianMixture, include: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends of the axes that hold nearly all of the mixture, and all points of ``include``."""
+        sample = self.project(mixture.sample(_SAMPLE_FOR_RANGES, rng=0)[0])
+        low, high = np.quantile(sample, [0.002, 0.998], axis=0)
+        inside = self.project(include)
+        low, high = np.minimum(low, inside.min(axis=0)), np.maximum(high, inside.max(axis=0))
+        margin = 0.06 * (high - low)
+        return low - margin, high + margin
+
+
+def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
+    """Choose what is shown: the columns in which components differ most, if there are too many."""
+    mean, covariance, explained = _overall(mixture)
+    stddev = np.sqrt(np.diagonal(covariance))
+    ranked = np.argsort(-explained, kind="stable")
+    columns = np.sort(ranked[: _n_columns(mixture)])
+    directions, parts = _principal(covariance, stddev)
+    labels = [names[i] for i in columns]
+    labels += [_direction_name(i, part) for i, part in enumerate(parts)]
+    return Axes(columns, directions, labels, _viewable(columns, ranked, mixture, len(parts)), mean, stddev)
+
+
+def loadings(axes: Axes, names: list[str]) -> list[str]:
+    """Say which columns each direction is mostly about."""
+    return [_largest(direction * axes.stddev, names) for direction in axes.directions]
+
+
+def _overall(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean and covariance of the mixture, and how much of each variance lies between components."""
+    mean: FloatArray = mixture.weights @ mixture.means
+    offsets = mixture.means - mean
+    between = (mixture.weights[:, None] * offsets).T @ offsets
+    covariance = between + np.einsum("k,kij->ij", mixture.weights, mixture.covariances)
+    return mean, covariance, np.diagonal(between) / np.diagonal(covariance)
+
+
+def _n_columns(mixture: GaussianMixture) -> int:
+    affordable = max(_FEWEST_COLUMNS, _MOST_CENTRE_VALUES // mixture.n_components)
+    return min(mixture.n_features, MOST_COLUMNS, affordable)
+
+
+def _viewable(columns: IntArray, ranked: IntArray, mixture: GaussianMixture, n_directions: int) -> IntArray:
+    """Return the axes whose pairs can be drawn: as many columns as there is room for correlations."""
+    n_axes = int(np.sqrt(2 * _MOST_CORRELATIONS / mixture.n_components))
+    best = ranked[: max(_FEWEST_COLUMNS, n_axes - n_directions)]
+    chosen: BoolArray = np.isin(columns, best)
+    viewable: IntArray = np.r_[np.flatnonzero(chosen), len(columns) + np.arange(n_directions)]
+    return viewable
+
+
+def _principal(covariance: FloatArray, stddev: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the first two principal directions of standardised columns, and their parts of the variance."""
+    if len(stddev) <= 2:  # the columns themselves can be drawn
+        return np.empty((0, len(stddev))), np.empty(0)
+    values, vectors = np.linalg.eigh(covariance / stddev[:, None] / stddev)
+    first = vectors[:, :-3:-1].T
+    largest = np.abs(first).argmax(axis=1)
+    first = first * np.sign(first[[0, 1], largest])[:, None]  # else the sign would be chance
+    return first / stddev, values[:-3:-1] / values.sum()
+
+
+def _direction_name(i: int, part: float) -> str:
+    return f"Principal direction {i + 1}, {100 * part:.0f} %"
+
+
+def _largest(loading: FloatArray, names: list[str]) -> str:
+    order = np.argsort(-np.abs(loading))[:_NAMED_LOADINGS]
+    return ", ".join(f"{_PLUS if loading[i] > 0 else _MINUS} {names[i]}" for i in order)

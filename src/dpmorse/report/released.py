@@ -1,0 +1,98 @@
+"""What a page may use: the released parts of a model, whatever estimator it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.morse import MergeTree, merge_tree
+from dpmorse.report.text import plain
+from dpmorse.typing import FloatArray
+
+
+class Promise(Protocol):
+    """The part of a privacy report that a page shows."""
+
+    epsilon: float
+    delta: float
+    neighboring: str
+    secure: bool
+    statement: str
+
+    def to_dicts(self) -> list[dict[str, object]]:
+        """Return the ledger, one row per release."""
+
+
+class Box(Protocol):
+    """Where records lie after clipping; a statistic counts in units of its half-widths."""
+
+    centre: FloatArray
+    unit: FloatArray
+
+
+@dataclass(frozen=True)
+class ReleasedModel:
+    """A fitted or loaded model, without the means to touch anything else of it.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the estimator.
+    mixture, tree, promise : objects
+        What was released, how it merges, what is promised.
+    domain : Box or None
+        Where records were clipped to; None if the base does not say.
+    names : list of str
+        Names of the columns, fit to be shown.
+    n_clusters : int
+        Number of clusters the page opens with.
+    """
+
+    kind: str
+    mixture: GaussianMixture
+    tree: MergeTree
+    promise: Promise
+    domain: Box | None
+    names: list[str]
+    n_clusters: int
+
+
+def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
+    """Take the released parts of a model; a base alone gets the tree that the estimators would build."""
+    mixture, promise = getattr(model, "mixture_", None), getattr(model, "privacy_", None)
+    if not isinstance(mixture, GaussianMixture) or promise is None:
+        raise InvalidTypeError(
+            f"model must be a fitted estimator of dpmorse, got {_validate.describe(type(model).__name__)}. "
+            "Call fit first, or give what dpmorse.load returns."
+        )
+    tree = getattr(model, "merge_tree_", None) or merge_tree(mixture, rule="auto")
+    return ReleasedModel(
+        kind=plain(type(model).__name__),
+        mixture=mixture,
+        tree=tree,
+        promise=promise,
+        domain=getattr(getattr(model, "base_", model), "domain_", None),
+        names=_names(model, columns, mixture.n_features),
+        n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
+    )
+
+
+def _names(model: Any, columns: object, n_features: int) -> list[str]:
+    """Return the given names, else those of the fit, else numbers."""
+    if columns is None:
+        fallback = [f"column {i}" for i in range(n_features)]
+        return [plain(str(name)) for name in getattr(model, "feature_names_in_", fallback)]
+    if isinstance(columns, str) or not isinstance(columns, Sequence | np.ndarray):
+        raise InvalidTypeError(f"columns must be a list of names, got {_validate.describe(columns)}.")
+    if len(columns) != n_features:
+        raise InvalidParameterError(
+            f"columns must have one name for each of the {n_features} columns, got {len(columns)}. "
+            "Or give None to take the names of the table that was fitted."
+        )
+    if not all(isinstance(name, str) for name in columns):
+        raise InvalidTypeError(f"columns must be names of type str, got {_validate.describe(list(columns))}.")
+    return [plain(name) for name in columns]

@@ -1,0 +1,33 @@
+"""Text that comes from users and files, made harmless for a page."""
+
+import json
+import unicodedata
+from typing import Any
+
+LONGEST_NAME = 120
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, halves of characters, separators of lines
+_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # could reorder what is read
+
+
+def plain(text: str, at_most: int = LONGEST_NAME) -> str:
+    """Return text without control characters, tricks with the direction of writing, or great length."""
+    shown = "".join(_REPLACEMENT if _is_hidden(character) else character for character in text[: at_most + 1])
+    return shown if len(shown) <= at_most else f"{shown[: at_most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def json_for_script(value: Any) -> str:
+    """Return JSON that cannot end the script element it stands in, nor break a line of it.
+
+    Everything but ASCII is escaped by ``json``, U+2028 and U+2029 with it.
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _is_hidden(character: str) -> bool:
+    return (
+        unicodedata.category(character) in _UNPRINTABLE or unicodedata.bidirectional(character) in _DIRECTIONS
+    )

@@ -1,0 +1,73 @@
+"""What the tests of the command line share: files of invented people, and a way to run commands."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+from dpmorse import DPMoGHard, MorseClustering
+from dpmorse.cli.application import app
+from dpmorse.datasets import make_patients
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder, in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here):
+    """Run a command in this process; says what came out, and insists on an exit code."""
+
+    def run(*args, code=0, **options):
+        result = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="dpmorse", **options)
+        assert result.exit_code == code, f"exit code {result.exit_code}: {result.output}"
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command with --json; stdout must be one JSON object."""
+    return lambda *args: json.loads(run(*args, "--json").stdout)
+
+
+@pytest.fixture(scope="session")
+def patients():
+    points, _ = make_patients(1000, random_state=1)
+    return pa.table(list(points.T), names=["age", "pressure"])
+
+
+@pytest.fixture
+def csv_file(here, patients):
+    path = here / "patients.csv"
+    pa.csv.write_csv(patients, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def model_text(tmp_path_factory, patients):
+    """A fitted model, as the text of its file."""
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    base = DPMoGHard(6, epsilon=9.0, bounds=([0, 60], [110, 220]))
+    MorseClustering(base, 3).fit(patients).save(path)
+    return path.read_text()
+
+
+@pytest.fixture
+def model_file(here, model_text):
+    path = here / "model.json"
+    path.write_text(model_text)
+    return path
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)

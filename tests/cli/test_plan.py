@@ -1,0 +1,82 @@
+"""The plan says what a fit will do: it is rehearsed by the estimators' own code."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpmorse.bases import available_bases
+from dpmorse.cli.fit_request import FitRequest
+from dpmorse.cli.rehearsal import rehearse
+from dpmorse.estimators.private_gaussian_mixture import default_n_components
+
+REQUEST = FitRequest(
+    epsilon=1.0,
+    delta=1e-6,
+    bounds=(-1.0, 1.0),
+    clusters="auto",
+    components=5,
+    base=None,
+    neighboring="add-remove",
+    seed=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("base", "neighboring"),
+    [(None, "replace-one"), *((base, "add-remove") for base in available_bases())],
+)
+def test_the_noise_is_that_of_a_fit(base, neighboring, rng):
+    request = replace(REQUEST, base=base, neighboring=neighboring)
+    planned = request.plan(2)
+    rehearsed = rehearse(*planned, 2, 3000)
+    fitted = request.estimator(2).fit(rng.uniform(-0.5, 0.5, size=(3000, 2)))
+    last = fitted.privacy_.events[-1].noise_stddev["count"]
+    averaged = getattr(planned[1].settings, "n_averaged", 1)
+    assert rehearsed.count_stddev == pytest.approx(last / math.sqrt(averaged))
+    assert rehearsed.rho <= fitted.privacy_.rho * (1 + 1e-6)
+    assert rehearsed.smallest_cluster == math.ceil(3 * rehearsed.count_stddev)
+
+
+def test_the_table_has_the_usual_epsilons_and_the_one_asked_for(run, run_json):
+    content = run_json("plan", "--columns", 3, "--rows", 5000, "--epsilon", 0.7, "--base", "DPLloyd")
+    assert [row["epsilon"] for row in content["table"]] == [0.1, 0.5, 0.7, 1, 2, 5, 10]
+    assert content["asked"] in content["table"]
+    noise = [row["count_noise"] for row in content["table"]]
+    assert noise == sorted(noise, reverse=True)
+    assert content["suggested_components"] == default_n_components(3)
+    text = run("plan", "--columns", 3, "--rows", 5000, "--base", "DPLloyd").stdout
+    assert "Suggested --components: 16" in text
+    assert f"{content['table'][-1]['smallest_cluster']}" in text
+
+
+def test_components_follow_the_number_of_clusters(run_json):
+    content = run_json("plan", "--columns", 40, "--rows", 500, "--clusters", 2, "--base", "DPLloyd")
+    assert content["components"] == content["suggested_components"] == default_n_components(40, 2)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--epsilon", "0"], "epsilon must be"),
+        (["--epsilon", "nan"], "epsilon must be"),
+        (["--delta", "1.5"], "delta must"),
+        (["--delta", "0"], "Gaussian noise has no pure form"),
+        (["--base", "KMeans"], "--base must be one of DPMorse, "),
+        (["--clusters", "many"], "--clusters must be"),
+        (["--clusters", "5", "--components", "4"], "n_components must be at least"),
+        (["--neighboring", "next-door"], "neighboring must be one of"),
+    ],
+)
+def test_mistakes(run, args, message):
+    assert message in run("plan", "--columns", 2, *args, code=1).stderr
+
+
+def test_a_crowd_stands_for_any_number():
+    from dpmorse.cli.rehearsal import Crowd
+
+    for n in (1, 7, 512, 513, 20_000, 10**12):
+        crowd = Crowd.of(n, 3)
+        assert len(crowd) == pytest.approx(min(n, 2**25), rel=0.5)
+        assert np.abs(crowd.points).max() <= 1

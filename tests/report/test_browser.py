@@ -1,0 +1,310 @@
+"""The page in a real browser: a headless Chromium, wherever one is found.
+
+Playwright's own (``playwright install chromium-headless-shell``) or one of the system's; without either these
+tests are skipped.
+"""
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse import merge_tree
+from dpmorse.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+
+SYSTEM_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)> \u2028 \x1b[31m"]
+
+
+def launch(chromium):
+    """Start Playwright's browser or the system's, or say why there is none."""
+    options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    found = [path for name in SYSTEM_BROWSERS if (path := shutil.which(name))]
+    reasons = []
+    for path in (None, *found):
+        try:
+            return chromium.launch(executable_path=path, args=options)
+        except playwright.Error as error:
+            reasons.append(str(error).split("\n")[0])
+    return pytest.skip(f"no Chromium could be started: {'; '.join(reasons)}")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        started = launch(driver.chromium)
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page that is open, and everything it did that it should not have done."""
+
+    def __init__(self, page, path):
+        self.page, self.wrongs, self.requests = page, [], []
+        page.on("console", lambda message: self.wrongs.append(message.text))
+        page.on("pageerror", lambda error: self.wrongs.append(str(error)))
+        page.on("dialog", lambda dialog: (self.wrongs.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(path.as_uri())
+
+    def rows(self):
+        return self.page.locator("#cluster-table tbody tr").all_inner_texts()
+
+    def colours(self, selector, attribute):
+        marks = self.page.locator(selector)
+        return set(marks.evaluate_all(f"marks => marks.map((mark) => mark.getAttribute('{attribute}'))"))
+
+    def picture(self):
+        return self.page.evaluate("document.getElementById('density').toDataURL()")
+
+    def settle(self):
+        self.page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Write a report, open it, and see afterwards that nothing was asked for and nothing went wrong."""
+    contexts, visits = [], []
+
+    def go(model, *, context=None, **options):
+        path = tmp_path / f"page-{len(visits)}.html"
+        write_report(model, path, **options)
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1300, "height": 900}, **(context or {})})
+        )
+        visits.append(Visit(contexts[-1].new_page(), path))
+        return visits[-1]
+
+    yield go
+    for made in visits:
+        assert made.wrongs == []
+        assert len(made.requests) == 1, made.requests
+    for context in contexts:
+        context.close()
+
+
+class Fitted:
+    def __init__(self, mixture, privacy):
+        self.mixture_, self.privacy_ = mixture, privacy
+        self.merge_tree_ = merge_tree(mixture)
+
+
+def number(text):
+    return float(re.sub(r"[^\d.e-]", "", text.replace("\u2212", "-")))
+
+
+def expected(model, k):
+    """Return shares, centres and spreads of the clusters, straight from the mixture."""
+    mixture = model.mixture_
+    labels = model.merge_tree_.cut(k)[: mixture.n_components]
+    shares = np.bincount(labels, weights=mixture.weights)
+    centres = np.array(
+        [
+            np.average(mixture.means[labels == c], axis=0, weights=mixture.weights[labels == c])
+            for c in range(k)
+        ]
+    )
+    second = np.diagonal(mixture.covariances, axis1=1, axis2=2) + (mixture.means - centres[labels]) ** 2
+    spreads = [
+        np.sqrt(np.average(second[labels == c], axis=0, weights=mixture.weights[labels == c]))
+        for c in range(k)
+    ]
+    return shares, centres, np.array(spreads)
+
+
+def test_moving_the_slider_changes_clusters_table_and_colours(visit, default_model):
+    seen = visit(default_model)
+    assert len(seen.rows()) == 4
+    assert len(seen.colours("#dendrogram .leaf", "fill")) == 4
+    assert len(seen.colours(".profile-line", "stroke")) == 4
+    before, legend = seen.picture(), seen.page.inner_text("#legend")
+    seen.page.focus("#k")
+    seen.page.keyboard.press("ArrowRight")
+    seen.settle()
+    assert seen.page.input_value("#k-number") == "5"
+    assert len(seen.rows()) == 5
+    assert len(seen.colours("#dendrogram .leaf", "fill")) == 5
+    assert len(seen.colours(".profile-line", "stroke")) == 5
+    assert seen.picture() != before
+    assert seen.page.inner_text("#legend") != legend
+    assert "5 clusters" in seen.page.inner_text("#announcement")
+    seen.page.keyboard.press("Home")
+    seen.settle()
+    assert len(seen.rows()) == len(seen.colours("#overlay .mode", "fill")) == 1
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_the_table_shows_what_the_mixture_says(visit, default_model, k):
+    seen = visit(default_model)
+    seen.page.fill("#k-number", str(k))
+    seen.page.keyboard.press("Tab")
+    seen.settle()
+    cells = [[number(cell) for cell in row.split("\t")] for row in seen.rows()]
+    shares, centres, spreads = expected(default_model, k)
+    assert [row[0] for row in cells] == list(range(k))
+    assert [row[2] for row in cells] == pytest.approx(100 * shares, abs=0.06)
+    assert np.array([[row[4], row[7]] for row in cells]) == pytest.approx(centres, abs=6e-3)
+    assert np.array([[row[5], row[8]] for row in cells]) == pytest.approx(spreads, abs=6e-3)
+
+
+@pytest.mark.parametrize("name", ["default_model", "hard_model"])
+def test_the_noise_beside_each_number(visit, name, request):
+    """In records for a size; for a centre as for 1,000 records, or for the number that the reader enters."""
+    model = request.getfixturevalue(name)
+    seen = visit(model)
+    stddev = model.privacy_.events[-1].noise_stddev
+    mixture, labels = model.mixture_, model.component_labels_
+    _, centres, _ = expected(model, 4)
+    for cluster, row in enumerate(seen.rows()):
+        cells = row.split("\t")
+        mine = (labels == cluster) & (mixture.weights > 0)
+        assert number(cells[3]) == pytest.approx(stddev["count"] * np.sqrt(mine.sum()), rel=0.06)
+        if name == "default_model":
+            variances = np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
+            own = 1.5**2 * 2 * stddev["sum"] ** 2 * variances.sum(axis=0)
+            square = own + stddev["count"] ** 2 * ((mixture.means[mine] - centres[cluster]) ** 2).sum(axis=0)
+        else:
+            square = mine.sum() * (stddev["sum"] ** 2 + stddev["count"] ** 2 * centres[cluster] ** 2)
+        assert [number(cells[6]), number(cells[9])] == pytest.approx(np.sqrt(square) / 1000, rel=0.06)
+    before = number(seen.rows()[0].split("\t")[6])
+    seen.page.fill("#records", "100000")
+    seen.settle()
+    cells = seen.rows()[0].split("\t")
+    records = number(cells[3])
+    assert records == pytest.approx(100_000 * expected(model, 4)[0][0], rel=0.01)
+    assert number(cells[7]) == pytest.approx(before * 1000 / records, rel=0.11)
+
+
+def test_a_click_on_the_tree_cuts_it_there(visit, default_model):
+    seen = visit(default_model)
+    drawn = seen.page.locator("#dendrogram")
+    box = drawn.bounding_box()
+    drawn.click(position={"x": box["width"] / 2, "y": 3})
+    seen.settle()
+    assert len(seen.rows()) == 1
+    drawn.click(position={"x": box["width"] / 2, "y": 0.9 * box["height"]})
+    seen.settle()
+    assert len(seen.rows()) == default_model.merge_tree_.n_leaves
+
+
+def test_nonsense_in_the_number_field_changes_nothing_for_good(visit, default_model):
+    seen = visit(default_model)
+    most = default_model.merge_tree_.n_leaves
+    for typed, wanted in (("", 4), ("0", 4), ("-3", 4), ("9999", most), ("2.4", 2)):
+        seen.page.fill("#k-number", typed)
+        seen.page.locator("#k-number").blur()
+        seen.settle()
+        assert len(seen.rows()) == wanted
+        assert seen.page.input_value("#k-number") == str(wanted)
+
+
+def test_light_dark_and_the_button_between_them(visit, default_model):
+    seen = visit(default_model, context={"color_scheme": "dark"})
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark, picture = seen.page.evaluate(background), seen.picture()
+    seen.page.focus("#theme")
+    assert seen.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    seen.page.keyboard.press("Enter")
+    seen.settle()
+    assert seen.page.evaluate(background) != dark
+    assert seen.picture() != picture
+    assert seen.page.get_attribute("#theme", "aria-pressed") == "false"
+
+
+def test_any_pair_of_axes_can_be_chosen(visit, hard_model):
+    means = np.array([[0.0, 0.0, 0.0], [3.0, 1.0, 9.0]])
+    model = Fitted(GaussianMixture([0.6, 0.4], means, np.tile(np.eye(3), (2, 1, 1))), hard_model.privacy_)
+    seen = visit(model, columns=["a", "b", "c"])
+    assert "Principal direction 1" in seen.page.locator("#view-x option:checked").inner_text()
+    before = seen.picture()
+    seen.page.select_option("#view-x", label="c")
+    seen.page.select_option("#view-y", label="a")
+    seen.settle()
+    assert seen.picture() != before
+    seen.page.select_option("#view-x", label="a")
+    seen.settle()
+    assert seen.page.locator("#view-y option:checked").inner_text() == "c", "two axes are never the same"
+
+
+def test_hostile_names_are_shown_as_text(visit, hard_model):
+    seen = visit(hard_model, columns=HOSTILE)
+    assert seen.page.locator("#cluster-table th.name").all_inner_texts()[1] == HOSTILE[0]
+    assert seen.page.locator("script").count() == 2
+    assert seen.page.locator("img").count() == 0
+
+
+def test_the_policy_is_in_force(visit, hard_model):
+    seen = visit(hard_model)
+    tries = {
+        "fetch('data:,x')": "Failed to fetch",
+        "document.body.innerHTML = '<b>x</b>'": "TrustedHTML",
+        "Object.assign(document.createElement('script'), {textContent: 'alert(1)'})": "TrustedScript",
+    }
+    for code, reason in tries.items():
+        outcome = seen.page.evaluate(
+            f"async () => {{ try {{ await ({code}); return 'ran'; }} catch (error) {{ return String(error); }} }}"
+        )
+        assert outcome != "ran"
+        assert reason in outcome
+    assert seen.wrongs
+    assert all("Content Security Policy" in wrong or "Trusted" in wrong for wrong in seen.wrongs)
+    seen.wrongs.clear()
+
+
+@pytest.mark.parametrize(("n_components", "n_features"), [(1, 1), (1, 2), (4, 1), (6, 60), (200, 2)])
+def test_any_number_of_columns_and_components(visit, hard_model, n_components, n_features):
+    rng = np.random.default_rng(1)
+    means = rng.uniform(-9, 9, size=(n_components, n_features))
+    covariances = np.tile(0.3 * np.eye(n_features), (n_components, 1, 1))
+    model = Fitted(
+        GaussianMixture(np.full(n_components, 1 / n_components), means, covariances), hard_model.privacy_
+    )
+    seen = visit(model)
+    seen.page.fill("#k-number", "9999")
+    seen.settle()
+    assert len(seen.rows()) == len(seen.colours("#dendrogram .leaf", "fill")) == n_components
+    assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_keyboard(visit, default_model):
+    seen = visit(default_model)
+    controls = seen.page.locator("button, input, select").filter(visible=True)
+    reached = set()
+    for _ in range(40):
+        seen.page.keyboard.press("Tab")
+        reached.add(seen.page.evaluate("document.activeElement.id"))
+    for i in range(controls.count()):
+        control = controls.nth(i)
+        assert control.get_attribute("id") in reached
+        named = control.evaluate("e => (e.labels && e.labels.length) || e.ariaLabel || e.textContent.trim()")
+        assert named
+
+
+def test_without_scripts_the_promise_and_the_ledger_remain(visit, default_model):
+    seen = visit(default_model, context={"java_script_enabled": False})
+    assert "differentially private" in seen.page.inner_text(".statement")
+    assert seen.page.locator("#ledger tbody tr").count() == len(default_model.privacy_.events)
+    assert not seen.page.is_visible("#main")
+    assert seen.page.is_visible("noscript p")
+
+
+def test_printing_is_light_and_shows_everything(visit, default_model):
+    seen = visit(default_model, context={"color_scheme": "dark"})
+    screen = seen.picture()
+    seen.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    printed = seen.picture()
+    seen.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert printed != screen
+    assert seen.picture() == screen
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not seen.page.is_visible("#theme")
+    assert seen.page.is_visible("#cluster-table")

@@ -1,0 +1,174 @@
+"""The numbers of a page are those of the model; the noise that is stated is the noise that is drawn."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpmorse import DPMoGHard, DPTree, PrivateGaussianMixture
+from dpmorse.densities import GaussianMixture
+from dpmorse.estimators import _components
+from dpmorse.morse import merge_tree
+from dpmorse.report import contents as contents_module
+from dpmorse.report import render
+from dpmorse.report.axes import choose_axes
+from dpmorse.report.noise import RESIDUAL_RADIUS, noise_of_last_release
+
+
+@pytest.fixture(scope="module")
+def data(default_model, embedded):
+    return embedded(render(default_model, n_samples=300))
+
+
+def test_components_and_cuts_are_those_of_the_model(data, default_model):
+    mixture, tree = default_model.mixture_, default_model.merge_tree_
+    assert data["components"]["weights"] == pytest.approx(mixture.weights, rel=1e-4)
+    assert np.array(data["components"]["means"]) == pytest.approx(mixture.means, abs=1e-4)
+    spreads = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
+    assert np.array(data["components"]["stddevs"]) == pytest.approx(spreads, rel=1e-4)
+    for k in range(1, tree.n_leaves + 1):
+        assert data["cuts"][k - 1] == tree.cut(k).tolist()
+
+
+def test_correlations_are_those_of_the_components(data, default_model):
+    covariances = default_model.mixture_.covariances
+    expected = covariances[:, 0, 1] / np.sqrt(covariances[:, 0, 0] * covariances[:, 1, 1])
+    assert np.array(data["view"]["correlations"][0]) / 1000 == pytest.approx(
+        np.clip(expected, -0.999, 0.999), abs=6e-4
+    )
+
+
+def test_modes_saddles_and_certificates_are_those_of_the_tree(data, default_model):
+    points = default_model.merge_tree_.critical_points
+    assert [mode["certified"] for mode in data["modes"]] == points.mode_certified.tolist()
+    assert np.array([mode["point"] for mode in data["modes"]]) == pytest.approx(points.modes, abs=1e-3)
+    assert data["modes"][0]["height"] == 0
+    assert data["modes"][0]["persistence"] is None
+    assert sum(saddle["merges"] for saddle in data["saddles"]) == points.n_modes - 1
+    assert len(data["saddles"]) == len(points.saddles)
+
+
+def test_an_uncertified_saddle_is_flagged(promise_of, embedded):
+    mixture = GaussianMixture([0.5, 0.3, 0.2], [[0.0], [4.0], [20.0]], np.ones((3, 1, 1)))
+    tree = merge_tree(mixture)
+    tree.critical_points.saddle_certified[0] = False
+    model = promise_of(mixture)
+    model.merge_tree_ = tree
+    page = render(model)
+    data = embedded(page)
+    assert sorted(saddle["certified"] for saddle in data["saddles"]) == [False, True]
+    assert sorted(merge[3] for merge in data["tree"]["merges"]) == [0, 1]
+    assert "some points flagged" in page
+
+
+@pytest.fixture
+def promise_of(hard_model):
+    class Fitted:
+        def __init__(self, mixture):
+            self.mixture_, self.privacy_ = mixture, hard_model.privacy_
+
+    return Fitted
+
+
+def test_samples_are_draws_of_the_mixture(data, default_model):
+    samples = data["view"]["samples"]
+    points, components = default_model.mixture_.sample(300, np.random.default_rng(0))
+    assert samples["components"] == components.tolist()
+    for axis, positions, column in zip(data["axes"], samples["positions"], points.T, strict=True):
+        shown = axis["low"] + np.array(positions) / 10_000 * (axis["high"] - axis["low"])
+        assert shown == pytest.approx(column, abs=2e-4 * (axis["high"] - axis["low"]))
+
+
+def test_principal_directions_are_those_of_the_whole_mixture(rng):
+    means = rng.normal(size=(4, 5)) * [1, 10, 100, 0.1, 1]
+    covariances = np.tile(np.diag([0.1, 1.0, 10.0, 0.01, 0.1]), (4, 1, 1))
+    mixture = GaussianMixture(np.full(4, 0.25), means, covariances)
+    axes = choose_axes(mixture, list("abcde"))
+    sample = axes.project(mixture.sample(200_000, rng=0)[0])[:, -2:]
+    correlation = np.corrcoef((mixture.sample(200_000, rng=0)[0]).T)
+    largest = np.sort(np.linalg.eigvalsh(correlation))[::-1][:2]
+    assert sample.mean(axis=0) == pytest.approx([0, 0], abs=0.02)
+    assert sample.var(axis=0) == pytest.approx(largest, rel=0.02)
+    assert abs(np.corrcoef(sample.T)[0, 1]) < 0.02
+
+
+def test_columns_in_which_components_differ_are_preferred(rng):
+    means = np.zeros((3, 80))
+    means[:, 70] = [0, 5, 10]
+    mixture = GaussianMixture(np.full(3, 1 / 3), means, np.tile(np.eye(80), (3, 1, 1)))
+    axes = choose_axes(mixture, [str(i) for i in range(80)])
+    assert len(axes.columns) == 60
+    assert 70 in axes.columns
+    assert np.all(np.diff(axes.columns) > 0)
+
+
+def test_limits_hold_for_huge_models(monkeypatch, promise_of, embedded):
+    for name, value in {"_MOST_CUTS": 5, "_MOST_POINTS": 3, "_MOST_SAMPLE_VALUES": 20}.items():
+        monkeypatch.setattr(contents_module, name, value)
+    means = 10.0 * np.arange(9)[:, None] * [1, 1]
+    data = embedded(
+        render(promise_of(GaussianMixture(np.full(9, 1 / 9), means, np.tile(np.eye(2), (9, 1, 1)))))
+    )
+    assert len(data["cuts"]) == 5
+    assert data["n_clusters"] == 5
+    assert len(data["modes"]) == 3
+    assert all(max(saddle["modes"]) < 3 for saddle in data["saddles"])
+    assert (data["n_modes"], data["n_saddles"]) == (9, 8)
+    assert len(data["view"]["samples"]["components"]) == 10
+
+
+# -- noise -------------------------------------------------------------------------------------------
+
+
+def test_the_radius_of_residuals_is_that_of_the_default_base():
+    assert RESIDUAL_RADIUS == _components._RADIUS
+
+
+def test_what_a_ledger_tells(blobs):
+    X = blobs[0][:500]
+    hard = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(X).privacy_
+    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_
+    centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_
+    read = [noise_of_last_release(privacy.to_dicts(), 2) for privacy in (hard, default, centres)]
+    stddevs = [privacy.events[-1].noise_stddev for privacy in (hard, default, centres)]
+    assert [noise.count for noise in read] == [stddev["count"] for stddev in stddevs]
+    assert [noise.records for noise in read] == [stddevs[0]["sum"], None, None]
+    assert [noise.residuals for noise in read] == [None, 1.5 * math.sqrt(2) * stddevs[1]["sum"], None]
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [
+        [],
+        [{"release": "something else", "noise_stddev_count": 3.0, "noise_stddev_sum": 1.0}],
+        [{"release": "round 1 of 2"}],
+        [{"release": 5, "noise_stddev_count": 3.0}],
+        [{"release": "round 1 of 2", "noise_stddev_count": "3"}],
+    ],
+)
+def test_nothing_is_read_into_a_ledger_of_another_kind(ledger):
+    assert noise_of_last_release(ledger, 2) == noise_of_last_release([], 2)
+    assert noise_of_last_release([], 2).count is None
+
+
+def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monkeypatch):
+    """Compare fits with and without noise: the formulas of the page, for one round of expectation-maximisation."""
+    from dpmorse.privacy.sampler import NativeSampler
+
+    X = blobs[0] * 0.5 + 0.25
+    settings = {"epsilon": 1.0, "bounds": (-1, 1), "n_iter": 1}
+    fits = [DPMoGHard(2, random_state=seed, **settings).fit(X) for seed in range(150)]
+    noise = noise_of_last_release(fits[0].privacy_.to_dicts(), 2)
+    monkeypatch.setattr(
+        NativeSampler, "gaussian", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)
+    )
+    exact = [DPMoGHard(2, random_state=seed, **settings).fit(X).mixture_ for seed in range(150)]
+    in_shares, in_centres = [], []
+    for fit, clean in zip(fits, exact, strict=True):
+        share = clean.weights[0]
+        spread = noise.count * math.sqrt((1 - share) ** 2 + share**2) / len(X)
+        in_shares.append((fit.mixture_.weights[0] - share) / spread)
+        spread = np.hypot(noise.records, noise.count * clean.means[0]) / (share * len(X))
+        in_centres.extend((fit.mixture_.means[0] - clean.means[0]) / spread)
+    assert np.std(in_shares) == pytest.approx(1, abs=0.2)
+    assert np.std(in_centres) == pytest.approx(1, abs=0.2)
