@@ -7,10 +7,10 @@ from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent
 from dpmorse.privacy.report import _upwards
 
 
-def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True):
+def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round"):
     events = tuple(
         ReleaseEvent(
-            name=f"round {i}",
+            name=f"{name} {i}",
             neighboring=neighboring,
             rho=0.01,
             n_draws=7,
@@ -65,3 +65,12 @@ def test_ledger_as_table():
     assert len(made.table.splitlines()) == 3
     assert made.to_dicts()[1]["release"] == "round 2"
     assert made.to_dicts()[0]["noise_stddev_sum"] == 6.5
+
+
+def test_notebooks_show_the_statement_and_the_ledger_escaped():
+    made = report(name="<script>alert(1)</script>")
+    page = made._repr_html_()
+    assert "differentially private" in page
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert page.count("<tr>") == 1 + len(made.events)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from html import escape
 
 from dpmorse.privacy.budget import Budget, Neighboring
 from dpmorse.privacy.calibration import Calibration
@@ -136,6 +137,18 @@ class PrivacyReport:
             for event in self.events
         ]
 
+    def _repr_html_(self) -> str:
+        """Show the promise and the ledger in a notebook; names are escaped: a file may have brought them."""
+        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in self.statement.splitlines())
+        rows = self.to_dicts()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_shown(row.get(name, '')))}</td>" for name in names) + "</tr>"
+            for row in rows
+        )
+        return f"{paragraphs}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
     @property
     def table(self) -> str:
         """The ledger as text, one line per release."""
@@ -151,6 +164,10 @@ def _upwards(cost: float) -> str:
     """Write a cost with six digits, never less than it is."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(+Decimal(cost)).normalize():f}"
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _row(event: ReleaseEvent, blocks: list[str], width: int) -> str:
