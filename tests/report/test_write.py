@@ -18,7 +18,7 @@ def test_what_is_written_is_the_page(hard_model, tmp_path):
 def test_a_file_that_exists_is_refused_before_any_work(hard_model, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("precious")
-    with pytest.raises(OutputExistsError, match=r"path must be a new file, got .*page.html.*force=True"):
+    with pytest.raises(OutputExistsError, match=r"path must be a new file, got .*force=True"):
         write_report(None, path)
     assert path.read_text() == "precious"
     assert issubclass(OutputExistsError, DPMorseError)
