@@ -18,6 +18,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/playwright install chromium-headless-shell >/dev/null 2>&1 \
+	  || echo "No browser could be downloaded: the report is tested in the system's Chromium, or not in a browser."
 	@touch $@
 
 # The oldest supported version of every dependency; Python 3.11 and 3.12 have wheels for all of them.
