@@ -1,6 +1,8 @@
 """What the documents show is run, and what they refer to exists."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,19 @@ def test_every_public_estimator_has_its_row_of_theorems():
     estimators = [name for name, value in vars(dpmorse).items() if hasattr(value, "fit_predict")]
     assert estimators
     assert all(f"| `{name}` |" in document for name in estimators)
+
+
+def benchmark_commands():
+    """Every benchmark that a document tells people to run, with the options it names."""
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+        for module, rest in re.findall(r"python -m (benchmarks\.\w+)([^`\n)]*)", text):
+            yield module, frozenset(re.findall(r"--[a-z-]+", rest))
+
+
+@pytest.mark.parametrize(("module", "options"), sorted(set(benchmark_commands()), key=str))
+def test_benchmarks_that_are_named_have_the_options_that_are_named(module, options):
+    """They take minutes to hours: that their commands parse is what a test can say."""
+    command = [sys.executable, "-m", module, "--help"]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert all(option in text for option in options)
