@@ -31,3 +31,12 @@ class NoisyModelWarning(UserWarning):
 
 class PrivacyLeakWarning(UserWarning):
     """A setting that is permitted but gives a weak promise, such as epsilon = 50."""
+
+
+class TreeNotBuiltError(DPMorseError):
+    """The budget was spent, but the merge tree of what was released could not be built.
+
+    ``base`` is the fitted base, so that the release is not lost.
+    """
+
+    base: object = None

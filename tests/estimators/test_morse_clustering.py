@@ -19,9 +19,11 @@ from dpmorse import (
     ModelFormatError,
     MorseClustering,
     NoisyModelWarning,
+    TreeNotBuiltError,
     load,
 )
 from dpmorse.densities import GaussianMixture
+from dpmorse.estimators import _morse
 
 
 @pytest.fixture
@@ -243,3 +245,18 @@ def test_a_failed_fit_leaves_no_trace(rng):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((20, 2), np.nan))
     assert model.n_clusters_ < 12
+
+
+def test_a_release_is_not_lost_if_its_tree_cannot_be_built(monkeypatch, blobs, tmp_path):
+    """The budget is spent: what was released comes with the error, and can be saved."""
+
+    def broken(*args, **options):
+        raise np.linalg.LinAlgError("no convergence")
+
+    monkeypatch.setattr(_morse, "merge_tree", broken)
+    model = MorseClustering(DPMoGHard(4, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0), n_clusters=2)
+    with pytest.raises(TreeNotBuiltError, match="The release is not lost") as caught:
+        model.fit(blobs[0])
+    assert not hasattr(model, "merge_tree_")
+    caught.value.base.save(tmp_path / "base.json")
+    assert load(tmp_path / "base.json").mixture_ == caught.value.base.mixture_

@@ -16,7 +16,7 @@ from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_re
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
-from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning
+from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
@@ -48,9 +48,21 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         of_groups = {} if groups is None else {"groups": groups}
         base = self._unfitted_base(X).fit(X, y, **of_groups)
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        tree = merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
+        tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
         return self
+
+    def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
+        """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
+        try:
+            return merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
+        except Exception as error:
+            failure = TreeNotBuiltError(
+                "The merge tree of the released mixture could not be built. The release is not lost: the "
+                "fitted base is the attribute `base` of this error; save it, or try another merge or search."
+            )
+            failure.base = base
+            raise failure from error
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
