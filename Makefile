@@ -40,7 +40,7 @@ $(DOCS)/.ready: requirements/docs.txt
 # -- what people use ----------------------------------------------------------------------------------
 
 demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
-	@$(BIN)/python examples/demo.py --out demo-output
+	@$(BIN)/dpmorse demo -o demo-output --force
 
 test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest)  ## everything, on the newest and the oldest dependencies
 	$(BIN)/python -m pytest -n $(JOBS)

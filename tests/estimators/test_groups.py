@@ -20,7 +20,8 @@ from dpmorse import (
     load,
 )
 from dpmorse.estimators._groups import first_rows_of_groups
-from dpmorse.privacy import Mechanism, Neighboring, Noise
+from dpmorse.privacy import Neighboring
+from replay import Replay
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
 BY_GROUPS = Budget(1.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2)
@@ -87,39 +88,13 @@ def test_noise_grows_in_proportion_to_the_rows_of_a_person():
 @pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])
 def test_a_person_moves_each_exact_vector_by_no_more_than_its_event_says(kind, delta, monkeypatch, rng):
     """The same answers to both fits; three rows of one person, all at one corner, are there or not."""
-    asked, answers, original = [], [], {}
-
-    def answer(name):
-        original[name] = getattr(Mechanism, name)
-
-        def asks(self, exact, planned):
-            asked.append((exact.copy(), planned))
-            if len(answers) < len(asked):
-                answers.append(original[name](self, exact, planned))
-            else:
-                self._record(planned.event)
-            return answers[len(asked) - 1]
-
-        return asks
-
-    for name in ("release", "choose"):
-        monkeypatch.setattr(Mechanism, name, answer(name))
+    replay = Replay(monkeypatch)
     X, groups = np.clip(rng.normal(size=(600, 6)) * 0.5, -1, 1), np.arange(600)
-    settings = {"epsilon": 1.0, "delta": delta, "bounds": (-1, 1), "max_rows_per_group": 3, "random_state": 0}
-    kind(4, **settings).fit(X, groups=groups)
-    before, asked[:] = list(asked), []
-    with_person = np.vstack([X, np.ones((5, 6))])
-    kind(4, **settings).fit(with_person, groups=np.append(groups, [1000] * 5))
-    assert len(asked) == len(before)
-    for (exact, planned), (other, _) in zip(before, asked, strict=True):
-        difference, event = (other - exact).astype(float), planned.event
-        if event.noise is Noise.CHOICE:
-            moved = float(planned.rate) * np.ptp(difference) / event.pure_epsilon
-        elif event.noise is Noise.LAPLACE:
-            moved = np.abs(difference / planned.scales).sum() / event.pure_epsilon
-        else:
-            moved = np.sqrt(np.square(difference / planned.scales).sum() / (2 * event.rho))
-        assert moved <= 1 + 1e-9, event.name
+    more, of_more = np.vstack([X, np.ones((5, 6))]), np.append(groups, [1000] * 5)
+    base = kind(4, epsilon=1.0, delta=delta, bounds=(-1, 1), max_rows_per_group=3, random_state=0)
+    questions = replay.distances(lambda: base.fit(X, groups=groups), lambda: base.fit(more, groups=of_more))
+    for name, moved in questions:
+        assert moved <= 1 + 1e-9, name
 
 
 def test_with_the_morse_step_and_in_a_file(blobs, tmp_path):

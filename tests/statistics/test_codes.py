@@ -115,7 +115,7 @@ def test_cells_tile_the_reach_of_a_rounded_projection(rng):
         assert np.abs(codes.projection).max() == 2**PROJECTION_BITS
         assert np.abs(codes.projection / scale - projection).max() <= 0.5 / scale
         assert codes.width * 2**bits / (scale * STEP) == pytest.approx(2 * reach, rel=1e-4)
-        assert codes.half_width * 2 ** (bits + 1) == pytest.approx(2 * reach * scale, rel=1e-4)
+        assert codes.width * 2.0**-GRID_BITS * 2**bits == pytest.approx(2 * reach * scale, rel=1e-4)
 
 
 def test_unprojected_codes_are_cubes_of_the_box(rng):

@@ -14,6 +14,8 @@ from dpmorse.estimators._centres import CentreSettings as CentreSettings
 from dpmorse.estimators._fitting import PrivateFit as PrivateFit
 from dpmorse.estimators._fitting import Released as Released
 from dpmorse.estimators._releases import Releases as Releases
+from dpmorse.estimators._settings import Settings as Settings
+from dpmorse.estimators._settings import common_values as common_values
 from dpmorse.estimators._stages import Stage as Stage
 from dpmorse.estimators._stages import Stages as Stages
 from dpmorse.statistics import BinaryCodes as BinaryCodes

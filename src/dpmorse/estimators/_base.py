@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpmorse import _validate
+from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
 from dpmorse.estimators._model_file import write_document
@@ -144,18 +144,18 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
         keys = ("estimator", "parameters", "feature_names", "mixture", "domain", "privacy")
-        fields = _documents.fields("the file", document, *keys)
+        fields = _plain_data.fields("the file", document, *keys)
         mixture = _documents.mixture_from_dict(fields["mixture"])
         domain = _documents.domain_from_dict(fields["domain"], mixture.n_features)
         report = _documents.privacy_from_dict(fields["privacy"])
-        parameters = _documents.of_type("parameters", fields["parameters"], dict)
-        estimator, settings = _documents.rebuild(
+        parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
+        estimator, settings = _plain_data.rebuild(
             "parameters", lambda: cls._restore(parameters, mixture, domain, report)
         )
         columns = Columns()
         columns.n_features_in_ = mixture.n_features
         if fields["feature_names"] is not None:
-            names = _documents.names("feature_names", fields["feature_names"], mixture.n_features)
+            names = _plain_data.names("feature_names", fields["feature_names"], mixture.n_features)
             columns.feature_names_in_ = np.array(names, dtype=object)
         estimator._set_fitted(mixture, domain, report, settings, columns)  # noqa: SLF001 - an instance of cls
         return estimator

@@ -12,66 +12,46 @@ from dpmorse.estimators._covariances import release_covariances
 from dpmorse.estimators._documents import domain_to_dict
 from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._settings import LARGEST_N_ITER, NOISE_BACKENDS, WithDomain, are_private, check_size
+from dpmorse.estimators._settings import LARGEST_N_ITER, Settings, common_values
 from dpmorse.estimators._stages import Stage, Stages
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, Neighboring, PrivacyReport
+from dpmorse.privacy import DEFAULT_DELTA, Ledger, Neighboring, PrivacyReport
 from dpmorse.statistics import Domain
-from dpmorse.statistics.cells import LARGEST_N_CELLS
 from dpmorse.typing import FloatArray
 
 _SHARE_OF_SIZE = 0.02  # of the budget, for the number of records where that is not public
 
 
-@dataclass(frozen=True)
-class CentreSettings(WithDomain):
+@dataclass(frozen=True, kw_only=True)
+class CentreSettings(Settings):
     """Checked parameters of a base that finds centres."""
 
-    n_components: int
     n_iter: int | None
-    budget: Budget
-    domain: Domain
-    private_bounds: bool
     capped: bool
     covariance_share: float
-    calibration: Calibration
-    noise: str
 
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> "CentreSettings":
         """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
         n_iter = estimator.n_iter
-        settings = cls(
-            n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
+        common = common_values(
+            estimator, n_features, n_components=estimator.n_components, radius=estimator.radius
+        )
+        return cls(
+            **common,
             n_iter=None if n_iter is None else _validate.positive_int(n_iter=n_iter, at_most=LARGEST_N_ITER),
-            budget=Budget.of(estimator),
-            domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
-            private_bounds=are_private(estimator.bounds),
             capped=_validate.boolean(capped=estimator.capped),
             covariance_share=_check_share(estimator.covariance_share),
-            calibration=Calibration(
-                _validate.choice(calibration=estimator.calibration, among=("gaussian", "zcdp"))
-            ),
-            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
         )
-        check_size(settings.n_components, n_features)
-        return settings
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's parameters as plain data for a model file."""
         return {
-            "n_components": self.n_components,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
-            "bounds": self.bounds_to_save,
-            "neighboring": self.budget.neighboring_rows.value,
-            "max_rows_per_group": self.budget.max_rows_per_group,
+            **self.common_to_dict(),
             "n_iter": self.n_iter,
             "radius": self.domain.radius,
             "capped": self.capped,
             "covariance_share": self.covariance_share,
-            "calibration": self.calibration.value,
-            "noise": self.noise,
         }
 
 

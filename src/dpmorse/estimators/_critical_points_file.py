@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpmorse import _plain_data
 from dpmorse.densities import GaussianMixture
-from dpmorse.estimators import _documents
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.morse import CriticalPoints
 from dpmorse.morse.spanning import spanning_edges
@@ -35,8 +35,8 @@ def critical_points_to_dict(points: CriticalPoints) -> dict[str, Any]:
 
 def critical_points_from_dict(content: object, mixture: GaussianMixture) -> CriticalPoints:
     """Rebuild modes and saddles; heights must be those of the mixture, and saddles must connect all modes."""
-    parts = _documents.fields("critical_points", content, *_KINDS)
-    n_modes, n_saddles = (len(_documents.of_type(name, parts[name], list)) for name in ("modes", "saddles"))
+    parts = _plain_data.fields("critical_points", content, *_KINDS)
+    n_modes, n_saddles = (len(_plain_data.of_type(name, parts[name], list)) for name in ("modes", "saddles"))
     d = mixture.n_features
     if max(n_modes, n_saddles) > _MOST_PER_COMPONENT * mixture.n_components**2:
         raise ModelFormatError("critical_points hold more modes or saddles than the mixture can have.")
@@ -53,7 +53,7 @@ def critical_points_from_dict(content: object, mixture: GaussianMixture) -> Crit
     }
     arrays = {name: _array(name, parts[name], shapes[name]) for name in _KINDS}
     points = CriticalPoints(**arrays)
-    _documents.rebuild("critical_points", lambda: _check(points, mixture))
+    _plain_data.rebuild("critical_points", lambda: _check(points, mixture))
     return points
 
 
@@ -64,7 +64,7 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
         if value != []:
             raise ModelFormatError(f"critical_points.{name} must be empty.")
         return np.empty(shape, dtype=dtype)
-    array = _documents.rebuild(f"critical_points.{name}", lambda: np.array(value))
+    array = _plain_data.rebuild(f"critical_points.{name}", lambda: np.array(value))
     if array.shape != shape or (
         array.dtype.kind != _KINDS[name] and not (array.dtype.kind == "i" and dtype is np.float64)
     ):

@@ -110,7 +110,7 @@ class PrivateEM(PrivateFit):
     def _noise_scales(self, statistic: CellMoments, settings: EMSettings, rho: float) -> NoiseScales:
         """Return the noise of one round, which may cost ``rho``."""
         budget = settings.budget
-        of_a_row = rho / budget.rows**2
+        of_a_row = budget.cost_of_a_row(rho)
         if settings.calibration is Calibration.PAPER:
             return self._paper_scales(statistic, of_a_row, budget.neighboring_rows)
         return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)
@@ -161,8 +161,7 @@ def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, fl
     """Return what all rounds together may cost, and what bounds may cost."""
     n_draws = settings.n_iter * statistic.n_values + _private_bounds.n_draws(settings.domain)
     total = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
-    for_bounds = _private_bounds.SHARE * total if settings.private_bounds else 0.0
-    return total - for_bounds, for_bounds
+    return _private_bounds.divide(total, private=settings.private_bounds)
 
 
 def _same_releases(plan: Rounds, report: PrivacyReport) -> bool:

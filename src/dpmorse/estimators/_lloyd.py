@@ -10,8 +10,8 @@ from dpmorse.estimators._maximisation import project
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._shrinkage import mean_residuals
 from dpmorse.privacy import Noise
-from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, SecondMoments
-from dpmorse.typing import FloatArray
+from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
+from dpmorse.typing import BoolArray, FloatArray
 
 TYPICAL = 0.45  # root mean square of a coordinate of a centre in the box, after Su et al.
 N_ITER = (2, 7)
@@ -50,6 +50,12 @@ def affordable_n_iter(n_centres: int, n_features: int, n_records: float, cost: f
     return int(np.clip(math.floor(min(affordable, 1e6)), *N_ITER))
 
 
+def means_of_cells(noisy: NoisyMoments) -> tuple[FloatArray, BoolArray]:
+    """Return the mean of each cell, and which of them have a count that is unlikely to be noise."""
+    supported = noisy.counts >= np.maximum(1.0, _SUPPORT * noisy.count_stddev)
+    return noisy.sums / np.where(supported, noisy.counts, 1.0)[:, None], supported
+
+
 def lloyd_rounds(
     releases: Releases, plan: CentrePlan, centres: FloatArray, cost: float, n_rounds: int
 ) -> FloatArray:
@@ -63,8 +69,8 @@ def lloyd_rounds(
         name = f"centres, round {i} of {n_rounds}"
         cells = GaussianCells.nearest(centres, reach)
         noisy = releases.moments(name, statistic, cells, cost / n_rounds, shares)
-        supported = noisy.counts >= np.maximum(1.0, _SUPPORT * noisy.count_stddev)
-        counts = np.where(supported, noisy.counts, 1.0)
-        moved = centres + mean_residuals(noisy, counts, reach) if capped else noisy.sums / counts[:, None]
+        moved, supported = means_of_cells(noisy)
+        if capped:
+            moved = centres + mean_residuals(noisy, np.where(supported, noisy.counts, 1.0), reach)
         centres = np.where(supported[:, None], project(moved, domain), centres)
     return centres

@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpmorse import _validate
+from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
-from dpmorse.estimators import _documents
 from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
@@ -192,22 +191,22 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
         keys = ("estimator", "parameters", "base", "critical_points")
-        fields = _documents.fields("the file", document, *keys)
-        base = base_from_document(_documents.of_type("base", fields["base"], dict))
+        fields = _plain_data.fields("the file", document, *keys)
+        base = base_from_document(_plain_data.of_type("base", fields["base"], dict))
         names = ("n_clusters", "merge", "assign", "search", "chosen_for")
-        parameters = dict(_documents.fields("parameters", fields["parameters"], *names))
+        parameters = dict(_plain_data.fields("parameters", fields["parameters"], *names))
         chosen_for = parameters.pop("chosen_for")
         if chosen_for is not None:
-            _documents.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
+            _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
         model = cls._around(base, parameters)
-        _documents.rebuild("parameters", model._check_choices)  # noqa: SLF001 - an instance of cls
+        _plain_data.rebuild("parameters", model._check_choices)  # noqa: SLF001 - an instance of cls
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
-        tree = _documents.rebuild(
+        tree = _plain_data.rebuild(
             "critical_points",
             lambda: assemble(base.mixture_, points, model.merge, chosen_for, model.search),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
-        _documents.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))
+        _plain_data.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))
         return model
 
     @classmethod

@@ -9,9 +9,9 @@ import numpy as np
 from dpmorse.estimators._ranges import occupied_box
 from dpmorse.estimators._releases import Releases
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import Budget, Noise, PrivacyReport
+from dpmorse.privacy import Budget, PrivacyReport
 from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.events import Composition, ReleaseEvent, release_event
+from dpmorse.privacy.events import Composition, ReleaseEvent, noise_of_sums, release_event
 from dpmorse.statistics import Domain, MagnitudeHistograms
 from dpmorse.statistics.histograms import N_BINS
 from dpmorse.typing import BoolArray, FloatArray
@@ -20,6 +20,12 @@ SHARE = 0.05
 """Part of the budget that ``bounds="private"`` costs."""
 
 _NAME = "bounds of the columns"
+
+
+def divide(total: float, *, private: bool) -> tuple[float, float]:
+    """Return what is left for the fit, and what the bounds may cost."""
+    for_bounds = SHARE * total if private else 0.0
+    return total - for_bounds, for_bounds
 
 
 def n_draws(domain: Domain) -> int:
@@ -31,12 +37,11 @@ def planned_events(budget: Budget, domain: Domain, cost: float) -> list[ReleaseE
     """Return what is to be reserved for bounds; nothing where they are public."""
     if not cost:
         return []
-    noise = Noise.LAPLACE if budget.is_pure else Noise.GAUSSIAN
     return [
         release_event(
             name=_NAME,
             cost=Fraction(cost),
-            noise=noise,
+            noise=noise_of_sums(budget),
             neighboring=budget.neighboring,
             n_draws=n_draws(domain),
             smallest_scale=SMALLEST_SCALE,

@@ -7,6 +7,7 @@ import numpy as np
 
 from dpmorse.engine import Cells, Engine
 from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease
+from dpmorse.privacy.events import noise_of_sums
 from dpmorse.statistics import (
     CellMoments,
     ColumnHistograms,
@@ -39,7 +40,7 @@ class Releases:
     @property
     def noise(self) -> Noise:
         """The noise of sums: Laplace for a pure promise."""
-        return Noise.LAPLACE if self.budget.is_pure else Noise.GAUSSIAN
+        return noise_of_sums(self.budget)
 
     def counts(
         self, name: str, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
@@ -70,8 +71,8 @@ class Releases:
         return statistic.from_units(self._release(exact, planned), planned)
 
     def cost_of_a_row(self, cost: float) -> float:
-        """Return what one record may cost if a whole group may cost ``cost``; see ``event_for_groups``."""
-        return cost / self.budget.rows ** (1 if self.budget.is_pure else 2)
+        """Return what one record may cost if all that neighbours differ in may cost ``cost``."""
+        return self.budget.cost_of_a_row(cost)
 
     def choose(self, name: str, penalties: IntArray, limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""

@@ -1,7 +1,8 @@
 """The public parameters of a fit: validated once, then used, reported and saved in this form only."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
@@ -15,112 +16,105 @@ LARGEST_MODEL = 1 << 21  # entries of all covariances' lower triangles: what a m
 NOISE_BACKENDS = ("native", "opendp")
 
 
-class Settings(Protocol):
-    """Plain, checked values of the parameters that decide a released model."""
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Plain, checked values of the parameters that all bases have; subclasses add their own.
 
-    @property
-    def budget(self) -> Budget:
-        """What may be spent."""
-        ...
-
-    @property
-    def domain(self) -> Domain:
-        """The public domain."""
-        ...
-
-    @property
-    def private_bounds(self) -> bool:
-        """Whether the domain is a placeholder for bounds that are yet to be released."""
-        ...
-
-    @property
-    def calibration(self) -> Calibration:
-        """Which proof sets the noise."""
-        ...
-
-    @property
-    def noise(self) -> str:
-        """Which sampler draws it."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the constructor's parameters as plain data for a model file."""
-        ...
-
-    def with_domain(self, domain: Domain) -> Self:
-        """Return these settings for bounds that were released."""
-        ...
-
-
-class WithDomain:
-    """Settings whose domain may be found privately."""
-
-    domain: Domain
-    private_bounds: bool
-
-    def with_domain(self, domain: Domain) -> Self:
-        """Return these settings for bounds that were released."""
-        return replace(self, domain=domain)  # type: ignore[type-var]  # subclasses are dataclasses
-
-    @property
-    def bounds_to_save(self) -> str | list[list[float]]:
-        """The parameter ``bounds``, as plain data."""
-        return PRIVATE if self.private_bounds else [self.domain.lower.tolist(), self.domain.upper.tolist()]
-
-
-@dataclass(frozen=True)
-class EMSettings(WithDomain):
-    """The parameters of private expectation-maximisation."""
+    ``domain`` is public, or with ``private_bounds`` a placeholder until bounds are released.
+    """
 
     n_components: int
-    n_iter: int
-    n_averaged: int
     budget: Budget
     domain: Domain
     private_bounds: bool
-    shares: MomentShares | None
     calibration: Calibration
+    noise: str
+
+    def with_domain(self, domain: Domain) -> Self:
+        """Return these settings for bounds that were released."""
+        return replace(self, domain=domain)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the constructor's parameters as plain data for a model file."""
+        raise NotImplementedError
+
+    def common_to_dict(self) -> dict[str, Any]:
+        """Return the parameters that all bases have as plain data."""
+        domain = self.domain
+        return {
+            "n_components": self.n_components,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "bounds": PRIVATE if self.private_bounds else [domain.lower.tolist(), domain.upper.tolist()],
+            "neighboring": self.budget.neighboring_rows.value,
+            "max_rows_per_group": self.budget.max_rows_per_group,
+            "calibration": self.calibration.value,
+            "noise": self.noise,
+        }
+
+
+def common_values(
+    estimator: Any,
+    n_features: int,
+    *,
+    n_components: object,
+    most_components: int = LARGEST_N_CELLS,
+    calibrations: Iterable[str] = ("gaussian", "zcdp"),
+    radius: object = None,
+) -> dict[str, Any]:
+    """Read and check the parameters that all bases have, for a table with ``n_features`` columns."""
+    wanted = _validate.positive_int(n_components=n_components, at_most=most_components)
+    _check_size(wanted, n_features)
+    return {
+        "n_components": wanted,
+        "budget": Budget.of(estimator),
+        "domain": Domain.from_bounds(estimator.bounds, n_features, radius),
+        "private_bounds": isinstance(estimator.bounds, str) and estimator.bounds == PRIVATE,
+        "calibration": Calibration(_validate.choice(calibration=estimator.calibration, among=calibrations)),
+        "noise": _validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EMSettings(Settings):
+    """The parameters of private expectation-maximisation."""
+
+    n_iter: int
+    n_averaged: int
+    shares: MomentShares | None
     reg_covar: float
     relocate: bool
-    noise: str
 
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> "EMSettings":
         """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
         n_iter = _validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER)
-        settings = cls(
-            n_components=_validate.positive_int(n_components=estimator.n_components, at_most=LARGEST_N_CELLS),
+        common = common_values(
+            estimator,
+            n_features,
+            n_components=estimator.n_components,
+            calibrations=Calibration,
+            radius=estimator.radius,
+        )
+        return cls(
+            **common,
             n_iter=n_iter,
             n_averaged=_check_averaged(estimator.n_averaged, n_iter),
             reg_covar=_validate.positive_real(reg_covar=estimator.reg_covar),
             relocate=_validate.boolean(relocate=estimator.relocate),
-            budget=Budget.of(estimator),
-            calibration=Calibration(_validate.choice(calibration=estimator.calibration, among=Calibration)),
-            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
             shares=_check_shares(estimator.shares, estimator.calibration),
-            domain=Domain.from_bounds(estimator.bounds, n_features, estimator.radius),
-            private_bounds=are_private(estimator.bounds),
         )
-        check_size(settings.n_components, n_features)
-        return settings
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's parameters as plain data for a model file."""
         return {
-            "n_components": self.n_components,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
-            "bounds": self.bounds_to_save,
-            "neighboring": self.budget.neighboring_rows.value,
-            "max_rows_per_group": self.budget.max_rows_per_group,
+            **self.common_to_dict(),
             "n_iter": self.n_iter,
             "n_averaged": self.n_averaged,
             "radius": self.domain.radius,
             "shares": None if self.shares is None else asdict(self.shares),
-            "calibration": self.calibration.value,
             "reg_covar": self.reg_covar,
             "relocate": self.relocate,
-            "noise": self.noise,
         }
 
 
@@ -141,12 +135,7 @@ def _check_shares(shares: object, calibration: object) -> MomentShares | None:
     return shares
 
 
-def are_private(bounds: object) -> bool:
-    """Say whether the parameter ``bounds`` asks for them to be found privately."""
-    return isinstance(bounds, str) and bounds == PRIVATE
-
-
-def check_size(n_components: int, n_features: int) -> None:
+def _check_size(n_components: int, n_features: int) -> None:
     """Refuse models that a file could not hold."""
     entries = n_components * n_features * (n_features + 1) // 2
     if entries > LARGEST_MODEL:

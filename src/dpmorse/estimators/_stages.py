@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from dpmorse.estimators import _private_bounds
 from dpmorse.estimators._settings import Settings
-from dpmorse.privacy import Noise, PrivacyReport
+from dpmorse.privacy import PrivacyReport
 from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_epsilon, affordable_rho
-from dpmorse.privacy.events import Composition, ReleaseEvent, release_event
+from dpmorse.privacy.events import Composition, ReleaseEvent, noise_of_sums, release_event
 from dpmorse.statistics import Domain
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -30,22 +30,20 @@ class Stages(Generic[AnySettings]):
     settings: AnySettings
     stages: Mapping[str, Stage]
     total: float
-    noise: Noise
-    bounds_cost: float = 0.0
+    bounds_cost: float
 
     @classmethod
     def of(cls, settings: AnySettings, stages: Mapping[str, Stage]) -> "Stages[AnySettings]":
         """Spread the budget over stages."""
         budget = settings.budget
-        noise = Noise.LAPLACE if budget.is_pure else Noise.GAUSSIAN
         if budget.is_pure:
             total = affordable_epsilon(budget)
         else:
             n_draws = sum(stage.n_draws for stage in stages.values())
             n_draws += _private_bounds.n_draws(settings.domain)
             total = affordable_rho(budget, settings.calibration, n_draws=n_draws)
-        for_bounds = _private_bounds.SHARE * total if settings.private_bounds else 0.0
-        return cls(settings, stages, total - for_bounds, noise, for_bounds)
+        left, for_bounds = _private_bounds.divide(total, private=settings.private_bounds)
+        return cls(settings, stages, left, for_bounds)
 
     def with_domain(self, domain: Domain) -> "Stages[AnySettings]":
         """Return this plan for bounds that were released."""
@@ -58,7 +56,7 @@ class Stages(Generic[AnySettings]):
             release_event(
                 name=name,
                 cost=Fraction(self.cost_of(name)),
-                noise=self.noise,
+                noise=noise_of_sums(self.settings.budget),
                 neighboring=self.settings.budget.neighboring,
                 n_draws=stage.n_draws,
                 smallest_scale=SMALLEST_SCALE,

@@ -12,7 +12,7 @@ from dpmorse.estimators._cubes import (
     release_cubes,
     search,
 )
-from dpmorse.estimators._lloyd import lloyd_rounds, shares_of_a_round
+from dpmorse.estimators._lloyd import lloyd_rounds, means_of_cells, shares_of_a_round
 from dpmorse.estimators._maximisation import project
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._starts import packed_centres
@@ -22,7 +22,6 @@ from dpmorse.typing import FloatArray
 
 _N_ITER = 2
 _SHARE_OF_CUBES, _SHARE_OF_SEARCH = 0.41, 0.20  # of the cost of centres; the rest recovers them
-_SUPPORT = 2.0  # standard deviations of a count
 
 
 class DPCube(CentreBase):
@@ -153,7 +152,6 @@ class DPCube(CentreBase):
         statistic = CellMoments(domain, cells.n_cells, second_moments=SecondMoments.NONE)
         shares = shares_of_a_round(domain.n_features, releases.noise)
         noisy = releases.moments("centres, recovery", statistic, cells, cost, shares)
-        supported = noisy.counts >= np.maximum(1.0, _SUPPORT * noisy.count_stddev)
-        means = noisy.sums / np.where(supported, noisy.counts, 1.0)[:, None]
+        means, supported = means_of_cells(noisy)
         spread = packed_centres(cells.n_cells, domain.n_features, rng)
         return project(np.where(supported[:, None], means, spread), domain)

@@ -15,10 +15,10 @@ from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._metric import measure
 from dpmorse.estimators._ranges import occupied_box
 from dpmorse.estimators._releases import Releases
-from dpmorse.estimators._settings import NOISE_BACKENDS, WithDomain, are_private, check_size
+from dpmorse.estimators._settings import Settings, common_values
 from dpmorse.estimators._stages import Stage, Stages
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Budget, Calibration, Ledger, PrivacyReport
+from dpmorse.privacy import DEFAULT_DELTA, Ledger, PrivacyReport
 from dpmorse.privacy.calibration import refuse_pure
 from dpmorse.statistics import Domain
 from dpmorse.statistics.cells import LARGEST_N_CELLS
@@ -32,17 +32,11 @@ def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> i
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
 
 
-@dataclass(frozen=True)
-class StageSettings(WithDomain):
+@dataclass(frozen=True, kw_only=True)
+class StageSettings(Settings):
     """Checked parameters of a ``PrivateGaussianMixture``."""
 
-    n_components: int
     min_components: int
-    budget: Budget
-    domain: Domain
-    private_bounds: bool
-    calibration: Calibration
-    noise: str
 
     @classmethod
     def of(cls, estimator: Any, n_features: int) -> "StageSettings":
@@ -50,33 +44,15 @@ class StageSettings(WithDomain):
         n_components = estimator.n_components
         if n_components is None:
             n_components = default_n_components(n_features)
-        settings = cls(
-            n_components=_validate.positive_int(n_components=n_components, at_most=LARGEST_N_CELLS // 2),
-            min_components=_validate.positive_int(min_components=estimator.min_components),
-            budget=Budget.of(estimator),
-            domain=Domain.from_bounds(estimator.bounds, n_features),
-            private_bounds=are_private(estimator.bounds),
-            calibration=Calibration(
-                _validate.choice(calibration=estimator.calibration, among=("gaussian", "zcdp"))
-            ),
-            noise=_validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
+        common = common_values(
+            estimator, n_features, n_components=n_components, most_components=LARGEST_N_CELLS // 2
         )
-        check_size(settings.n_components, n_features)
-        return settings
+        least = _validate.positive_int(min_components=estimator.min_components)
+        return cls(**common, min_components=least)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's parameters as plain data for a model file."""
-        return {
-            "n_components": self.n_components,
-            "min_components": self.min_components,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
-            "bounds": self.bounds_to_save,
-            "neighboring": self.budget.neighboring_rows.value,
-            "max_rows_per_group": self.budget.max_rows_per_group,
-            "calibration": self.calibration.value,
-            "noise": self.noise,
-        }
+        return {**self.common_to_dict(), "min_components": self.min_components}
 
 
 def stages_of(settings: StageSettings) -> dict[str, Stage]:

@@ -101,6 +101,10 @@ class Budget:
         """How many records neighbours may differ in."""
         return self.max_rows_per_group or 1
 
+    def cost_of_a_row(self, cost: float) -> float:
+        """Return what one record may cost if a whole group may cost ``cost``; see ``event_for_groups``."""
+        return cost / self.rows ** (1 if self.is_pure else 2)
+
     @property
     def neighboring_rows(self) -> Neighboring:
         """The relation between datasets that differ in one record."""

@@ -24,6 +24,11 @@ class Noise(StrEnum):
     CHOICE = "choice"
 
 
+def noise_of_sums(budget: Budget) -> Noise:
+    """Return the noise that a budget asks for: Laplace if the promise may never fail."""
+    return Noise.LAPLACE if budget.is_pure else Noise.GAUSSIAN
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReleaseEvent:
     """One release of noisy integers or of a choice, described without any value that was released.

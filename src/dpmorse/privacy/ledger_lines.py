@@ -8,22 +8,21 @@ and lines that are missing at the end leave no trace.
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
-from dpmorse.privacy.budget import Budget, Neighboring
-from dpmorse.privacy.events import Composition, Noise, ReleaseEvent
+from dpmorse.privacy.budget import Budget
+from dpmorse.privacy.event_records import event_from_dict, event_to_dict
+from dpmorse.privacy.events import Composition, ReleaseEvent
 
 FORMAT = "dpmorse-budget"
 VERSION = 1
 LARGEST_FILE = 64 << 20
 
 _Value = TypeVar("_Value")
-_EVENT_FIELDS = {item.name for item in fields(ReleaseEvent)}
 
 
 class Unbelievable(Exception):  # noqa: N818 - never leaves this module: it says what is wrong with a line
@@ -72,7 +71,7 @@ def first_line(budget: Budget) -> bytes:
 
 def next_line(account: Account, kind: str, identity: str, events: Iterable[ReleaseEvent], at: str) -> bytes:
     """Return the line that says what a fit plans ("reserved") or has made ("finished")."""
-    listed = [_event_to_dict(event) for event in events]
+    listed = [event_to_dict(event) for event in events]
     return _line({"kind": kind, "fit": identity, "at": at, "events": listed}, account.checksum)
 
 
@@ -118,7 +117,7 @@ def _begin(line: bytes, length: int) -> Account:
 
 def _add(account: Account, line: bytes) -> None:
     content, account.checksum = _checked(line, account.checksum)
-    events = _built(lambda: tuple(_event_from_dict(event) for event in content["events"]))
+    events = _built(lambda: tuple(event_from_dict(event) for event in content["events"]))
     kind, identity = content.get("kind"), content.get("fit")
     if not isinstance(identity, str) or any(
         event.neighboring != account.budget.neighboring for event in events
@@ -163,28 +162,3 @@ def _built(build: Callable[[], _Value]) -> _Value:
         return build()
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         raise Unbelievable("it states what cannot be") from None
-
-
-def _event_to_dict(event: ReleaseEvent) -> dict[str, Any]:
-    pure = None if math.isinf(event.pure_epsilon) else event.pure_epsilon
-    return {**asdict(event), "noise_stddev": dict(event.noise_stddev), "pure_epsilon": pure}
-
-
-def _event_from_dict(content: Mapping[str, Any]) -> ReleaseEvent:
-    """Rebuild an event; costs must be costs, whatever the checksum says."""
-    if set(content) != _EVENT_FIELDS:
-        raise ValueError("not the fields of an event")
-    pure = math.inf if content["pure_epsilon"] is None else content["pure_epsilon"]
-    event = ReleaseEvent(
-        **{
-            **content,
-            "neighboring": Neighboring(content["neighboring"]),
-            "noise": Noise(content["noise"]),
-            "pure_epsilon": pure,
-        }
-    )
-    if not (math.isfinite(event.rho) and event.rho >= 0 and event.pure_epsilon > 0):
-        raise ValueError("not a cost")
-    if event.n_draws < 1 or event.smallest_scale < 1:
-        raise ValueError("not a number of draws")
-    return event

@@ -81,11 +81,6 @@ class BinaryCodes:
             cells[:, axis] = (cells[:, axis] << 1) | bit
         return ((2 * cells + 1) << (self.bits - depth)) - (1 << self.bits)
 
-    @property
-    def half_width(self) -> float:
-        """The unit of ``centres``, in units of the scaled records times the projection's own scale."""
-        return self.width / 2 * 2.0**-GRID_BITS
-
 
 @dataclass(frozen=True)
 class Tally:

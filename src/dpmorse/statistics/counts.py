@@ -43,7 +43,9 @@ class GroupCounts:
         self, name: str, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
     ) -> PlannedRelease:
         """Return the release that costs at most ``cost``: rho, or epsilon for Laplace noise."""
-        if cost <= 0 or noise is Noise.CHOICE:
+        if noise is Noise.CHOICE:
+            raise ValueError("counts are released with noise, not by a choice")
+        if cost <= 0:
             raise InvalidParameterError("epsilon is too small: nothing is left for this release.")
         scale = max(self._scale(Fraction(cost), neighboring, noise), SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
@@ -65,7 +67,7 @@ class GroupCounts:
         return moved * one if noise is Noise.LAPLACE else moved * one**2 / 2
 
     def _scale(self, cost: Fraction, neighboring: Neighboring, noise: Noise) -> int:
-        """Return the smallest scale whose cost is no more."""
+        """Return a scale whose cost is no more, at most one step above the smallest."""
         exact = math.ceil(self._cost(1, neighboring, noise) / cost)
         return exact if noise is Noise.LAPLACE else math.isqrt(exact) + 1
 

@@ -1,0 +1,45 @@
+"""Two fits that get the same answers: what each asked of its dataset can then be compared."""
+
+import math
+
+import numpy as np
+
+from dpmorse.privacy import Mechanism, Noise
+
+
+class Replay:
+    """Notes what a fit asks; a second fit is answered as the first one was, whatever its data."""
+
+    def __init__(self, monkeypatch):
+        self._asked, self._answers, self._recording = [], [], True
+        for name in ("release", "choose"):
+            monkeypatch.setattr(Mechanism, name, self._answering(getattr(Mechanism, name)))
+
+    def _answering(self, original):
+        def answer(mechanism, exact, planned):
+            self._asked.append((exact.copy(), planned))
+            if self._recording:
+                self._answers.append(original(mechanism, exact, planned))
+            else:
+                mechanism._record(planned.event)
+            return self._answers[len(self._asked) - 1]
+
+        return answer
+
+    def distances(self, fit, neighbour_fit):
+        """Yield name and distance of each question, in units of what its event pays for: 1 is all of it."""
+        self._asked, self._answers, self._recording = [], [], True
+        fit()
+        before, self._asked, self._recording = self._asked, [], False
+        neighbour_fit()
+        for (exact, planned), (other, _) in zip(before, self._asked, strict=True):
+            yield planned.event.name, _moved(other - exact, planned)
+
+
+def _moved(difference, planned):
+    event, difference = planned.event, difference.astype(float)
+    if event.noise is Noise.CHOICE:
+        return float(planned.rate) * np.ptp(difference) / event.pure_epsilon
+    if event.noise is Noise.LAPLACE:
+        return np.abs(difference / planned.scales).sum() / event.pure_epsilon
+    return math.sqrt(np.square(difference / planned.scales).sum() / (2 * event.rho))
