@@ -1,5 +1,7 @@
 """Differentially private clustering: a private mixture of Gaussians and its Morse structure."""
 
+from dpmorse._progress import Progress as Progress
+from dpmorse._progress import progress as progress
 from dpmorse.densities import GaussianMixture as GaussianMixture
 from dpmorse.engine import InMemoryEngine as InMemoryEngine
 from dpmorse.estimators import DPCube as DPCube

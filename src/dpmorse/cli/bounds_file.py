@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpmorse.cli.messages import printable
-from dpmorse.cli.records import listed
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.in_memory import listed
 
 _PLACEHOLDER = "?"
 _LARGEST_FILE = 16 << 20

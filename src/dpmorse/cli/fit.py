@@ -2,10 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-import pyarrow as pa
 import typer
 
 from dpmorse.cli.bounds_file import Bounds, read_bounds
@@ -26,12 +24,13 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
-from dpmorse.cli.records import Rows, choose_columns, listed, read_rows, refuse_missing
 from dpmorse.cli.summaries import Model, model_in_words, model_to_dict
-from dpmorse.cli.tables import DataFile
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
 from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.records.files import DataFiles, open_tables
+from dpmorse.records.in_memory import listed
+from dpmorse.records.rows import choose_columns
 
 _MISSING = ("refuse", "drop")
 _DROPPED = "Rows with missing values were left out, row by row."
@@ -115,11 +114,11 @@ def fit(
     check_output(output, force=force, inputs=(file, *([budget] if budget else [])))
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
-    source = _source(DataFile.open(file, separator), given, columns or [], unit, missing)
+    source = _source(file, given, columns or [], unit=unit, separator=separator, missing=missing)
     request = FitRequest(
         epsilon=epsilon,
         delta=delta,
-        bounds="private" if private_bounds else given.of(source.columns),
+        bounds="private" if private_bounds else given.of(source.names),
         clusters=parse_clusters(clusters),
         components=components,
         base=base,
@@ -127,7 +126,7 @@ def fit(
         max_rows=max_rows,
         seed=seed,
     )
-    ledger = _checked_ledger(request, len(source.columns), budget, budget_epsilon)
+    ledger = _checked_ledger(request, len(source.names), budget, budget_epsilon)
     if seed is not None:
         warn(_SEED)
     with progress_bar(shown=not quiet) as bar:
@@ -137,36 +136,6 @@ def fit(
         say_json({**model_to_dict(model, output), **_circumstances(missing, ledger)})
     elif not quiet:
         say(_in_words(model, output, missing, ledger))
-
-
-@dataclass(frozen=True)
-class Source:
-    """What of a file is used, and how."""
-
-    data: DataFile
-    columns: list[str]
-    unit: str | None
-    missing: str
-
-    def read(self, bar: Bar) -> tuple[Any, Any]:
-        """Return the records as a table, and whose they are."""
-        needed = [] if self.unit is None else [self.unit]
-        batches = [
-            self._without_missing(rows) for rows in read_rows(self.data, self.columns, needed, bar=bar)
-        ]
-        if not any(rows.numbers.num_rows for rows in batches):
-            raise InvalidParameterError(f"{self.data.path!r} has no rows to use.")
-        records = pa.concat_tables([rows.numbers for rows in batches])
-        if self.unit is None:
-            return records, None
-        return records, pa.concat_tables([rows.others for rows in batches])[self.unit].to_numpy()
-
-    def _without_missing(self, rows: Rows) -> Rows:
-        if self.missing == "drop":
-            return rows.only_complete()
-        return refuse_missing(
-            rows, "Fill them in by a rule that looks at one row only, or give --missing drop."
-        )
 
 
 def _check_options(
@@ -196,16 +165,26 @@ def _check_options(
         )
 
 
-def _source(data: DataFile, given: Bounds, columns: Sequence[str], unit: str | None, missing: str) -> Source:
+def _source(
+    file: str,
+    given: Bounds,
+    columns: Sequence[str],
+    *,
+    unit: str | None,
+    separator: str | None,
+    missing: str,
+) -> DataFiles:
     """Choose the columns: those that are named, those with bounds of their own, or all that hold numbers."""
+    table, *_ = open_tables(file, separator)
     besides = [] if unit is None else [unit]
-    unknown = [name for name in given.names if name not in data.types]
+    unknown = [name for name in given.names if name not in table.types]
     if unknown:
         raise InvalidParameterError(
-            f"the bounds file names columns that {data.path!r} does not have: {listed(unknown)}."
+            f"the bounds file names columns that {file!r} does not have: {listed(unknown)}."
         )
     wanted = columns or [name for name in given.names if name not in besides]
-    return Source(data, choose_columns(data, wanted, besides), unit, missing)
+    chosen = choose_columns(table, wanted, besides)
+    return DataFiles(file, columns=chosen, unit=unit, separator=separator, missing=missing)
 
 
 def _checked_ledger(
@@ -220,11 +199,10 @@ def _checked_ledger(
     return ledger
 
 
-def _fitted(source: Source, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> Model:
-    records, groups = source.read(bar)
-    estimator = request.estimator(len(source.columns), ledger)
-    with bar.waiting("spending the budget"):
-        return estimator.fit(records, **({} if groups is None else {"groups": groups}))
+def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> Model:
+    estimator = request.estimator(len(source.names), ledger)
+    with bar.passes():
+        return estimator.fit(source)
 
 
 def _save(model: Model, output: str) -> None:

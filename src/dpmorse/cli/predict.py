@@ -1,5 +1,6 @@
 """``dpmorse predict``: labels for the holder of the data."""
 
+import os
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
-from dpmorse.cli.records import Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
 from dpmorse.cli.summaries import Model, label_name, load_model
-from dpmorse.cli.tables import DataFile
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.data_file import DataFile
+from dpmorse.records.in_memory import listed
+from dpmorse.records.rows import Rows, check_columns, choose_columns, read_rows, refuse_missing
 
 _MISSING = ("refuse", "blank")
 _NOT_PRIVATE = (
@@ -68,8 +70,13 @@ def predict(
     label = label_name(kept, released)
     kinds = {**{name: kind or pa.string() for name, kind in data.types.items()}, **_as_numbers(chosen)}
     schema = pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
-    with progress_bar(shown=not quiet) as bar, table_writer(output, schema) as writer:
-        for rows in read_rows(data, chosen, kept=copied, bar=bar):
+    with (
+        progress_bar(shown=not quiet) as bar,
+        bar.fraction(f"reading {os.path.basename(file)}") as update,
+        table_writer(output, schema) as writer,
+    ):
+        for rows, done in read_rows(data, chosen, kept=copied):
+            update(done)
             if missing == "refuse":
                 refuse_missing(
                     rows, "Fill them in, or give --missing blank to leave such rows without a label."

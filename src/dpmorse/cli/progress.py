@@ -1,51 +1,53 @@
-"""A progress bar, on stderr and only on a terminal. It shows how much of a file, never how many rows."""
+"""A progress bar, on stderr and only on a terminal: what it shows is for the holder of the data."""
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
 
+from dpmorse import _progress
 from dpmorse.cli.messages import printable
+
+Update = Callable[[float, str], None]
 
 
 class Bar:
     """Steps of one command, shown one after the other."""
 
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-
-    @contextmanager
-    def waiting(self, what: str) -> Iterator[None]:
-        """Show that something is going on that has no measurable parts."""
-        with self._task(what, None):
-            yield
+    def __init__(self, bars: Bars | None) -> None:
+        self._bars = bars
 
     @contextmanager
     def fraction(self, what: str) -> Iterator[Callable[[float], None]]:
         """Show how far something is; call the result with a number between 0 and 1."""
-        with self._task(what, 1.0) as update:
-            yield update
+        with self._task(what) as update:
+            yield lambda done: update(done, what)
 
     @contextmanager
-    def _task(self, what: str, total: float | None) -> Iterator[Callable[[float], None]]:
-        progress = self._progress
-        if progress is None:
-            yield lambda _: None
+    def passes(self) -> Iterator[None]:
+        """Show the passes of a fit, and how fast they are."""
+        with self._task("preparing") as update, _progress.progress(lambda report: _show(report, update)):
+            yield
+
+    @contextmanager
+    def _task(self, what: str) -> Iterator[Update]:
+        bars = self._bars
+        if bars is None:
+            yield lambda *_: None
             return
-        task = progress.add_task(printable(what), total=total)
+        task = bars.add_task(printable(what), total=1.0)
         try:
-            yield lambda done: progress.update(task, completed=done)
+            yield lambda done, now: bars.update(task, completed=done, description=printable(now))
         finally:
-            progress.remove_task(task)
+            bars.remove_task(task)
+
+
+def _show(report: _progress.Progress, update: Update) -> None:
+    update(0.0 if math.isnan(report.fraction) else report.fraction, str(report))
 
 
 @contextmanager
@@ -56,7 +58,5 @@ def progress_bar(*, shown: bool) -> Iterator[Bar]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     console = Console(stderr=True)
-    with Progress(
-        *columns, TaskProgressColumn(), TimeElapsedColumn(), console=console, transient=True
-    ) as progress:
-        yield Bar(progress)
+    with Bars(*columns, TaskProgressColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
+        yield Bar(bars)

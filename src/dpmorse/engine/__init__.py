@@ -3,3 +3,4 @@
 from dpmorse.engine.base import Cells as Cells
 from dpmorse.engine.base import Engine as Engine
 from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
+from dpmorse.engine.streamed import StreamedEngine as StreamedEngine

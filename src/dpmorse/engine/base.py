@@ -1,6 +1,7 @@
 """What an engine is: a way to compute exact sums over records, wherever the records are."""
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
 
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
@@ -8,6 +9,24 @@ from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
 from dpmorse.statistics.sums import ExactMoments
 from dpmorse.typing import IntArray
+
+Sums = TypeVar("Sums", bound=Any)
+"""What an engine returns: sums of parts of the records can be added, in any order."""
+
+
+def add_up(parts: Iterable[Sums]) -> Sums:
+    """Add up the sums of parts of the records, as a balanced tree: tallies grow while they are merged."""
+    pending: list[tuple[int, Sums]] = []
+    for part in parts:
+        height, total = 0, part
+        while pending and pending[-1][0] == height:
+            total = pending.pop()[1] + total
+            height += 1
+        pending.append((height, total))
+    (_, total), *others = reversed(pending)
+    for _, other in others:
+        total = other + total
+    return total
 
 
 class LabelledCells(Protocol):

@@ -8,10 +8,11 @@ from typing import TypeVar
 import numpy as np
 
 from dpmorse import _validate
+from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, LabelledCells
+from dpmorse.engine.base import Cells, LabelledCells, add_up
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import GRID_BITS, Domain
@@ -90,10 +91,8 @@ class InMemoryEngine:
             found.append(Tally.of(chunk, np.ones(len(chunk), dtype=np.int64), codes.n_bits))
 
         parts = [part for found in self._over_chunks(records, chunk_pass, list) for part in found]
-        return Tally.of(
-            np.concatenate([part.codes for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-            codes.n_bits,
+        return (
+            add_up(parts) if parts else Tally.of(np.empty(0, np.int64), np.empty(0, np.int64), codes.n_bits)
         )
 
     def _reduce_labelled(
@@ -120,12 +119,16 @@ class InMemoryEngine:
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""
         starts = range(0, len(records), self.chunk_rows)
-        n_threads = min(len(starts), self.n_threads or available_cores())
+        n_threads = max(1, min(len(starts), self.n_threads or available_cores()))
+
+        done = counter()
 
         def add_chunks(first: int) -> _T:
             totals = empty()
             for start in starts[first::n_threads]:
-                chunk_pass(records, start, min(start + self.chunk_rows, len(records)), totals)
+                stop = min(start + self.chunk_rows, len(records))
+                chunk_pass(records, start, stop, totals)
+                done(stop - start)
             return totals
 
         with ThreadPoolExecutor(n_threads) as threads:

@@ -12,9 +12,10 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
 from dpmorse.estimators._model_file import write_document
 from dpmorse.estimators._randomness import seed_of
-from dpmorse.estimators._records import Columns, match_columns, open_table, read_numbers
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
+from dpmorse.records import Columns, open_records
+from dpmorse.records.base import Function
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
 
@@ -63,24 +64,25 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Spend the budget on X and release a mixture."""
         raise NotImplementedError
 
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y, groups=groups).predict(X)
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the most probable component of each record."""
-        points = self._points(X)
-        return self.mixture_.labels(points)
+    def predict(self, X: Any) -> Any:
+        """Return the most probable component of each record.
 
-    def predict_proba(self, X: Any) -> FloatArray:
+        Labels come in a container that goes with X: an array for arrays, frames and files, a tensor on the
+        same device for tensors, a lazy array for Dask collections.
+        """
+        return self._each(X, "labels")
+
+    def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
-        points = self._points(X)
-        return self.mixture_.responsibilities(points)
+        return self._each(X, "responsibilities")
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
-        points = self._points(X)
-        return self.mixture_.log_density(points)
+        return self._each(X, "log_density")
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -105,12 +107,16 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def _points(self, X: Any) -> FloatArray:
-        """Return points as ``fit`` would see them; check that X has the columns of the fit."""
+    def _each(self, X: Any, function: str | Function) -> Any:
+        """Return a function of every record, clipped as in ``fit``; X must have the columns of the fit.
+
+        Either a method of the mixture or a function of points; nothing else of this estimator travels to
+        where the records are.
+        """
         check_is_fitted(self, "mixture_")
-        table = open_table(X)
-        match_columns(self, table)
-        return self.domain_.clip(read_numbers(self, table))
+        clip = self.domain_.clip
+        of_points = getattr(self.mixture_, function) if isinstance(function, str) else function
+        return open_records(X).matching(self).each(self, lambda batch: of_points(clip(batch)))
 
     def _set_fitted(
         self,
@@ -152,11 +158,10 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         estimator, settings = _plain_data.rebuild(
             "parameters", lambda: cls._restore(parameters, mixture, domain, report)
         )
-        columns = Columns()
-        columns.n_features_in_ = mixture.n_features
-        if fields["feature_names"] is not None:
-            names = _plain_data.names("feature_names", fields["feature_names"], mixture.n_features)
-            columns.feature_names_in_ = np.array(names, dtype=object)
+        names = fields["feature_names"]
+        if names is not None:
+            names = _plain_data.names("feature_names", names, mixture.n_features)
+        columns = Columns.of(mixture.n_features, names)
         estimator._set_fitted(mixture, domain, report, settings, columns)  # noqa: SLF001 - an instance of cls
         return estimator
 

@@ -56,7 +56,7 @@ def release_components(releases: Releases, metric: Metric, start: Parameters, rh
     for i in range(1, n_rounds + 1):
         cells = metric.cells(components.weights, components.means, components.covariances, radius)
         name = f"components, round {i} of {n_rounds}"
-        noisy = releases.moments(name, statistic, cells, rho / n_rounds, _SHARES)
+        noisy = releases.moments(name, statistic, cells, rho / n_rounds, _SHARES, n_repeats=n_rounds - i)
         relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
         components = maximise(
             components, noisy, metric.project, radius, _SMALLEST_VARIANCE, relaxation=relaxation

@@ -65,7 +65,7 @@ def release_coreset(
     for i in range(1, N_ROUNDS + 1):
         cells = GaussianCells.nearest(balls.centres / metric.radius, _REACH)
         name = f"coreset, round {i} of {N_ROUNDS}"
-        noisy = releases.moments(name, statistic, cells, rho / N_ROUNDS, _SHARES)
+        noisy = releases.moments(name, statistic, cells, rho / N_ROUNDS, _SHARES, n_repeats=N_ROUNDS - i)
         balls = _move(balls, noisy, metric, _REACH * metric.radius)
     return _heavy(balls, noisy.count_stddev, metric.n_records, n_components)
 

@@ -131,8 +131,8 @@ class PrivateEM(PrivateFit):
         recent: list[NoisyMoments] = []
         for rounds_left, planned in zip(range(settings.n_iter - 1, -1, -1), plan.releases, strict=True):
             cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
-            exact = releases.engine.reduce(releases.records, statistic, cells)
-            released = releases.mechanism.release(statistic.to_units(exact), planned)
+            exact = releases.sums(planned.event.name, statistic, cells, rounds_left)
+            released = releases.mechanism.release(exact, planned)
             noisy = statistic.from_units(released, planned)
             recent = [*recent, noisy] if rounds_left < settings.n_averaged - 1 else [noisy]
             averaged = NoisyMoments.average(recent)

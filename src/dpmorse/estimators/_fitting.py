@@ -10,17 +10,23 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
-from dpmorse.engine import Engine, InMemoryEngine
+from dpmorse.engine import Engine
 from dpmorse.estimators._base import PrivateMixtureEstimator
-from dpmorse.estimators._groups import check_groups_are_given, first_rows_of_groups
+from dpmorse.estimators._groups import check_groups_are_given, first_rows_of_groups, open_grouped
 from dpmorse.estimators._private_bounds import planned_events, release_bounds, without_bounds
 from dpmorse.estimators._randomness import Randomness
-from dpmorse.estimators._records import Columns, open_table, read_numbers
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._settings import Settings
-from dpmorse.exceptions import InvalidTypeError, ModelFormatError, NoisyModelWarning, PrivacyLeakWarning
+from dpmorse.exceptions import (
+    InvalidParameterError,
+    InvalidTypeError,
+    ModelFormatError,
+    NoisyModelWarning,
+    PrivacyLeakWarning,
+)
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
 from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.records import Records
 from dpmorse.statistics import Domain
 
 
@@ -68,26 +74,27 @@ class PrivateFit(PrivateMixtureEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Records, one person each. Values outside ``bounds`` are clipped.
+        X : array-like, data frame, path, Dask collection, tensor, or re-iterable of batches
+            Records, one person each, shape (n_samples, n_features). Values outside ``bounds`` are clipped.
+            The same records give the same model, wherever they are.
         y : ignored
             For scikit-learn's conventions.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,) or str, optional
             Whose record each row is, for a promise to persons with several rows; goes with the parameter
-            ``max_rows_per_group``.
+            ``max_rows_per_group``. For files, the name of a column.
 
         Returns
         -------
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
-        table = open_table(X)
-        if 0 in table.shape:
-            read_numbers(self, table)  # raises scikit-learn's message
-        columns = Columns(table)
-        plan = self._plan(columns.n_features_in_)
+        records, groups = open_grouped(X, groups)
+        if records.columns.n_features_in_ == 0:
+            read_numbers(self, records)  # raises scikit-learn's message
+        plan = self._plan(records.columns.n_features_in_)
         check_groups_are_given(groups, plan.settings.budget)
-        settings, engine = plan.settings, self._engine()
+        _check_dropped_rows(records, plan.settings.budget)
+        settings, engine = plan.settings, records.engine(self._engine())
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
         own_ledger, sampler = Ledger(settings.budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
@@ -96,16 +103,16 @@ class PrivateFit(PrivateMixtureEstimator):
             Mechanism.reserve(ledgers, [*_events_of_bounds(plan), *plan.events], sampler) as mechanism,
             threadpool_limits(limits=1, user_api="blas"),
         ):
-            records = first_rows_of_groups(read_numbers(self, table), groups, settings.budget)
-            _warn_of_weak_promise(settings.budget, len(records))
-            releases = Releases(records, engine, mechanism, settings.budget)
+            data = first_rows_of_groups(read_numbers(self, records), groups, settings.budget)
+            _warn_of_weak_promise(settings.budget, len(data))
+            releases = Releases(data, engine, mechanism, settings.budget)
             if settings.private_bounds:
                 plan = plan.with_domain(release_bounds(releases, settings.domain, plan.bounds_cost))
             released = self._release(releases, plan, randomness.init)
         if not released.supported:
             _warn_of_pure_noise()
         report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, sampler.secure)
-        self._set_fitted(released.mixture, released.domain, report, settings, columns)
+        self._set_fitted(released.mixture, released.domain, report, settings, records.columns)
         return self
 
     def _plan(self, n_features: int) -> Plan:
@@ -127,9 +134,9 @@ class PrivateFit(PrivateMixtureEstimator):
         """Return an unfitted estimator with the parameters of a file."""
         return cls(**parameters)
 
-    def _engine(self) -> Engine:
+    def _engine(self) -> Engine | None:
         if self.engine is None:
-            return InMemoryEngine()
+            return None
         methods = (getattr(self.engine, name, None) for name in ("reduce", "count", "tally"))
         if isinstance(self.engine, type) or not all(callable(method) for method in methods):
             raise InvalidTypeError(
@@ -161,6 +168,20 @@ class PrivateFit(PrivateMixtureEstimator):
             plan, report = plan.with_domain(domain), without_bounds(report, _events_of_bounds(plan))
         estimator._check_restored(plan, mixture, domain, report)  # noqa: SLF001 - an instance of cls
         return estimator, settings
+
+
+def read_numbers(estimator: Any, records: Records) -> Any:
+    """Look at the values for the first time: after everything else was checked, and the budget reserved."""
+    return records.read(estimator)
+
+
+def _check_dropped_rows(records: Records, budget: Budget) -> None:
+    if getattr(records, "drops_rows", False) and budget.neighboring is Neighboring.REPLACE_ONE:
+        raise InvalidParameterError(
+            "dropping rows with missing values does not go with neighboring='replace-one': the number of "
+            "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "
+            "by itself."
+        )
 
 
 def _events_of_bounds(plan: Plan) -> list[ReleaseEvent]:

@@ -7,7 +7,19 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.records import Records, open_records
+from dpmorse.typing import IntArray
+
+
+def open_grouped(X: Any, groups: Any) -> tuple[Records, Any]:
+    """Open X, and find out where it is said whose record each row is."""
+    records = open_records(X)
+    if isinstance(groups, str):
+        if not hasattr(records, "grouped_by"):
+            raise InvalidTypeError("groups can be the name of a column only where X is a file or DataFiles.")
+        records = records.grouped_by(groups)
+        groups = None
+    return records, getattr(records, "groups", None) if groups is None else groups
 
 
 def check_groups_are_given(groups: Any, budget: Budget) -> None:
@@ -24,8 +36,8 @@ def check_groups_are_given(groups: Any, budget: Budget) -> None:
         )
 
 
-def first_rows_of_groups(records: FloatArray, groups: Any, budget: Budget) -> FloatArray:
-    """Return the records without those beyond the first ``max_rows_per_group`` of each group.
+def first_rows_of_groups(records: Any, groups: Any, budget: Budget) -> Any:
+    """Return checked records without those beyond the first ``max_rows_per_group`` of each group.
 
     Privacy
     -------
@@ -34,7 +46,7 @@ def first_rows_of_groups(records: FloatArray, groups: Any, budget: Budget) -> Fl
     """
     if budget.max_rows_per_group is None:
         return records
-    numbers = _numbered(groups, len(records))
+    numbers = _numbered(groups() if callable(groups) else groups, len(records))
     kept = _position_in_group(numbers) < budget.max_rows_per_group
     return records if kept.all() else records[kept]
 

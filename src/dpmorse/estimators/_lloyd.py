@@ -68,7 +68,7 @@ def lloyd_rounds(
         reach = reaches(centres)
         name = f"centres, round {i} of {n_rounds}"
         cells = GaussianCells.nearest(centres, reach)
-        noisy = releases.moments(name, statistic, cells, cost / n_rounds, shares)
+        noisy = releases.moments(name, statistic, cells, cost / n_rounds, shares, n_repeats=n_rounds - i)
         moved, supported = means_of_cells(noisy)
         if capped:
             moved = centres + mean_residuals(noisy, np.where(supported, noisy.counts, 1.0), reach)

@@ -20,6 +20,7 @@ from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.merge_tree import RULES, assemble
+from dpmorse.records.base import Function
 from dpmorse.typing import FloatArray, IntArray
 
 ASSIGNMENTS = ("component", "basin")
@@ -63,29 +64,28 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
             failure.base = base
             raise failure from error
 
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y, groups=groups).predict(X)
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the cluster of each record."""
+    def predict(self, X: Any) -> Any:
+        """Return the cluster of each record, in a container that goes with X; see the base."""
         check_is_fitted(self, "merge_tree_")
+        mixture, tree, leaf_labels = self.mixture_, self.merge_tree_, self._leaf_labels
         if self._fitted["assign"] == "component":
-            clusters: IntArray = self._leaf_labels[self.base_.predict(X)]
-            return clusters
-        return label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
+            return self._each(X, lambda points: leaf_labels[mixture.labels(points)])
+        return self._each(X, lambda points: label_by_basin(mixture, tree, leaf_labels, points))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
-        of_components = self.mixture_.responsibilities(self._points(X))
-        of_clusters: FloatArray = of_components @ np.eye(self.n_clusters_)[self.component_labels_]
-        return of_clusters
+        mixture, members = self.mixture_, np.eye(self.n_clusters_)[self.component_labels_]
+        return self._each(X, lambda points: mixture.responsibilities(points) @ members)
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "merge_tree_")
-        return self.mixture_.log_density(self._points(X))
+        return self._each(X, self.mixture_.log_density)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -169,11 +169,11 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.component_labels_ = leaf_labels[: self.mixture_.n_components]
         self.n_clusters_ = int(leaf_labels.max()) + 1
 
-    def _points(self, X: Any) -> FloatArray:
-        """Return points as the base sees them."""
+    def _each(self, X: Any, function: Function) -> Any:
+        """Return a function of every record, as the base sees it."""
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return self.base_._points(X)  # noqa: SLF001 - clipping is the base's business
-        return np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
+            return self.base_._each(X, function)  # noqa: SLF001 - clipping is the base's business
+        return function(np.asarray(validate_data(self, X, reset=False), dtype=np.float64))
 
     def _to_document(self) -> dict[str, Any]:
         if not isinstance(self.base_, PrivateMixtureEstimator):

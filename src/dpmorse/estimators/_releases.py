@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from dpmorse._progress import one_pass
 from dpmorse.engine import Cells, Engine
 from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease
 from dpmorse.privacy.events import noise_of_sums
 from dpmorse.statistics import (
+    BinaryCodes,
     CellMoments,
     ColumnHistograms,
     GroupCounts,
@@ -16,6 +18,7 @@ from dpmorse.statistics import (
     MomentShares,
     NoisyMoments,
     SwapCosts,
+    Tally,
 )
 from dpmorse.typing import FloatArray, IntArray
 
@@ -46,7 +49,8 @@ class Releases:
         self, name: str, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
     ) -> tuple[FloatArray, float]:
         """Release histograms, one row for each column; return them with their noise."""
-        exact = self.engine.count(self.records, statistic)
+        with one_pass(name, len(self.records)):
+            exact = self.engine.count(self.records, statistic)
         released, stddev = self._counts(name, statistic.counts, exact, cost)
         return released.reshape(exact.shape), stddev
 
@@ -61,13 +65,30 @@ class Releases:
             return float(n_records)
         return max(1.0, float(self.disjoint(name, np.array([n_records]), cost)[0][0]))
 
+    def tally(self, name: str, codes: BinaryCodes) -> Tally:
+        """Return exact counts of codes, which may only be used for releases and choices."""
+        with one_pass(name, len(self.records)):
+            return self.engine.tally(self.records, codes)
+
+    def sums(self, name: str, statistic: CellMoments, cells: Cells, n_repeats: int = 0) -> IntArray:
+        """Return exact sums as one vector, which may only be released; as many passes like it follow."""
+        with one_pass(name, len(self.records), n_repeats):
+            return statistic.to_units(self.engine.reduce(self.records, statistic, cells))
+
     def moments(
-        self, name: str, statistic: CellMoments, cells: Cells, cost: float, shares: MomentShares
+        self,
+        name: str,
+        statistic: CellMoments,
+        cells: Cells,
+        cost: float,
+        shares: MomentShares,
+        *,
+        n_repeats: int = 0,
     ) -> NoisyMoments:
-        """Release moments of cells."""
+        """Release moments of cells; as many releases like it follow."""
         scales = statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
         (planned,) = statistic.plan([name], scales, self.neighboring, self.noise)
-        exact = statistic.to_units(self.engine.reduce(self.records, statistic, cells))
+        exact = self.sums(name, statistic, cells, n_repeats)
         return statistic.from_units(self._release(exact, planned), planned)
 
     def cost_of_a_row(self, cost: float) -> float:

@@ -128,7 +128,7 @@ class DPCube(CentreBase):
     ) -> FloatArray:
         k, cost = plan.settings.n_components, plan.cost_of("centres")
         codes = cube_codes(plan.settings.domain, n_records, rng)
-        tally = releases.engine.tally(releases.records, codes)
+        tally = releases.tally("centres, cubes", codes)
         of_level = _SHARE_OF_CUBES * cost / codes.bits
         kept = release_cubes(releases, codes, tally, n_records, of_level)
         candidates = find_candidates(codes, kept, k, rng)

@@ -7,10 +7,10 @@ from dpmorse import _validate
 from dpmorse.engine import Engine
 from dpmorse.estimators._base import PrivateMixtureEstimator
 from dpmorse.estimators._morse import MorseEstimator
-from dpmorse.estimators._records import Columns, open_table
 from dpmorse.estimators.private_gaussian_mixture import PrivateGaussianMixture, default_n_components
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import DEFAULT_DELTA, Ledger
+from dpmorse.records import open_records
 
 
 def fitted_n_components(n_components: int | None, n_clusters: int | None, n_features: int) -> int:
@@ -160,7 +160,7 @@ class DPMorse(MorseEstimator):
 
     def _unfitted_base(self, X: Any) -> PrivateGaussianMixture:
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        n_features = Columns(open_table(X)).n_features_in_
+        n_features = open_records(X).columns.n_features_in_
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
             min_components=n_clusters or 1,

@@ -130,7 +130,7 @@ class DPTree(CentreBase):
         depth = int(np.clip(math.ceil(math.log2(n_records)) - 2, *_DEPTHS))
         directions = rng.standard_normal((depth, domain.n_features))
         codes = BinaryCodes.rounded(domain, directions, reach=1.0, bits=1)
-        tally = releases.engine.tally(releases.records, codes)
+        tally = releases.tally("centres, levels", codes)
         of_leaves = (1 - _SHARE_OF_COUNTS) * cost
         of_level = (cost - of_leaves) / depth
         least = _least_count(releases, plan, n_records, of_leaves)

@@ -101,6 +101,14 @@ class Tally:
         np.add.at(totals, position, counts)
         return cls(unique, totals, n_bits)
 
+    def __add__(self, other: "Tally") -> "Tally":
+        """Return the tally of the records of both."""
+        return Tally.of(
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.counts, other.counts]),
+            self.n_bits,
+        )
+
     def starting_with(self, prefixes: IntArray, n_bits: int) -> IntArray:
         """Return how many records have a code that starts with each prefix of ``n_bits`` bits."""
         before = np.concatenate([[0], np.cumsum(self.counts)])

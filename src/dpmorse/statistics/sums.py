@@ -22,6 +22,12 @@ class ExactMoments:
     sums: IntArray
     second_moments: IntArray
 
+    def __add__(self, other: "ExactMoments") -> "ExactMoments":
+        """Return the sums over the records of both: exact, in whatever order parts are added."""
+        return ExactMoments(
+            self.counts + other.counts, self.sums + other.sums, self.second_moments + other.second_moments
+        )
+
 
 @dataclass(frozen=True)
 class NoisyMoments:

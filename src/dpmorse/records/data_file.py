@@ -31,8 +31,14 @@ _KINDS = {
     ".ipc": "feather",
 }
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-_BATCH_ROWS = 1 << 16
-_BLOCK_BYTES = 8 << 20
+ENDINGS = (*_KINDS, *(f".csv{packed}" for packed in _COMPRESSIONS))
+"""How the names of data files end; in a folder, other files are none."""
+
+_BATCH_BYTES = 16 << 20
+_BLOCK_BYTES = 8 << 20  # of text, about as many rows
+_READ_BYTES = (
+    1 << 20
+)  # read at a time, for each column: a whole column of a large group may not fit in memory
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
@@ -131,9 +137,9 @@ class DataFile:
 
     def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns, done = [*numbers, *others], 0
-        with pa.parquet.ParquetFile(self.path) as file:
+        with pa.parquet.ParquetFile(self.path, buffer_size=_READ_BYTES) as file:
             total = max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+            for batch in file.iter_batches(rows_of_a_batch(len(columns)), columns=columns):
                 done += len(batch)
                 yield batch.select(columns), done / total
 
@@ -144,6 +150,11 @@ class DataFile:
             reader = pa.ipc.open_file(file, options=wanted)
             for i in range(reader.num_record_batches):
                 yield reader.get_batch(i).select(columns), (i + 1) / reader.num_record_batches
+
+
+def rows_of_a_batch(n_columns: int) -> int:
+    """Return how many rows are read at a time, by how much memory they take."""
+    return max(1024, _BATCH_BYTES // (8 * max(n_columns, 1)))
 
 
 def is_number(kind: Any) -> bool:
@@ -173,7 +184,7 @@ def _checked_separator(separator: str) -> str:
     named = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     if len(named) != 1 or not named.isascii() or named in '"\r\n':
         raise InvalidParameterError(
-            f"--separator must be one character, such as ';' or 'tab', got {separator!r}."
+            f"separator must be one character, such as ';' or 'tab', got {separator!r}."
         )
     return named
 
@@ -230,10 +241,10 @@ def _what_is_wrong(message: str, names: Sequence[str]) -> str:
         name = names[int(column[1])]
         return (
             f"must hold numbers in the column {name!r}; some of its values are not. Mend them, or leave the "
-            "column out with --columns. (Values are not shown: an error message is an output too.)"
+            "column out. (Values are not shown: an error message is an output too.)"
         )
     if "Expected" in message and "columns, got" in message:
-        return "has rows with more or fewer values than its first line. Is it another --separator?"
+        return "has rows with more or fewer values than its first line. Is the separator another one?"
     if "Empty CSV" in message:
         return "is empty."
     return "cannot be read: it is damaged, or not what its name says."

@@ -1,6 +1,5 @@
-"""From a data file to the records of a fit: which columns, and what happens to missing values."""
+"""From rows of a data file to records: which columns, as what numbers, and which values are missing."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.cli.progress import Bar
-from dpmorse.cli.tables import DataFile, is_number
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.data_file import DataFile, is_number
+from dpmorse.records.in_memory import listed
+from dpmorse.typing import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
@@ -37,6 +37,14 @@ class Rows:
     others: Any
     complete: Mask
     missing: list[str]
+
+    @property
+    def array(self) -> FloatArray:
+        """The numbers, one column after the other: the layout in which the compiled passes read fastest."""
+        array = np.empty((self.numbers.num_rows, self.numbers.num_columns), order="F")
+        for j, column in enumerate(self.numbers.columns):
+            array[:, j] = column.to_numpy()
+        return array
 
     def only_complete(self) -> "Rows":
         """Leave out the rows that have a missing value: a rule that looks at one row at a time."""
@@ -64,7 +72,7 @@ def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str]
     if not chosen:
         raise InvalidParameterError(f"{data.path!r} has no column of numbers.")
     if len(chosen) < len(names) or set(names) & set(besides):
-        raise InvalidParameterError("--columns must name each column once, and not the column of --unit.")
+        raise InvalidParameterError("columns must name each column once, and not that of the unit.")
     text = [name for name in chosen if name not in data.numeric]
     if text:
         raise InvalidTypeError(f"columns must hold numbers; these do not: {listed(text)}. Leave them out.")
@@ -77,20 +85,14 @@ def check_columns(data: DataFile, names: Sequence[str]) -> None:
     if unknown:
         hint = f" It has {listed(data.names)}."
         if data.kind == "csv" and len(data.names) == 1:
-            hint += " If its values are not separated by commas, give --separator."
+            hint += " If its values are not separated by commas, give a separator."
         raise InvalidParameterError(f"{data.path!r} has no column {listed(unknown)}.{hint}")
 
 
-def listed(names: Sequence[str]) -> str:
-    """Show a few names."""
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown}, ..."
-
-
 def read_rows(
-    data: DataFile, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = (), *, bar: Bar
-) -> Iterator[Rows]:
-    """Yield the rows of a file, a batch at a time; refuse infinity and text.
+    data: DataFile, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = ()
+) -> Iterator[tuple[Rows, float]]:
+    """Yield the rows of a file, a batch at a time, and how much was read; refuse infinity and text.
 
     Parameters
     ----------
@@ -100,13 +102,9 @@ def read_rows(
         Columns of numbers.
     needed, kept : sequence of str
         Columns of any type beside them; a row is complete if it has the needed ones.
-    bar : Bar
-        Shows how much has been read.
     """
-    with bar.fraction(f"reading {os.path.basename(data.path)}") as update:
-        for batch, done in data.parts(columns, [*needed, *kept]):
-            update(done)
-            yield _rows(batch, list(columns), list(needed))
+    for batch, done in data.parts(columns, [*needed, *kept]):
+        yield _rows(batch, list(columns), list(needed)), done
 
 
 def refuse_missing(rows: Rows, hint: str) -> Rows:

@@ -1,4 +1,4 @@
-"""From what a user passes as X to an array of records: arrays and data frames of any kind.
+"""Records in memory: arrays and data frames of any kind.
 
 Errors here name columns and types, never values, rows or their number: an error message is an output.
 """
@@ -8,30 +8,41 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.base import Columns, Function
 from dpmorse.typing import FloatArray
 
 _FLOATS = [np.float64, np.float32]
-_REPLACE = "Replace such values record by record, by a rule that does not look at other records."
+REPLACE = "Replace such values record by record, by a rule that does not look at other records."
 _NOT_NUMBERS = "USVmM"  # NumPy kinds of text, raw bytes, dates and durations
 
 
-class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Number and names of the columns of a table, learnt without touching any estimator."""
+class Table:
+    """An array or a frame."""
 
-    n_features_in_: int
+    def __init__(self, X: Any) -> None:
+        self._table = open_table(X)
+        self.columns = Columns(_native(self._table))
 
-    def __init__(self, table: Any = None) -> None:
-        if table is not None:
-            validate_data(self, _native(table), reset=True, skip_check_array=True)
+    def engine(self, given: Engine | None) -> Engine:
+        """Return the engine of the caller, or the usual one."""
+        return InMemoryEngine() if given is None else given
 
-    @property
-    def names(self) -> Any:
-        """Names of the columns, or None if they have none."""
-        return getattr(self, "feature_names_in_", None)
+    def read(self, estimator: Any) -> FloatArray:
+        """Return one array; refuse what is not finite numbers."""
+        return numbers_of(self._table, estimator)
+
+    def matching(self, estimator: Any) -> "Table":
+        """Refuse a table whose columns are not those of the fit, as scikit-learn does."""
+        validate_data(estimator, _native(self._table), reset=False, skip_check_array=True)
+        return self
+
+    def each(self, estimator: Any, function: Function) -> Any:
+        """Return the function of all records."""
+        return function(self.read(estimator))
 
 
 def open_table(X: Any) -> Any:
@@ -55,21 +66,23 @@ def open_table(X: Any) -> Any:
     return array
 
 
-def match_columns(estimator: Any, table: Any) -> None:
-    """Refuse a table whose columns are not those of the fit."""
-    validate_data(estimator, _native(table), reset=False, skip_check_array=True)
+def numbers_of(table: Any, estimator: Any = None, *, least: int = 1) -> FloatArray:
+    """Return an opened table as a float32 or float64 array; refuse what is not finite numbers.
 
-
-def read_numbers(estimator: Any, table: Any) -> FloatArray:
-    """Return the records as a float32 or float64 array; refuse what is not finite numbers."""
+    ``least`` is the smallest number of rows: parts of a larger table may have none.
+    """
     is_frame = isinstance(table, nw.DataFrame)
     array = _frame_to_array(table) if is_frame else _objects_to_floats(table)
-    records = np.asarray(check_array(array, dtype=_FLOATS, ensure_all_finite=False, estimator=estimator))
-    _check_finite(records, list(table.columns) if is_frame else list(range(records.shape[1])))
+    records = np.asarray(
+        check_array(
+            array, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator
+        )
+    )
+    check_finite(records, list(table.columns) if is_frame else list(range(records.shape[1])))
     return records
 
 
-def _check_finite(records: FloatArray, names: list[Any]) -> None:
+def check_finite(records: FloatArray, names: list[Any]) -> None:
     """Refuse NaN and infinity, naming their columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.all(np.isfinite(records.sum(axis=0, dtype=np.float64))):
@@ -77,7 +90,7 @@ def _check_finite(records: FloatArray, names: list[Any]) -> None:
     for what, found in (("NaN", np.isnan), ("infinity", np.isinf)):
         bad = [name for name, column in zip(names, records.T, strict=True) if found(column).any()]
         if bad:
-            raise InvalidParameterError(f"X contains {what} in the columns {_listed(bad)}. {_REPLACE}")
+            raise InvalidParameterError(f"X contains {what} in the columns {listed(bad)}. {REPLACE}")
 
 
 def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
@@ -126,10 +139,10 @@ def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     kinds = [column.dtype for column in columns]
     odd = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if odd:
-        raise InvalidTypeError(f"X must hold numbers; these columns do not: {_listed(odd)}.")
+        raise InvalidTypeError(f"X must hold numbers; these columns do not: {listed(odd)}.")
     missing = [name for name, column in zip(names, columns, strict=True) if column.null_count() > 0]
     if missing:
-        raise InvalidParameterError(f"X has missing values in the columns {_listed(missing)}. {_REPLACE}")
+        raise InvalidParameterError(f"X has missing values in the columns {listed(missing)}. {REPLACE}")
     single = all(kind == nw.Float32 for kind in kinds)
     array: FloatArray = frame.select(nw.all().cast(nw.Float32 if single else nw.Float64)).to_numpy()
     return array
@@ -139,5 +152,6 @@ def _is_number(kind: Any) -> bool:
     return bool(kind.is_numeric()) or kind == nw.Boolean
 
 
-def _listed(names: list[Any]) -> str:
+def listed(names: list[Any]) -> str:
+    """Show a few names."""
     return ", ".join(repr(name) for name in names[:5])

@@ -1,0 +1,305 @@
+"""Passes over a chunk of a torch tensor in plain torch, on any device: quantise, find the cell, add up.
+
+Exactness. All values are integers held in float64. Those that are added up or multiplied by a matrix stay
+below 2^53 together with all their partial sums, so that every sum is exact in whatever order a library or
+a GPU takes it, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
+there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 has it,
+like in the plain NumPy form; where torch does not promise that, see ``shrink``.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from dpmorse.statistics.cells import EXP_TABLE, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS, GaussianCells
+from dpmorse.statistics.codes import BinaryCodes, NearestCubes, PrefixCells
+from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.histograms import BIN_BITS, N_BINS, N_MAGNITUDES, SMALLEST_EXPONENT
+from dpmorse.typing import FloatArray
+
+Tensor = Any
+"""A torch.Tensor: torch is optional, and has no types where it is not installed."""
+
+SOFT_ROWS = 1 << 16
+"""Weights of 12 bits times products of 24 bits, added up over as many rows, stay below 2^53."""
+
+_PRODUCT_COLUMNS = 64  # of the matrix of products that is held at a time
+_BYTES = {"cpu": 1 << 23, "cuda": 1 << 28}  # of temporaries: a processor's cache, a small part of a GPU
+
+
+class Grid(NamedTuple):
+    """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box."""
+
+    centre: Tensor
+    half_width: Tensor
+    steps_per_unit: Tensor
+    squared_radius: float
+
+
+class Rule(NamedTuple):
+    """A ``GaussianCells`` on a device: factors of all cells side by side, shape (D, K D)."""
+
+    factors: Tensor
+    offsets: Tensor
+    constants: Tensor
+    residual_steps: Tensor
+    table: Tensor
+    steps_per_score: float
+
+
+def grid_of(domain: Domain, device: Any) -> Grid:
+    """Return the grid of a domain."""
+    squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
+    parts = (domain.centre, domain.half_width, domain.steps_per_unit)
+    return Grid(*(on_device(part, device) for part in parts), squared_radius)
+
+
+def rule_of(cells: GaussianCells, device: Any) -> Rule:
+    """Return the rule of cells."""
+    n_features = cells.offsets.shape[1]
+    side_by_side = cells.factors.reshape(-1, n_features).T
+    parts = (side_by_side, cells.offsets.ravel(), cells.constants, cells.residual_steps, EXP_TABLE)
+    return Rule(*(on_device(part, device) for part in parts), cells.steps_per_score)
+
+
+def on_device(array: Any, device: Any) -> Tensor:
+    """Copy an array to a device."""
+    return torch.from_numpy(np.array(array)).to(device)
+
+
+def zeros(shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Tensor:
+    """Return zeros on a device."""
+    return torch.zeros(shape, dtype=getattr(torch, dtype), device=device)
+
+
+def is_table_of_floats(records: Any) -> bool:
+    """Say whether records are a tensor of two dimensions, float32 or float64."""
+    is_tensor = isinstance(records, torch.Tensor)
+    return is_tensor and records.ndim == 2 and records.dtype in {torch.float32, torch.float64}
+
+
+def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
+    """Return how many rows take about as much memory as is set aside for temporaries."""
+    columns = 4 * n_cells * n_features + 3 * _PRODUCT_COLUMNS
+    return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
+
+
+# -- from records to integers -------------------------------------------------------------------------
+
+
+def quantise(X: Tensor, grid: Grid) -> Tensor:
+    """Return records as integers; the same arithmetic as ``Domain.quantise``."""
+    half = grid.half_width
+    offset = X.to(torch.float64) - grid.centre
+    offset = torch.where(offset < half, offset, half)  # NaN must not pass, see privacy.md
+    offset = torch.where(offset > -half, offset, -half)
+    q = (offset * grid.steps_per_unit).round_()
+    return shrink(q, grid.squared_radius) if grid.squared_radius > 0 else q
+
+
+def shrink(points: Tensor, largest: float) -> Tensor:
+    """Shrink integer points, one a row, to squared norms of at most ``largest``, towards zero."""
+    squared_norm = torch.zeros_like(points[..., 0])
+    for column in points.unbind(-1):  # one after the other: beyond 2^53 the order matters
+        squared_norm += column * column
+    limit = torch.full_like(squared_norm, largest)  # torch divides numbers by way of reciprocals, tensors exactly
+    factor = _square_root(limit / torch.maximum(squared_norm, limit))
+    return torch.trunc(points * factor[..., None])
+
+
+def _square_root(values: Tensor) -> Tensor:
+    """Return correctly rounded square roots: CUDA promises them, torch on a CPU does not and NumPy does."""
+    if values.is_cuda and torch.version.hip is None:
+        return torch.sqrt(values)
+    return torch.from_numpy(np.sqrt(values.cpu().numpy())).to(values.device)
+
+
+# -- from integers to cells ---------------------------------------------------------------------------
+
+
+def whitened(q: Tensor, rule: Rule) -> Tensor:
+    """Return ``v = rint(2^-25 u)`` of ``GaussianCells``, shape (n, K, D)."""
+    u = torch.addmm(rule.offsets, q, rule.factors)
+    return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), len(rule.constants), -1)
+
+
+def scores(v: Tensor, rule: Rule) -> Tensor:
+    """Return the exact scores, shape (n, K)."""
+    return (v * v).sum(dim=2) + rule.constants
+
+
+def memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
+    """Return integer memberships, as ``GaussianCells.responsibilities`` does."""
+    behind = exact_scores - exact_scores.min(dim=1, keepdim=True).values
+    steps = torch.floor(behind * rule.steps_per_score)
+    last = len(rule.table) - 1
+    weight = rule.table[steps.clamp(max=last).to(torch.int64)].masked_fill_(steps > last, 0.0)
+    return torch.floor(weight * 2.0**WEIGHT_BITS / weight.sum(dim=1, keepdim=True))
+
+
+def residuals(v: Tensor, steps: Tensor) -> Tensor:
+    """Return whitened coordinates in steps of residuals and shrunk, as ``GaussianCells.residuals``."""
+    return shrink((v * steps[..., None]).round_(), LARGEST_RESIDUAL)
+
+
+# -- from cells to sums -------------------------------------------------------------------------------
+
+
+def hard_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
+    """Return counts, sums and lower second moments, each record in its nearest cell, shape (K, ...)."""
+    v = whitened(q, rule)
+    labels = scores(v, rule).argmin(dim=1)  # the first of equal scores
+    n_cells = len(rule.constants)
+    if of_residuals:
+        own = v[torch.arange(len(q), device=q.device), labels]
+        q = residuals(own, rule.residual_steps[labels])
+    return moments(one_hot(labels, n_cells), q)
+
+
+def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
+    """Return counts, sums and lower second moments, each record in all cells by its memberships."""
+    v = whitened(q, rule)
+    weights = memberships(scores(v, rule), rule)
+    if not of_residuals:
+        return moments(weights, q)
+    all_residuals = residuals(v, rule.residual_steps)
+    each = [moments(weights[:, [k]], all_residuals[:, k]) for k in range(len(rule.constants))]
+    return torch.cat(each)
+
+
+def one_hot(labels: Tensor, n_cells: int) -> Tensor:
+    """Return the weights of hard cells: 1 in a record's own cell, nothing for the label -1."""
+    return (labels[:, None] == torch.arange(n_cells, device=labels.device)).to(torch.float64)
+
+
+def moments(weights: Tensor, z: Tensor) -> Tensor:
+    """Return ``sum w (1, z, z_i z_j for j <= i)``, shape (K, 1 + D + D (D + 1) / 2), in int64."""
+    transposed = weights.T
+    columns = [weights.sum(dim=0)[:, None], transposed @ z]
+    rows, others = torch.tril_indices(z.shape[1], z.shape[1], device=z.device)
+    pieces = zip(rows.split(_PRODUCT_COLUMNS), others.split(_PRODUCT_COLUMNS), strict=True)
+    columns += [transposed @ (z[:, i] * z[:, j]) for i, j in pieces]
+    return torch.cat(columns, dim=1).to(torch.int64)
+
+
+def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
+    """Return counts and sums of labelled records, shape (n_cells, 1 + D), without those labelled -1."""
+    with_count = torch.cat([torch.ones_like(q[:, :1]), q], dim=1)
+    totals = torch.zeros((n_cells + 1, with_count.shape[1]), dtype=torch.float64, device=q.device)
+    return totals.index_add_(0, labels + 1, with_count)[1:].to(torch.int64)
+
+
+# -- labels, bins and codes ---------------------------------------------------------------------------
+
+
+def cell_labels(cells: Any, q: Tensor) -> Tensor:
+    """Return the cell of each quantised record, -1 for none; unknown rules are asked on the host."""
+    if isinstance(cells, PrefixCells):
+        return _prefix_labels(cells, q)
+    if isinstance(cells, NearestCubes):
+        return _cube_labels(cells, q)
+    return on_device(cells.labels(q.cpu().numpy().astype(np.int64)), q.device)
+
+
+def _prefix_labels(cells: PrefixCells, q: Tensor) -> Tensor:
+    codes = binary_codes(cells.codes, q)
+    starts, ends = on_device(cells.starts, q.device), on_device(cells.ends, q.device)
+    cell = torch.searchsorted(starts, codes, right=True) - 1
+    inside = (cell >= 0) & (codes < ends[cell.clamp(min=0)])
+    return torch.where(inside, cell, -1)
+
+
+def _cube_labels(cells: NearestCubes, q: Tensor) -> Tensor:
+    """Follow ``NearestCubes.labels``: all axes have been halved ``depth`` times."""
+    rule, spare = cells.codes, cells.codes.bits - cells.depth
+    cubes = ((2 * (_axis_cells(rule, q) >> spare) + 1) << spare) - (1 << rule.bits)
+    centres = on_device(cells.centres, q.device)
+    distances = torch.zeros((len(q), len(centres)), dtype=torch.int64, device=q.device)
+    for axis in range(rule.n_axes):
+        distances += (cubes[:, axis, None] - centres[:, axis]).square()
+    return distances.argmin(dim=1)
+
+
+def binary_codes(rule: BinaryCodes, q: Tensor) -> Tensor:
+    """Return the code of each quantised record, as ``BinaryCodes.codes``."""
+    cells = _axis_cells(rule, q)
+    codes = torch.zeros(len(q), dtype=torch.int64, device=q.device)
+    for bit in range(rule.bits - 1, -1, -1):
+        for axis in range(rule.n_axes):
+            codes = (codes << 1) | ((cells[:, axis] >> bit) & 1)
+    return codes
+
+
+def _axis_cells(rule: BinaryCodes, q: Tensor) -> Tensor:
+    y = (q @ on_device(rule.projection, q.device).T).to(torch.int64)
+    return ((y + (rule.width << rule.bits) // 2) // rule.width).clamp_(0, (1 << rule.bits) - 1)
+
+
+def column_bins(q: Tensor) -> Tensor:
+    """Return the bin of each coordinate of quantised records, as ``ColumnHistograms.bins``."""
+    shift = GRID_BITS + 1 - BIN_BITS
+    return ((q.to(torch.int64) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
+
+
+def magnitude_bins(X: Tensor) -> Tensor:
+    """Return the bin of each value, as ``MagnitudeHistograms.bins``; NaN falls into the middle."""
+    values = X.to(torch.float64)
+    steps = (torch.frexp(values).exponent - SMALLEST_EXPONENT).clamp(0, N_MAGNITUDES).to(torch.int64)
+    signed = torch.where(values > 0, steps, torch.where(values < 0, -steps, 0))
+    return signed + N_MAGNITUDES
+
+
+def counts_of(bins: Tensor, n_bins: int) -> Tensor:
+    """Count the bins of each column, shape (n_features, n_bins)."""
+    n_features = bins.shape[1]
+    first = n_bins * torch.arange(n_features, device=bins.device)
+    return torch.bincount((bins + first).flatten(), minlength=n_features * n_bins).view(n_features, n_bins)
+
+
+# -- labels of a density ------------------------------------------------------------------------------
+
+
+class Density(NamedTuple):
+    """A mixture and its domain on a device; ``radius`` is infinite for the box."""
+
+    means: Tensor
+    whiteners: Tensor
+    log_factors: Tensor
+    lower: Tensor
+    upper: Tensor
+    centre: Tensor
+    unit: Tensor
+    radius: float
+
+
+def density_on(
+    device: Any, means: FloatArray, whiteners: FloatArray, log_factors: FloatArray, domain: Domain
+) -> Density:
+    """Return a mixture and its domain on a device."""
+    parts = (means, whiteners, log_factors, domain.lower, domain.upper, domain.centre, domain.unit)
+    radius = float("inf") if domain.radius is None else domain.radius
+    return Density(*(on_device(part, device) for part in parts), radius)
+
+
+def most_probable(X: Tensor, density: Density) -> Tensor:
+    """Return the most probable component of each record, clipped to the domain; the first of equals."""
+    points = _clip(X.to(torch.float64), density)
+    log_densities = [
+        log_factor - 0.5 * ((points - mean) @ whitener.T).square_().sum(dim=1)
+        for mean, whitener, log_factor in zip(
+            density.means, density.whiteners, density.log_factors, strict=True
+        )
+    ]
+    return torch.stack(log_densities, dim=1).argmax(dim=1)
+
+
+def _clip(points: Tensor, density: Density) -> Tensor:
+    """Move points into the domain, as ``Domain.clip``."""
+    inside = torch.minimum(torch.maximum(points, density.lower), density.upper)
+    if density.radius == float("inf"):
+        return inside
+    scaled = (inside - density.centre) / density.unit
+    norms = torch.linalg.norm(scaled, dim=1, keepdim=True)
+    radius = torch.full_like(norms, density.radius)
+    return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))

@@ -1,0 +1,51 @@
+"""Exact sums over records that are read a batch at a time: constant memory, however many there are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.in_memory import InMemoryEngine
+from dpmorse.statistics.codes import BinaryCodes, Tally
+from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
+from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics.sums import ExactMoments
+from dpmorse.typing import IntArray
+
+
+class Batches(Protocol):
+    """Records in parts, each of which the inner engine takes; iterating again begins anew."""
+
+    def __len__(self) -> int:
+        """Number of records."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the parts, the same records every time."""
+        ...
+
+
+@dataclass(frozen=True)
+class StreamedEngine:
+    """Sums over batches: those of each batch, added.
+
+    Parameters
+    ----------
+    inner : Engine
+        Adds up one batch.
+    """
+
+    inner: Engine = field(default_factory=InMemoryEngine)
+
+    def reduce(self, records: Batches, statistic: CellMoments, cells: Cells) -> ExactMoments:
+        """Add up the statistic; see ``Engine.reduce``."""
+        statistic.check_capacity(len(records))
+        return add_up(self.inner.reduce(batch, statistic, cells) for batch in records)
+
+    def count(self, records: Batches, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+        """Count records in bins; see ``Engine.count``."""
+        return add_up(self.inner.count(batch, statistic) for batch in records)
+
+    def tally(self, records: Batches, codes: BinaryCodes) -> Tally:
+        """Count codes; see ``Engine.tally``."""
+        return add_up(self.inner.tally(batch, codes) for batch in records)

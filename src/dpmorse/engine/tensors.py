@@ -1,0 +1,224 @@
+"""Exact sums over a torch tensor, on the device it is on: one fused kernel on CUDA, plain torch elsewhere."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse._progress import counter
+from dpmorse.engine.base import Cells, LabelledCells, add_up
+from dpmorse.exceptions import DPMorseError, InvalidTypeError
+from dpmorse.statistics.cells import GaussianCells
+from dpmorse.statistics.codes import BinaryCodes, Tally
+from dpmorse.statistics.domain import Domain
+from dpmorse.statistics.histograms import N_BINS, ColumnHistograms, MagnitudeHistograms
+from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics.sensitivity import SecondMoments
+from dpmorse.statistics.sums import ExactMoments
+from dpmorse.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from dpmorse.engine._tensor_passes import Tensor
+
+_LARGEST_LABELS = {"int8": 127, "int16": 32_767, "int32": 2**31 - 1}
+
+
+@dataclass(frozen=True)
+class TensorEngine:
+    """Sums over a torch.Tensor of shape (n_samples, n_features), float32 or float64, on any device.
+
+    The tensor is read where it is, whatever its strides; sums come back to the host. Needs torch
+    (``pip install 'dpmorse[gpu]'``).
+
+    Parameters
+    ----------
+    chunk_rows : int or None
+        Rows handed to torch at a time; None takes as many as keep temporaries small.
+    fused : bool
+        Whether to use the fused kernel where it applies: hard cells, on CUDA with Triton, for up to 16
+        columns and 64 cells. Otherwise, and for all else, plain torch adds up.
+    """
+
+    chunk_rows: int | None = None
+    fused: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the options, which can change speed and memory only."""
+        if self.chunk_rows is not None:
+            _validate.positive_int(chunk_rows=self.chunk_rows)
+        _validate.boolean(fused=self.fused)
+
+    def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
+        """Add up the statistic; see ``Engine.reduce``."""
+        _check(records)
+        statistic.check_capacity(len(records))
+        if not isinstance(cells, GaussianCells):
+            return self._reduce_labelled(records, statistic, cells)
+        kernels = _kernels() if self.fused and not statistic.weight_bits else None
+        if kernels is not None and kernels.covers(records, cells):
+            return _unpack(kernels.hard_moments(records, statistic, cells), statistic)
+        return self._reduce_plainly(records, statistic, cells)
+
+    def count(self, records: "Tensor", statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+        """Count records in bins; see ``Engine.count``."""
+        _check(records)
+        passes = _passes()
+        if isinstance(statistic, MagnitudeHistograms):
+            n_bins, bins = statistic.n_bins, passes.magnitude_bins
+        else:
+            grid = passes.grid_of(statistic.domain, records.device)
+            n_bins, bins = N_BINS, lambda chunk: passes.column_bins(passes.quantise(chunk, grid))
+        return self._total(
+            records, 1, (records.shape[1], n_bins), lambda chunk: passes.counts_of(bins(chunk), n_bins)
+        )
+
+    def tally(self, records: "Tensor", codes: BinaryCodes) -> Tally:
+        """Count codes; see ``Engine.tally``."""
+        _check(records)
+        passes, grid = _passes(), _passes().grid_of(codes.domain, records.device)
+        none = np.empty(0, dtype=np.int64)
+        parts = [Tally(none, none, codes.n_bits)]
+        for chunk in self._chunks(records, 1):
+            found = passes.binary_codes(codes, passes.quantise(chunk, grid)).unique(return_counts=True)
+            parts.append(Tally(*(part.cpu().numpy() for part in found), codes.n_bits))
+        return add_up(parts)
+
+    def _reduce_plainly(
+        self, records: "Tensor", statistic: CellMoments, cells: GaussianCells
+    ) -> ExactMoments:
+        passes = _passes()
+        grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
+        pass_over = passes.soft_moments if statistic.weight_bits else passes.hard_moments
+        most = passes.SOFT_ROWS if statistic.weight_bits else None
+
+        def chunk_pass(chunk: "Tensor") -> "Tensor":
+            q = passes.quantise(chunk, grid)
+            return pass_over(q, rule, of_residuals=statistic.of_residuals)
+
+        shape = (cells.n_cells, _n_columns(statistic))
+        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
+
+    def _reduce_labelled(
+        self, records: "Tensor", statistic: CellMoments, cells: LabelledCells
+    ) -> ExactMoments:
+        plain = not (statistic.of_residuals or statistic.weight_bits)
+        if not plain or statistic.second_moments is not SecondMoments.NONE:
+            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
+        passes, k, d = _passes(), cells.n_cells, statistic.domain.n_features
+        grid = passes.grid_of(statistic.domain, records.device)
+
+        def chunk_pass(chunk: "Tensor") -> "Tensor":
+            q = passes.quantise(chunk, grid)
+            return passes.sums_of_labelled(passes.cell_labels(cells, q), q, k)
+
+        totals = self._total(records, k, (k, 1 + d), chunk_pass)
+        return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
+
+    def _total(
+        self,
+        records: "Tensor",
+        n_cells: int,
+        shape: tuple[int, int],
+        chunk_pass: Callable[["Tensor"], "Tensor"],
+        most: int | None = None,
+    ) -> IntArray:
+        """Add up the int64 results of all chunks, on the device; return them on the host."""
+        total = _passes().zeros(shape, records.device)
+        for chunk in self._chunks(records, n_cells, most):
+            total += chunk_pass(chunk)
+        result: IntArray = total.cpu().numpy()
+        return result
+
+    def _chunks(self, records: "Tensor", n_cells: int, most: int | None = None) -> Iterator["Tensor"]:
+        """Yield the rows in chunks, of at most ``most`` rows if given."""
+        fitting = _passes().rows_at_a_time(records.device, records.shape[1], n_cells)
+        n_rows = min(self.chunk_rows or fitting, most or len(records) or 1)
+        done = counter()
+        for chunk in records.split(n_rows) if len(records) else ():
+            yield chunk
+            done(len(chunk))
+
+
+def labels(
+    points: "Tensor",
+    *,
+    means: FloatArray,
+    whiteners: FloatArray,
+    log_factors: FloatArray,
+    domain: Domain,
+    chunk_rows: int | None = None,
+) -> "Tensor":
+    """Return the most probable component of each point, moved into the domain first.
+
+    Parameters
+    ----------
+    points : torch.Tensor of shape (n_samples, n_features)
+        Points, on any device.
+    means, whiteners, log_factors : ndarray
+        Those of a ``GaussianMixture``: component k has the log density
+        ``log_factors[k] - |whiteners[k] (x - means[k])|^2 / 2``, computed in float64.
+    domain : Domain
+        Box, and perhaps ball, that points are moved into.
+    chunk_rows : int or None
+        Rows at a time; None takes as many as keep temporaries small.
+
+    Returns
+    -------
+    labels : torch.Tensor of shape (n_samples,)
+        On the device of the points, of the smallest signed type that holds them; the first of equals.
+    """
+    _check(points)
+    passes = _passes()
+    density = passes.density_on(points.device, means, whiteners, log_factors, domain)
+    n_rows = chunk_rows or passes.rows_at_a_time(points.device, points.shape[1], len(means))
+    smallest = next(name for name, largest in _LARGEST_LABELS.items() if len(means) - 1 <= largest)
+    found = passes.zeros((len(points),), points.device, smallest)
+    for start in range(0, len(points), n_rows):
+        found[start : start + n_rows] = passes.most_probable(points[start : start + n_rows], density)
+    return found
+
+
+def _n_columns(statistic: CellMoments) -> int:
+    """Return how many sums one cell has: a count, sums, lower second moments."""
+    d = statistic.domain.n_features
+    return 1 + d + d * (d + 1) // 2
+
+
+def _unpack(totals: IntArray, statistic: CellMoments) -> ExactMoments:
+    """Turn one row of sums for each cell into moments."""
+    d = statistic.domain.n_features
+    second = np.zeros((len(totals), d, d), dtype=np.int64)
+    second[(slice(None), *np.tril_indices(d))] = totals[:, 1 + d :]
+    return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + d].copy(), second)
+
+
+def _check(records: "Tensor") -> None:
+    """Refuse what is not a tensor of records."""
+    passes = _passes()
+    if not passes.is_table_of_floats(records):
+        raise InvalidTypeError(
+            "TensorEngine takes a torch.Tensor of shape (n_samples, n_features), float32 or float64, got "
+            f"{_validate.describe(type(records))}."
+        )
+
+
+@cache
+def _passes() -> Any:
+    """Load torch and what needs it, once it is needed."""
+    try:
+        return import_module("dpmorse.engine._tensor_passes")
+    except ModuleNotFoundError as error:
+        raise DPMorseError("TensorEngine needs torch: pip install 'dpmorse[gpu]'") from error
+
+
+@cache
+def _kernels() -> Any:
+    """Load the fused kernel, or return None where there is no Triton."""
+    try:
+        return import_module("dpmorse.engine._triton_kernels")
+    except ImportError:
+        return None

@@ -1,0 +1,76 @@
+"""What records are, before their values are looked at: columns, and how they can be gone through."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from dpmorse.engine import Engine
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.typing import FloatArray
+
+Result = TypeVar("Result")
+Function = Callable[[FloatArray], Any]
+"""Turns an array of records into an array with one entry for each of them."""
+
+
+class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Number and names of the columns of a table, learnt without touching any estimator."""
+
+    n_features_in_: int
+
+    def __init__(self, table: Any = None) -> None:
+        if table is not None:
+            validate_data(self, table, reset=True, skip_check_array=True)
+
+    @classmethod
+    def of(cls, n_features: int, names: Any = None) -> "Columns":
+        """Return columns with these names, or none."""
+        columns = cls()
+        columns.n_features_in_ = n_features
+        if names is not None:
+            columns.feature_names_in_ = np.array(names, dtype=object)
+        return columns
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, or None if they have none."""
+        return getattr(self, "feature_names_in_", None)
+
+    def check_those_of(self, estimator: Any) -> None:
+        """Refuse columns that are not those of the fit."""
+        expected = getattr(estimator, "feature_names_in_", None)
+        if self.n_features_in_ != estimator.n_features_in_:
+            raise InvalidParameterError(
+                f"X has {self.n_features_in_} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input."
+            )
+        if expected is not None and self.names is not None and list(expected) != list(self.names):
+            raise InvalidParameterError("X must have the columns of the fit, in the same order.")
+
+
+class Records(Protocol):
+    """Records wherever they are. Opening them looks at no value; ``read`` and ``each`` do."""
+
+    @property
+    def columns(self) -> Columns:
+        """Number and names of the columns."""
+        ...
+
+    def engine(self, given: Engine | None) -> Engine:
+        """Return what adds up these records; ``given`` adds up what is in memory at a time."""
+        ...
+
+    def read(self, estimator: Any) -> Any:
+        """Refuse values that are not finite numbers; return what the engine takes, with a length."""
+        ...
+
+    def matching(self, estimator: Any) -> Self:
+        """Return the records with the columns of a fitted estimator, or refuse."""
+        ...
+
+    def each(self, estimator: Any, function: Function) -> Any:
+        """Return the function of every record, in order, in a container that goes with theirs."""
+        ...

@@ -1,0 +1,176 @@
+"""Records in files: Parquet, CSV and Feather, one file or many, and Arrow datasets."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset
+
+from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.base import Columns
+from dpmorse.records.data_file import ENDINGS, DataFile, Part, is_number, rows_of_a_batch
+from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
+from dpmorse.records.streams import StreamedRecords, read_ahead
+from dpmorse.typing import FloatArray, IntArray
+
+_MISSING = ("refuse", "drop")
+
+
+@dataclass(frozen=True)
+class DatasetTable:
+    """An Arrow dataset, which is read as a ``DataFile`` is."""
+
+    dataset: Any
+    path: str = "the dataset"
+    kind: str = "dataset"
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """The columns, in order, and their types."""
+        return {column.name: column.type for column in self.dataset.schema}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.types)
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that hold numbers."""
+        return [name for name, kind in self.types.items() if is_number(kind)]
+
+    def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
+        """Yield rows of these columns, few at a time; nobody knows how many are left."""
+        columns = [*numbers, *others]
+        options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
+        for batch in self.dataset.to_batches(columns=columns, **options):
+            yield batch, 0.0
+
+
+_Table = DataFile | DatasetTable
+
+
+class DataFiles(StreamedRecords):
+    """Records in files that need not fit in memory: ``fit`` and ``predict`` take it as X.
+
+    A path alone is enough where all columns are used: ``fit("records.parquet")`` is short for
+    ``fit(DataFiles("records.parquet"))``. Needs pyarrow: ``pip install 'dpmorse[arrow]'``.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, or pyarrow Dataset
+        A file .csv, .tsv (also packed, such as .csv.gz), .parquet or .feather; a pattern such as
+        ``"2026/*.parquet"``; or a folder of such files. All files must have the columns that are used.
+    columns : sequence of str, optional
+        The columns to use, in this order; all columns if not given. They must hold numbers.
+    unit : str, optional
+        A column that says whose record a row is; goes with ``max_rows_per_group``.
+    separator : str, optional
+        What is between values of CSV; a comma if not given, a tab for .tsv.
+    missing : {"refuse", "drop"}
+        What happens to rows with missing values. Dropping looks at one row at a time; it does not go with
+        "replace-one", where the number of rows is public.
+
+    Examples
+    --------
+    >>> from dpmorse import DataFiles, DPMorse
+    >>> X = DataFiles("visits/*.parquet", columns=["age", "height"], unit="patient")  # doctest: +SKIP
+    >>> DPMorse(3, epsilon=1.0, bounds=([0, 50], [110, 220]), max_rows_per_group=5).fit(X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        unit: str | None = None,
+        separator: str | None = None,
+        missing: str = "refuse",
+    ) -> None:
+        _validate.choice(missing=missing, among=_MISSING)
+        self.tables = open_tables(source, separator)
+        self.unit, self.missing, self.drops_rows = unit, missing, missing == "drop"
+        self._needed = [] if unit is None else [unit]
+        every = [name for name in self.tables[0].names if name != unit]
+        for table in self.tables:
+            self.names = choose_columns(table, every if columns is None else columns, self._needed)
+        self.columns = Columns.of(len(self.names), self.names)
+
+    @property
+    def groups(self) -> Any:
+        """How to find out whose record each row is; None without a unit."""
+        return None if self.unit is None else self._numbered_units
+
+    def grouped_by(self, unit: str) -> "DataFiles":
+        """Return these records with a unit; its column is then none of theirs."""
+        return self._with(unit, [name for name in self.names if name != unit])
+
+    def matching(self, estimator: Any) -> "DataFiles":
+        """Return the columns of the fit, found by name."""
+        names = getattr(estimator, "feature_names_in_", None)
+        chosen = self if names is None else self._with(self.unit, [str(name) for name in names])
+        chosen.columns.check_those_of(estimator)
+        return chosen
+
+    def arrays(self) -> Iterator[FloatArray]:
+        """Yield batches; the next one is read while one is worked on."""
+        return read_ahead(rows.array for rows in self._rows())
+
+    def _rows(self) -> Iterator[Rows]:
+        for table in self.tables:
+            for rows, _ in read_rows(table, self.names, self._needed):
+                yield self._without_missing(rows)
+
+    def _without_missing(self, rows: Rows) -> Rows:
+        if self.drops_rows:
+            return rows.only_complete()
+        hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
+        return refuse_missing(rows, hint)
+
+    def _numbered_units(self) -> IntArray:
+        """Return a number for whose record each row is."""
+        units = [rows.others[self.unit].combine_chunks() for rows in self._rows()]
+        kinds = {column.type for column in units}
+        if len(kinds) > 1:
+            units = [column.cast(pa.string()) for column in units]
+        encoded = pc.dictionary_encode(pa.chunked_array(units)).combine_chunks()
+        numbers: IntArray = np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
+        return numbers
+
+    def _with(self, unit: str | None, columns: Sequence[str]) -> "DataFiles":
+        return DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+
+
+def is_dataset(X: Any) -> bool:
+    """Say whether X is an Arrow dataset."""
+    return isinstance(X, pa.dataset.Dataset)
+
+
+def open_tables(source: Any, separator: str | None) -> list[Any]:
+    """Open every file of a source: the names of its columns are read, no value."""
+    if is_dataset(source):
+        return [DatasetTable(source)]
+    single = isinstance(source, str | os.PathLike)
+    found = [path for one in ([source] if single else source) for path in _paths(one)]
+    if not found:
+        raise InvalidParameterError(f"there is no data file {source!r}.")
+    return [path if isinstance(path, _Table) else DataFile.open(path, separator) for path in found]
+
+
+def _paths(path: Any) -> list[Any]:
+    """Return the files of a pattern or a folder, in the order of their names; an open file as it is."""
+    if isinstance(path, _Table):
+        return [path]
+    path = os.fspath(path)
+    if os.path.isdir(path):
+        names = sorted(os.listdir(path))
+        return [os.path.join(path, name) for name in names if name.lower().endswith(ENDINGS)]
+    if glob.has_magic(path) and not os.path.lexists(path):
+        return sorted(glob.glob(path))
+    return [path]

@@ -1,0 +1,56 @@
+"""From what a user passes as X to records. What an optional library made is opened by its own module."""
+
+import os
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import narwhals as nw
+
+from dpmorse.exceptions import InvalidTypeError
+from dpmorse.records.base import Records
+from dpmorse.records.in_memory import Table
+from dpmorse.records.streams import StreamedRecords, TableStream
+
+_NO_BATCHES = (list, tuple, dict, set, frozenset, str, bytes, range)
+
+
+def open_records(X: Any) -> Records:
+    """Return X as records, without looking at a value."""
+    records: Records = _open(X)
+    return records
+
+
+def _open(X: Any) -> Any:
+    if isinstance(X, StreamedRecords):
+        return X
+    library = type(X).__module__.partition(".")[0]
+    if isinstance(X, str | os.PathLike) or _is_dataset(X, library):
+        return _load("files", "pyarrow", "arrow").DataFiles(X)
+    if library == "dask":
+        return _load("dask_collections", "dask", "dask").DaskRecords(X)
+    if library in {"torch", "cupy"}:
+        return _load("tensors", "torch", "gpu").TensorRecords(X)
+    return TableStream(X) if _has_batches(X) else Table(X)
+
+
+def _is_dataset(X: Any, library: str) -> bool:
+    return library == "pyarrow" and hasattr(X, "to_batches") and hasattr(X, "get_fragments")
+
+
+def _has_batches(X: Any) -> bool:
+    """Say whether X can be iterated over and is no table itself."""
+    is_array = hasattr(X, "__array__") or hasattr(X, "shape") or hasattr(X, "__dataframe__")
+    if is_array or isinstance(X, _NO_BATCHES) or not isinstance(X, Iterable):
+        return False
+    return nw.from_native(X, pass_through=True) is X
+
+
+def _load(module: str, library: str, extra: str) -> Any:
+    """Import the module that knows an optional library."""
+    try:
+        return import_module(f"dpmorse.records.{module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != library:
+            raise
+        raise InvalidTypeError(f"X of this kind needs {library}: pip install 'dpmorse[{extra}]'") from None
