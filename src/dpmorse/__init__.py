@@ -1,5 +1,7 @@
 """Differentially private clustering: a private mixture of Gaussians and its Morse structure."""
 
+from typing import Any
+
 from dpmorse._progress import Progress as Progress
 from dpmorse._progress import progress as progress
 from dpmorse.densities import GaussianMixture as GaussianMixture
@@ -28,3 +30,12 @@ from dpmorse.privacy import PrivacyReport as PrivacyReport
 from dpmorse.statistics import MomentShares as MomentShares
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs an optional library only when it is asked for."""
+    if name == "DataFiles":
+        from dpmorse.records.files import DataFiles  # noqa: PLC0415 - needs pyarrow
+
+        return DataFiles
+    raise AttributeError(f"module 'dpmorse' has no attribute {name!r}")

@@ -33,7 +33,7 @@ def fails(run, here):
 CONTENTS = {
     "empty": ("x.csv", b"", "must begin with the names"),
     "an empty first line": ("x.csv", b"\na,b\n1,2\n", "must begin with the names"),
-    "names only": ("x.csv", b"a,b\n", "no rows"),
+    "names only": ("x.csv", b"a,b\n", "0 sample(s)"),
     "short rows": ("x.csv", b"a,b\n1,2\n3\n", "more or fewer values"),
     "long rows": ("x.csv", b"a,b\n1,2\n3,4,5\n", "more or fewer values"),
     "another separator": ("x.csv", b"a;b\n1;2\n", "column 'a;b'"),
@@ -76,7 +76,8 @@ def test_a_file_that_is_not_there_or_a_folder(here, fails):
     assert "no file 'none.csv'" in fails("fit", "none.csv", *FAST, "-o", "m.json")
     assert "no file 'none.parquet'" in fails("bounds", "none.parquet")
     (here / "folder.csv").mkdir()
-    assert "got the folder 'folder.csv'" in fails("fit", "folder.csv", *FAST, "-o", "m.json")
+    assert "no data file 'folder.csv'" in fails("fit", "folder.csv", *FAST, "-o", "m.json")
+    assert "got the folder 'folder.csv'" in fails("bounds", "folder.csv")
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may read everything")
@@ -144,11 +145,11 @@ def test_doubled_names_in_typed_files(here, fails):
         ([*FAST, "--unit", "age"], 2, "--unit and --max-rows go together"),
         ([*FAST, "--max-rows", "2"], 2, "--unit and --max-rows go together"),
         ([*FAST, "--unit", "who", "--max-rows", "2"], 1, "no column 'who'"),
-        ([*FAST, "--unit", "age", "--max-rows", "2", "--columns", "age"], 1, "not the column of --unit"),
+        ([*FAST, "--unit", "age", "--max-rows", "2", "--columns", "age"], 1, "not that of the unit"),
         ([*FAST, "--unit", "age", "--max-rows", "2", "--neighboring", "replace-one"], 1, "replace-one"),
         ([*FAST, "--missing", "guess"], 2, "--missing must be refuse or drop"),
         ([*FAST, "--missing", "drop", "--neighboring", "replace-one"], 1, "who has missing values"),
-        ([*FAST, "--separator", "ab"], 1, "--separator must be one character"),
+        ([*FAST, "--separator", "ab"], 1, "separator must be one character"),
         ([*FAST, "--seed", "-1"], 2, "--seed"),
         ([*FAST, "--frobnicate"], 2, "--frobnicate"),
         ([*FAST, "--budget", "team.budget"], 1, "--budget-epsilon"),

@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpmorse import load
+from dpmorse import DPMoGHard, load
 from dpmorse.cli import outputs
 from dpmorse.cli.labels_file import table_writer, without_formulas
 
@@ -39,7 +40,7 @@ def test_a_full_disk_leaves_the_old_labels(name, broken, here, run, model_file, 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_failure_between_two_batches_leaves_the_old_labels(name, here, run, model_file, monkeypatch):
-    monkeypatch.setattr("dpmorse.cli.tables._BLOCK_BYTES", 64)
+    monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 64)
     (here / "x.csv").write_text("age,pressure\n" + "50,120\n" * 50 + "50,text\n")
     (here / name).write_text("old")
     run("predict", "x.csv", "--model", model_file, "-o", name, "--force", code=1)
@@ -58,7 +59,7 @@ def test_a_full_disk_after_a_fit_says_that_the_budget_is_spent(here, run, csv_fi
 
 def test_a_place_that_cannot_be_written_to_is_found_before_the_fit(run, csv_file, monkeypatch):
     monkeypatch.setattr("dpmorse.cli.outputs.tempfile.TemporaryFile", no_space)
-    monkeypatch.setattr("dpmorse.cli.tables.DataFile.open", lambda *_: pytest.fail("data was opened"))
+    monkeypatch.setattr("dpmorse.records.data_file.DataFile.open", lambda *_: pytest.fail("data was opened"))
     assert "nothing can be written" in run("fit", csv_file, *FAST, "-o", "m.json", code=1).stderr
 
 
@@ -166,9 +167,9 @@ def test_a_bar_is_drawn_on_a_terminal_only(run, csv_file, monkeypatch):
     from dpmorse.cli import progress
 
     shown = []
-    original = progress.Progress.add_task
+    original = progress.Bars.add_task
     monkeypatch.setattr(
-        progress.Progress,
+        progress.Bars,
         "add_task",
         lambda self, what, **options: shown.append(what) or original(self, what, **options),
     )
@@ -177,9 +178,11 @@ def test_a_bar_is_drawn_on_a_terminal_only(run, csv_file, monkeypatch):
     monkeypatch.setattr(progress.sys, "stderr", Terminal())
     with progress.progress_bar(shown=True) as bar, bar.fraction("reading \x1b[31m") as update:
         update(0.5)
-    with progress.progress_bar(shown=False) as bar, bar.waiting("nothing"):
-        pass
-    assert shown == ["reading \\x1b[31m"]
+    with progress.progress_bar(shown=False) as bar, bar.fraction("nothing") as update:
+        update(1.0)
+    with progress.progress_bar(shown=True) as bar, bar.passes():
+        DPMoGHard(1, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(np.zeros((9, 2)))
+    assert shown == ["reading \\x1b[31m", "preparing"]
 
 
 class Terminal:

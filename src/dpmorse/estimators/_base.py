@@ -14,7 +14,7 @@ from dpmorse.estimators._model_file import write_document
 from dpmorse.estimators._randomness import seed_of
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
-from dpmorse.records import Columns, open_records
+from dpmorse.records import Columns, open_matching
 from dpmorse.records.base import Function
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
@@ -116,7 +116,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "mixture_")
         clip = self.domain_.clip
         of_points = getattr(self.mixture_, function) if isinstance(function, str) else function
-        return open_records(X).matching(self).each(self, lambda batch: of_points(clip(batch)))
+        return open_matching(X, self).each(self, lambda batch: of_points(clip(batch)))
 
     def _set_fitted(
         self,

@@ -2,4 +2,5 @@
 
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Records as Records
+from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records

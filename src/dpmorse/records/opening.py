@@ -21,12 +21,18 @@ def open_records(X: Any) -> Records:
     return records
 
 
-def _open(X: Any) -> Any:
+def open_matching(X: Any, estimator: Any) -> Records:
+    """Return X as records with the columns of a fitted estimator; in files they are found by name."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return _open(X, None if names is None else [str(name) for name in names]).matching(estimator)  # type: ignore[no-any-return]
+
+
+def _open(X: Any, columns: list[str] | None = None) -> Any:
     if isinstance(X, StreamedRecords):
         return X
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_dataset(X, library):
-        return _load("files", "pyarrow", "arrow").DataFiles(X)
+        return _load("files", "pyarrow", "arrow").DataFiles(X, columns=columns)
     if library == "dask":
         return _load("dask_collections", "dask", "dask").DaskRecords(X)
     if library in {"torch", "cupy"}:
