@@ -69,7 +69,7 @@ bench: $(VENV)/.ready  ## speed and memory against scikit-learn and diffprivlib
 
 lock: $(VENV)/.ready  ## resolve the newest and the oldest dependencies anew
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --all-extras --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --group dev --extra all --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/dev.txt
 	$(BIN)/uv pip compile requirements/oldest.in --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/oldest.txt
