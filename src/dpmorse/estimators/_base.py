@@ -16,12 +16,15 @@ from dpmorse.estimators._records import Columns, match_columns, open_table, read
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.statistics import Domain
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 NO_LABELS = (
     "labels_ is not kept on purpose: the label of a training record is a function of that person's own "
     "record, so it is not differentially private. Publish the model, and call predict(X) where the data are."
 )
+
+
+_CHUNK_ROWS = 1 << 16  # rows clipped to a ball at a time
 
 
 def draw_records(
@@ -63,14 +66,24 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Spend the budget on X and release a mixture."""
         raise NotImplementedError
 
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> LabelArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y, groups=groups).predict(X)
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the most probable component of each record."""
-        points = self._points(X)
-        return self.mixture_.labels(points)
+    def predict(self, X: Any) -> LabelArray:
+        """Return the most probable component of each record, in the smallest signed type that holds it."""
+        return self._labels(self._numbers(X))
+
+    def _labels(self, records: FloatArray) -> LabelArray:
+        """Label records without a clipped copy of them all."""
+        domain = self.domain_
+        if domain.radius is None:
+            return self.mixture_.labels(records, domain.lower, domain.upper)
+        labels = np.empty(len(records), dtype=label_dtype(self.mixture_.n_components))
+        for start in range(0, len(records), _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            labels[rows] = self.mixture_.labels(domain.clip(records[rows]))
+        return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each component given the record."""
@@ -107,10 +120,15 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     def _points(self, X: Any) -> FloatArray:
         """Return points as ``fit`` would see them; check that X has the columns of the fit."""
+        records = self._numbers(X)
+        return self.domain_.clip(records)
+
+    def _numbers(self, X: Any) -> FloatArray:
+        """Return the records as they are; check that X has the columns of the fit."""
         check_is_fitted(self, "mixture_")
         table = open_table(X)
         match_columns(self, table)
-        return self.domain_.clip(read_numbers(self, table))
+        return read_numbers(self, table)
 
     def _set_fitted(
         self,

@@ -20,7 +20,7 @@ from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.merge_tree import RULES, assemble
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
@@ -63,17 +63,19 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
             failure.base = base
             raise failure from error
 
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> IntArray:
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> LabelArray:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y, groups=groups).predict(X)
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the cluster of each record."""
+    def predict(self, X: Any) -> LabelArray:
+        """Return the cluster of each record, in the smallest signed type that holds it."""
         check_is_fitted(self, "merge_tree_")
+        of_leaves = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "component":
-            clusters: IntArray = self._leaf_labels[self.base_.predict(X)]
+            clusters: LabelArray = of_leaves[self.base_.predict(X)]
             return clusters
-        return label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
+        basins = label_by_basin(self.mixture_, self.merge_tree_, self._leaf_labels, self._points(X))
+        return basins.astype(of_leaves.dtype)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster given the record: the sum over its components."""
