@@ -13,6 +13,11 @@ def compiled(function: Function) -> Function:
     return _compile(function, fastmath=False)
 
 
+def compiled_fused(function: Function) -> Function:
+    """Compile, and let a product and a sum be rounded once; NaN and infinity keep their meaning."""
+    return _compile(function, fastmath={"contract"})
+
+
 def compiled_any_order(function: Function) -> Function:
     """Compile, and let sums be reordered and fused: for arithmetic whose result does not depend on it."""
     return _compile(function, fastmath={"reassoc", "contract", "nnan", "ninf", "nsz"})

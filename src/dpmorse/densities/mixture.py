@@ -8,10 +8,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
+from dpmorse._threads import over_rows
+from dpmorse.densities._kernels import Components, label_pass
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 _CHUNK_VALUES = 1 << 20  # intermediate arrays stay near 8 MB however many points are asked for
+_SMALLEST_PIECE = 4096  # points below which another thread costs more than it saves
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +138,29 @@ class GaussianMixture:
         """Return the probability of each component given the point, shape (n_samples, n_components)."""
         return _normalise(self.component_log_densities(X))
 
-    def labels(self, X: FloatArray) -> IntArray:
-        """Return the most probable component of each point; ties go to the lowest index."""
-        labels: IntArray = self.component_log_densities(X).argmax(axis=1)
+    def labels(
+        self, X: FloatArray, lower: FloatArray | None = None, upper: FloatArray | None = None
+    ) -> LabelArray:
+        """Return the most probable component of each point, in the smallest signed type that holds it.
+
+        Ties go to the lowest index; so do points so far away that every squared distance overflows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Points; float32 and float64 arrays in any memory layout are read without a copy.
+        lower, upper : ndarray of shape (n_features,) or None
+            A box that points are first moved into.
+        """
+        X = self._points(X, keep_single=True)
+        labels = np.empty(len(X), dtype=label_dtype(self.n_components))
+        low, high = self._box(lower, -np.inf), self._box(upper, np.inf)
+        components = self._padded()
+
+        def fill(start: int, stop: int) -> None:
+            label_pass(X, start, stop, low, high, components, labels)
+
+        over_rows(fill, len(X), smallest=_SMALLEST_PIECE)
         return labels
 
     def gradient(self, X: FloatArray) -> FloatArray:
@@ -200,8 +223,22 @@ class GaussianMixture:
         hessian: FloatArray = np.einsum("nk,kij->nij", w, precisions) - spread
         return hessian
 
-    def _points(self, X: FloatArray) -> FloatArray:
-        points = np.asarray(X, dtype=np.float64)
+    def _box(self, side: FloatArray | None, default: float) -> FloatArray:
+        return np.full(self.n_features, default) if side is None else np.asarray(side, dtype=np.float64)
+
+    def _padded(self) -> Components:
+        """Pad columns with zeros, which change no distance, to whole groups of four."""
+        missing = -self.n_features % 4
+        return Components(
+            np.pad(self.means, ((0, 0), (0, missing))),
+            np.pad(self.whiteners, ((0, 0), (0, missing), (0, missing))),
+            self.log_factors,
+        )
+
+    def _points(self, X: FloatArray, *, keep_single: bool = False) -> FloatArray:
+        points = np.asarray(X)
+        if not (keep_single and points.dtype == np.float32):
+            points = points.astype(np.float64, copy=False)
         if points.ndim != 2 or points.shape[1] != self.n_features:
             raise InvalidParameterError(
                 f"X must have shape (n_samples, {self.n_features}), got {points.shape}."

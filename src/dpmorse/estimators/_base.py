@@ -11,6 +11,7 @@ from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
 from dpmorse.estimators._model_file import write_document
+from dpmorse.estimators._pointwise import Label, OfClipped
 from dpmorse.estimators._randomness import seed_of
 from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
@@ -69,20 +70,23 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         return self.fit(X, y, groups=groups).predict(X)
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable component of each record.
+        """Return the most probable component of each record, in the smallest signed type that holds it.
 
         Labels come in a container that goes with X: an array for arrays, frames and files, a tensor on the
         same device for tensors, a lazy array for Dask collections.
         """
-        return self._each(X, "labels")
+        check_is_fitted(self, "mixture_")
+        return self._each(X, Label(self.mixture_, self.domain_))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
-        return self._each(X, "responsibilities")
+        check_is_fitted(self, "mixture_")
+        return self._each(X, self._of_clipped(self.mixture_.responsibilities))
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
-        return self._each(X, "log_density")
+        check_is_fitted(self, "mixture_")
+        return self._each(X, self._of_clipped(self.mixture_.log_density))
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -107,16 +111,16 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def _each(self, X: Any, function: str | Function) -> Any:
-        """Return a function of every record, clipped as in ``fit``; X must have the columns of the fit.
+    def _each(self, X: Any, function: Function) -> Any:
+        """Return a function of every record; X must have the columns of the fit.
 
-        Either a method of the mixture or a function of points; nothing else of this estimator travels to
-        where the records are.
+        The function travels to where the records are, and nothing else of this estimator does.
         """
-        check_is_fitted(self, "mixture_")
-        clip = self.domain_.clip
-        of_points = getattr(self.mixture_, function) if isinstance(function, str) else function
-        return open_matching(X, self).each(self, lambda batch: of_points(clip(batch)))
+        return open_matching(X, self).each(self, function)
+
+    def _of_clipped(self, function: Function) -> Function:
+        """Return a function of records as ``fit`` sees them."""
+        return OfClipped(function, self.domain_)
 
     def _set_fitted(
         self,

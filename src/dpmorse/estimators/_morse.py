@@ -15,13 +15,14 @@ from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_re
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
+from dpmorse.estimators._pointwise import Label
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.merge_tree import RULES, assemble
 from dpmorse.records.base import Function
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
@@ -69,12 +70,20 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return self.fit(X, y, groups=groups).predict(X)
 
     def predict(self, X: Any) -> Any:
-        """Return the cluster of each record, in a container that goes with X; see the base."""
+        """Return the cluster of each record, in a container that goes with X; see the base.
+
+        Labels have the smallest signed type that holds them.
+        """
         check_is_fitted(self, "merge_tree_")
-        mixture, tree, leaf_labels = self.mixture_, self.merge_tree_, self._leaf_labels
-        if self._fitted["assign"] == "component":
-            return self._each(X, lambda points: leaf_labels[mixture.labels(points)])
-        return self._each(X, lambda points: label_by_basin(mixture, tree, leaf_labels, points))
+        mixture, tree = self.mixture_, self.merge_tree_
+        names = self._leaf_labels.astype(label_dtype(self.n_clusters_))
+        if self._fitted["assign"] == "basin":
+            return self._each(
+                X, lambda points: label_by_basin(mixture, tree, names, points).astype(names.dtype)
+            )
+        if isinstance(self.base_, PrivateMixtureEstimator):
+            return self.base_._each(X, Label(mixture, self.base_.domain_, names))  # noqa: SLF001 - clips itself
+        return names[self.base_.predict(X)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
@@ -172,7 +181,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def _each(self, X: Any, function: Function) -> Any:
         """Return a function of every record, as the base sees it."""
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return self.base_._each(X, function)  # noqa: SLF001 - clipping is the base's business
+            return self.base_._each(X, self.base_._of_clipped(function))  # noqa: SLF001 - the same package
         return function(np.asarray(validate_data(self, X, reset=False), dtype=np.float64))
 
     def _to_document(self) -> dict[str, Any]:
