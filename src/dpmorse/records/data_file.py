@@ -137,7 +137,7 @@ class DataFile:
 
     def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns, done = [*numbers, *others], 0
-        with pa.parquet.ParquetFile(self.path, buffer_size=_READ_BYTES) as file:
+        with pa.parquet.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
             total = max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(rows_of_a_batch(len(columns)), columns=columns):
                 done += len(batch)

@@ -115,28 +115,41 @@ def refuse_missing(rows: Rows, hint: str) -> Rows:
 
 
 def _rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
-    numbers = pa.table([_as_floats(batch.column(name)) for name in columns], names=columns)
-    infinite = [name for name in columns if pc.any(pc.is_inf(numbers[name])).as_py()]
+    """Check a batch; columns without anything missing, nearly all, are read once and not copied."""
+    numbers = {name: _as_floats(batch.column(name)) for name in columns}
+    odd = [name for name, column in numbers.items() if not _all_finite(column)]
+    infinite = [name for name in odd if pc.any(pc.is_inf(numbers[name])).as_py()]
     if infinite:
         raise InvalidParameterError(f"values must be finite; infinity is in the column {listed(infinite)}.")
+    numbers |= {name: _nan_to_null(numbers[name]) for name in odd}
     others = pa.Table.from_batches([batch]).drop_columns(columns)
-    masks = {name: _missing(numbers[name]) for name in columns}
-    masks |= {name: _missing(others[name]) for name in needed}
+    masks = {name: _missing(numbers[name]) for name in odd} | {
+        name: _missing(others[name]) for name in needed
+    }
+    incomplete = np.logical_or.reduce([np.zeros(len(batch), dtype=bool), *masks.values()])
     missing = [name for name, mask in masks.items() if mask.any()]
-    return Rows(numbers, others, ~np.logical_or.reduce(list(masks.values())), missing)
-
-
-def _missing(column: Any) -> Mask:
-    mask: Mask = pc.is_null(column, nan_is_null=True).to_numpy()
-    return mask
+    return Rows(pa.table(numbers), others, ~incomplete, missing)
 
 
 def _as_floats(column: Any) -> Any:
-    """Return numbers as 64-bit floats, with NaN as what it stands for: a missing value."""
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    floats = column.cast(pa.float64(), safe=False) if is_number(column.type) else column
-    return pc.if_else(pc.is_nan(floats), pa.scalar(None, pa.float64()), floats)
+    return column.cast(pa.float64(), safe=False) if is_number(column.type) else column
+
+
+def _all_finite(column: Any) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return column.null_count == 0 and bool(np.isfinite(column.to_numpy().sum()))
+
+
+def _nan_to_null(column: Any) -> Any:
+    """Return NaN as what it stands for: a missing value."""
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+
+
+def _missing(column: Any) -> Mask:
+    mask: Mask = pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _split(text: str, names: Sequence[str]) -> list[str]:
