@@ -8,6 +8,7 @@ from benchmarks import _paper, _result_tables
 from benchmarks._clusterings import DEFAULT, DELTA, HDBSCAN_ROWS
 from benchmarks._experiments import WIDE_EPSILON
 from benchmarks._result_tables import Table
+from benchmarks._scale_page import kept_section
 from benchmarks._scores import Results
 
 _SIX = "The six datasets"
@@ -85,7 +86,8 @@ def page(results: Results, pictures: list[Path], at: Path) -> str:
             parts += [_picture(path, at) for path in pictures]
         for table in shown:
             parts += [f"### {table.title}", str(table)] if len(shown) > 1 else [str(table)]
-    return "\n\n".join([*parts, "## Where and how", _machine(results)]) + "\n"
+    kept = kept_section(at.read_text(encoding="utf-8")) if at.exists() else ""
+    return "\n\n".join([*parts, "## Where and how", _machine(results), *([kept] if kept else [])]) + "\n"
 
 
 def _picture(path: Path, at: Path) -> str:

@@ -1,0 +1,103 @@
+"""The section on scale of the page of results, kept between two marks while the rest is written anew."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+BEGIN = "<!-- Written by benchmarks/scale.py. -->"
+END = "<!-- The end of what benchmarks/scale.py writes. -->"
+
+
+def replace_section(page: Path, text: str) -> None:
+    """Put a section into a page, in place of the one it has."""
+    whole = page.read_text(encoding="utf-8")
+    old = kept_section(whole)
+    new = whole.replace(old, text) if old else f"{whole.rstrip()}\n\n{text}\n"
+    page.write_text(new, encoding="utf-8")
+
+
+def kept_section(page: str) -> str:
+    """Return the section of a page, with its marks; empty if it has none."""
+    if BEGIN not in page:
+        return ""
+    return BEGIN + page.split(BEGIN, 1)[1].split(END, 1)[0] + END
+
+
+def section(results: dict[str, Any]) -> str:
+    """Return what was measured, as Markdown."""
+    parts = {
+        "models": _models,
+        "files": _files,
+        "dask": _dask,
+        "speed": _speed,
+        "peers": _peers,
+        "gpu": _gpu,
+    }
+    texts = [text for name, write in parts.items() if name in results for text in write(results[name])]
+    where = f"{results['machine']['cores']} cores, {results['machine']['architecture']}"
+    about = (
+        f"`python -m benchmarks.scale`, on {where}; the GPU on a machine of its own. How to use it: "
+        "[scale.md](scale.md)."
+    )
+    return "\n\n".join([BEGIN, "## Scale", about, *texts, END])
+
+
+def _table(headings: list[str], rows: list[list[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _models(found: dict[str, dict[str, bool]]) -> Iterator[str]:
+    yield "### One released model"
+    same = sum(sum(kinds.values()) for kinds in found.values())
+    total = sum(len(kinds) for kinds in found.values())
+    estimators = ", ".join(next(iter(found.values())))
+    yield (
+        f"The same bits as from an array in memory in **{same} of {total}** fits: {estimators}, each from "
+        f"{', '.join(found)}."
+    )
+
+
+def _files(found: dict[str, Any]) -> Iterator[str]:
+    yield "### Files larger than memory"
+    rows = []
+    for name, result in found.items():
+        for n_rows, fit in result["fits"].items():
+            rows.append([name, f"{int(n_rows):,}", f"{fit['seconds']:.2f}", f"{fit['peak MB']:.0f}"])
+    yield _table(["estimator", "rows x 8, Parquet", "seconds of fit", "peak memory of the process, MB"], rows)
+    exponents = ", ".join(f"{result['exponent']:.2f} ({name})" for name, result in found.items())
+    yield f"Seconds grow with the number of rows to the power {exponents}."
+
+
+def _dask(found: dict[str, int]) -> Iterator[str]:
+    yield "### Workers that die"
+    yield _table(list(found), [[str(value) for value in found.values()]])
+
+
+def _speed(found: dict[str, Any]) -> Iterator[str]:
+    yield "### Speed beside scikit-learn"
+    rows = [[name, f"{value:.2f}"] for name, value in found.items() if isinstance(value, float)]
+    yield _table([f"{found['rows']:,} x 8, 12 components", "times"], rows)
+    seconds = {name: value for name, value in found.items() if isinstance(value, dict)}
+    lines = [
+        [name, *(f"{key} {s * 1000:.1f} ms" for key, s in value.items())] for name, value in seconds.items()
+    ]
+    yield "\n".join(f"* {line[0].removesuffix(', s')}: {', '.join(line[1:])}" for line in lines)
+
+
+def _peers(found: dict[str, Any]) -> Iterator[str]:
+    yield "### Whole private fits"
+    rows = [
+        [name.removesuffix(", s"), f"{value:.2f}" if isinstance(value, float) else str(value)]
+        for name, value in found.items()
+        if name != "rows"
+    ]
+    yield _table([f"{found['rows']:,} x 8, 12 clusters", "seconds"], rows)
+
+
+def _gpu(found: dict[str, Any]) -> Iterator[str]:
+    yield "### A GPU"
+    rows = [
+        [name, f"{value:.4g}" if isinstance(value, float) else str(value)] for name, value in found.items()
+    ]
+    yield _table(["", ""], rows)
