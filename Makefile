@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+TORCH := .venv-torch
 DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-oldest lint docs format bench lock clean
+.PHONY: demo test test-oldest test-torch lint docs format bench lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -32,6 +33,14 @@ $(OLDEST)/.ready: requirements/oldest.txt pyproject.toml
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# torch, which is larger than all else together: only for the tests of tensors (about 3 GB).
+$(TORCH)/.ready: requirements/torch.txt pyproject.toml
+	@echo "Setting up $(TORCH) (once, some minutes) ..."
+	@$(PYTHON) -m venv $(TORCH)
+	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/torch.txt
+	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
 $(DOCS)/.ready: requirements/docs.txt
 	@$(PYTHON) -m venv $(DOCS)
 	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
@@ -42,11 +51,14 @@ $(DOCS)/.ready: requirements/docs.txt
 demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
 	@$(BIN)/dpmorse demo -o demo-output --force
 
-test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest)  ## everything, on the newest and the oldest dependencies
+test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest) test-torch  ## everything, on the newest and the oldest dependencies
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/estimators
+
+test-torch: $(TORCH)/.ready  ## tensors: on the CPU, and on a GPU where there is one
+	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/contracts/test_engines.py
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .
@@ -73,8 +85,10 @@ lock: $(VENV)/.ready  ## resolve the newest and the oldest dependencies anew
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/dev.txt
 	$(BIN)/uv pip compile requirements/oldest.in --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/oldest.txt
+	$(BIN)/uv pip compile requirements/torch.in --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/torch.txt
 	$(BIN)/uv pip compile requirements/docs.in --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/docs.txt
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(DOCS) .bench site demo-output build dist
+	rm -rf $(VENV) $(OLDEST) $(TORCH) $(DOCS) .bench site demo-output build dist

@@ -99,9 +99,7 @@ def test_groups_go_with_partitions(X):
     expected = model(max_rows_per_group=3).fit(X, groups=groups).mixture_
     lazy = da.from_array(X, chunks=(700, 3))
     assert model(max_rows_per_group=3).fit(lazy, groups=groups).mixture_ == expected
-    assert (
-        model(max_rows_per_group=3).fit(lazy, groups=da.from_array(groups, 900)).mixture_ == expected
-    )
+    assert model(max_rows_per_group=3).fit(lazy, groups=da.from_array(groups, 900)).mixture_ == expected
 
 
 @pytest.mark.parametrize(

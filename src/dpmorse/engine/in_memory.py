@@ -118,6 +118,7 @@ class InMemoryEngine:
 
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""
+        records = np.asarray(records)  # shares the memory of a tensor on the CPU
         starts = range(0, len(records), self.chunk_rows)
         n_threads = max(1, min(len(starts), self.n_threads or available_cores()))
 

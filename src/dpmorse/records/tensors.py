@@ -15,7 +15,7 @@ _CHUNK_ROWS = 1 << 20
 
 
 class TensorRecords:
-    """A tensor on any device. On the CPU its memory is shared, and the usual engine works on it."""
+    """A tensor on any device. One on the CPU is worked on by the usual engine, which shares its memory."""
 
     def __init__(self, X: Any) -> None:
         self._tensor, self._is_cupy = _open(X)
@@ -34,14 +34,14 @@ class TensorRecords:
         return InMemoryEngine() if on_cpu else TensorEngine()
 
     def read(self, estimator: Any) -> Any:
-        """Return the tensor, or the array that shares its memory; refuse what is not finite."""
+        """Return the tensor; refuse what is not finite."""
         if 0 in self._tensor.shape:
             raise InvalidParameterError(
                 f"X has {self._tensor.shape[0]} sample(s) and {self._tensor.shape[1]} feature(s), while a "
                 f"minimum of 1 is required by {type(estimator).__name__}."
             )
         _check_finite(self._tensor)
-        return self._tensor.numpy() if self._tensor.device.type == "cpu" else self._tensor
+        return self._tensor
 
     def matching(self, estimator: Any) -> "TensorRecords":
         """Refuse columns that are not those of the fit."""
@@ -51,6 +51,9 @@ class TensorRecords:
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a tensor, on the same device, with the function of every record."""
         _check_finite(self._tensor)
+        on_device = getattr(function, "of_tensor", None)
+        if on_device is not None and self._tensor.device.type != "cpu":
+            return self._like_x(on_device(self._tensor))
         parts = [torch.from_numpy(function(chunk.cpu().numpy())) for chunk in self._tensor.split(_CHUNK_ROWS)]
         return self._like_x(torch.cat(parts).to(self._tensor.device))
 
