@@ -200,11 +200,14 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
 
 
 def _empty_totals(statistic: CellMoments) -> Totals:
-    k, d = statistic.n_cells, statistic.domain.n_features
-    second_moments = np.zeros((k, d, padded(d)), np.int64)
-    return Totals(np.zeros(k, np.int64), np.zeros((k, d), np.int64), second_moments)
+    k, width = statistic.n_cells, padded(statistic.domain.n_features)
+    shapes = ((k,), (k, width), (k, width, width))
+    return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
 def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:
     counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
-    return ExactMoments(counts, sums, np.ascontiguousarray(second[:, :, :n_features]))
+    used = slice(n_features)
+    return ExactMoments(
+        counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, used, used])
+    )
