@@ -100,21 +100,24 @@ def soft_pass(
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
     n_cells, width = exact.offsets.shape
     columns, residuals = np.zeros((width, BLOCK)), np.zeros((width, BLOCK))
-    scratch = np.empty((width + 1, BLOCK))
+    packed, packed_share, members = np.zeros((width, BLOCK)), np.zeros(BLOCK), np.empty(BLOCK, np.int64)
+    scratch, weighted = np.empty((width + 1, BLOCK)), np.empty((width, BLOCK))
     u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
-    lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty((width, BLOCK))
+    lowest, total = np.empty(BLOCK), np.empty(BLOCK)
     for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        n = end - begin
-        _quantise(X, begin, end, grid, columns)
+        n = min(BLOCK, stop - begin)
+        _quantise(X, begin, begin + n, grid, columns)
         _scores_exact(columns, exact, u, scores)
         _memberships(scores, n, steps, table, lowest, total)
         for k in range(n_cells):
+            size, records, share = n, columns, scores[k]
+            n_members = _find_members(share, n, members)
+            if 2 * n_members < n:  # otherwise moving them costs more than it saves
+                size, records, share = _pack(columns, share, members, n_members, packed, packed_share)
             if residual_steps.size:
-                _residuals(columns, 0, n, exact, k, residual_steps[k], scratch, residuals)
-                _add_soft(residuals, n, scores[k], weighted, totals, k)
-            else:
-                _add_soft(columns, n, scores[k], weighted, totals, k)
+                _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals)
+                records = residuals
+            _add_soft(records, size, share, weighted, totals, k)
 
 
 # -- from records to integers -------------------------------------------------------------------------
@@ -206,7 +209,12 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
 
 @compiled_any_order
 def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals) -> None:
-    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it."""
+    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it.
+
+    Blocks of zeros are skipped: all but the diagonal for round cells.
+    """
+    if j > 0 and not np.any(factors[i : i + 4, j : j + 4]):
+        return
     q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     row0, row1, row2, row3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
@@ -305,8 +313,11 @@ def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
 
 @compiled
 def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest: Reals, total: Reals) -> None:
-    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does."""
-    n_cells = scores.shape[0]
+    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does.
+
+    The table ends with the zero of all larger steps: a branch would be mispredicted too often.
+    """
+    n_cells, last = scores.shape[0], np.float64(table.shape[0] - 1)
     lowest[:] = scores[0]
     for k in range(1, n_cells):
         score = scores[k]
@@ -316,14 +327,42 @@ def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest:
     for k in range(n_cells):
         score = scores[k]
         for r in range(n):
-            step = np.floor((score[r] - lowest[r]) * steps)
-            weight = table[np.int64(step)] if step < table.shape[0] else 0.0
+            step = min(np.floor((score[r] - lowest[r]) * steps), last)
+            weight = table[np.int64(step)]
             score[r] = weight
             total[r] += weight
     for k in range(n_cells):
         score = scores[k]
         for r in range(n):
             score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
+
+
+@compiled
+def _find_members(share: Reals, n: int, members: IntArray) -> int:
+    """List the records with a share in a cell; return how many there are."""
+    n_members = 0
+    for r in range(n):
+        members[n_members] = r
+        n_members += share[r] > 0
+    return n_members
+
+
+@compiled
+def _pack(
+    columns: Reals, share: Reals, members: IntArray, n_members: int, packed: Reals, packed_share: Reals
+) -> tuple[int, Reals, Reals]:
+    """Copy the members side by side, followed by records without a share up to whole vectors."""
+    size = n_members + -n_members % LANES
+    packed_share[n_members:size] = 0
+    for r in range(n_members):
+        packed_share[r] = share[members[r]]
+    for j in range(0, columns.shape[0], 4):
+        from0, from1, from2, from3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        to0, to1, to2, to3 = packed[j], packed[j + 1], packed[j + 2], packed[j + 3]
+        for r in range(n_members):
+            member = members[r]
+            to0[r], to1[r], to2[r], to3[r] = from0[member], from1[member], from2[member], from3[member]
+    return size, packed, packed_share
 
 
 @compiled
@@ -342,6 +381,8 @@ def _residuals(
         u[:] = rule.offsets[k, i]
         for j in range(i + 1):
             factor, column = rule.factors[k, i, j], columns[j, begin:end]
+            if factor == 0:
+                continue
             for r in range(end - begin):
                 u[r] += factor * column[r]
         for r in range(end - begin):

@@ -146,10 +146,10 @@ def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
 
 def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
     grid, exact = _grid(statistic.domain), _pad(cells)
-    steps = _residual_steps(statistic, cells)
+    steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, EXP_TABLE, steps, totals)
+        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, table, steps, totals)
 
     return chunk_pass
 
