@@ -8,7 +8,7 @@ import pytest
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
-from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells
+from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells, SecondMoments
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.histograms import N_BINS
 from plain import exact_moments, random_cells, random_mixture, unit_box
@@ -237,3 +237,12 @@ def test_soft_sums_with_few_and_with_many_members(rng, of_residuals, spread):
     statistic = CellMoments(unit_box(5), 9, WEIGHT_BITS, of_residuals=of_residuals)
     X = np.clip(means[rng.integers(0, 9, 5000)] + spread * rng.normal(size=(5000, 5)), -1, 1)
     assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@BOTH
+def test_second_moments_that_nobody_asks_for_are_not_added_up(rng, weight_bits):
+    statistic = CellMoments(unit_box(6), 4, weight_bits, second_moments=SecondMoments.NONE)
+    cells, X = random_cells(rng, 4, 6), rng.uniform(-1, 1, size=(3000, 6))
+    found, expected = InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells)
+    assert np.array_equal(statistic.to_units(found), statistic.to_units(expected))
+    assert found.second_moments.size == 0

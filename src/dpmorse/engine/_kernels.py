@@ -99,7 +99,8 @@ def soft_pass(
 ) -> None:
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
     n_cells, width = exact.offsets.shape
-    columns, residuals = np.zeros((width, BLOCK)), np.zeros((width, BLOCK))
+    columns: Reals = np.zeros((width, BLOCK))
+    residuals: Reals = np.zeros((width, BLOCK))
     packed, packed_share, members = np.zeros((width, BLOCK)), np.zeros(BLOCK), np.empty(BLOCK, np.int64)
     scratch, weighted = np.empty((width + 1, BLOCK)), np.empty((width, BLOCK))
     u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
@@ -380,11 +381,7 @@ def _residuals(
         u = scratch[i, begin:end]
         u[:] = rule.offsets[k, i]
         for j in range(i + 1):
-            factor, column = rule.factors[k, i, j], columns[j, begin:end]
-            if factor == 0:
-                continue
-            for r in range(end - begin):
-                u[r] += factor * column[r]
+            _add_multiple(u, rule.factors[k, i, j], columns[j, begin:end])
         for r in range(end - begin):
             u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
             shrink[r] += u[r] * u[r]
@@ -394,6 +391,14 @@ def _residuals(
         u, row = scratch[i, begin:end], residuals[i, begin:end]
         for r in range(end - begin):
             row[r] = np.trunc(u[r] * shrink[r])
+
+
+@compiled
+def _add_multiple(u: Reals, factor: float, column: Reals) -> None:
+    """Add a multiple of a column to u; factors of round cells are mostly 0."""
+    if factor != 0:
+        for r in range(u.shape[0]):
+            u[r] += factor * column[r]
 
 
 # -- from cells to sums -------------------------------------------------------------------------------
@@ -457,10 +462,10 @@ def _add_soft(columns: Reals, n: int, weight: Reals, weighted: Reals, totals: To
 
 @compiled_any_order
 def _add_moments(x: Reals, y: Reals, begin: int, end: int, sums: IntArray, second_moments: IntArray) -> None:
-    """Add the sums of x, and of its products with y in blocks of 4 x 4 up to the diagonal."""
+    """Add the sums of x, and of its products with y, if wanted, in blocks of 4 x 4 up to the diagonal."""
     for i in range(0, x.shape[0], 4):
         _add_sums(x, i, begin, end, sums)
-        for j in range(0, i + 4, 4):
+        for j in range(0, min(i + 4, second_moments.shape[1]), 4):
             _add_products(x, y, i, j, begin, end, second_moments)
 
 

@@ -39,7 +39,7 @@ class Segments(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Running int64 sums, padded; second moments are meaningful up to the diagonal."""
+    """Running int64 sums, padded; second moments are meaningful up to the diagonal, or have no columns."""
 
     counts: IntArray
     sums: IntArray

@@ -201,7 +201,8 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
 
 def _empty_totals(statistic: CellMoments) -> Totals:
     k, width = statistic.n_cells, padded(statistic.domain.n_features)
-    shapes = ((k,), (k, width), (k, width, width))
+    n_products = 0 if statistic.second_moments is SecondMoments.NONE else width
+    shapes = ((k,), (k, width), (k, width, n_products))
     return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
