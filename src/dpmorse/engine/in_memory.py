@@ -1,5 +1,6 @@
 """Exact sums over a NumPy array: chunks of rows, threads, one compiled pass, no copy of the array."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -119,18 +120,25 @@ class InMemoryEngine:
 
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""
-        starts = range(0, len(records), self.chunk_rows)
-        n_threads = min(len(starts), self.n_threads or available_cores())
+        n_threads = min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores())
+        chunks = _equal_chunks(len(records), self.chunk_rows, n_threads)
 
         def add_chunks(first: int) -> _T:
             totals = empty()
-            for start in starts[first::n_threads]:
-                chunk_pass(records, start, min(start + self.chunk_rows, len(records)), totals)
+            for start, stop in chunks[first::n_threads]:
+                chunk_pass(records, start, stop, totals)
             return totals
 
         with ThreadPoolExecutor(n_threads) as threads:
             others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
             return [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
+
+
+def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:
+    """Cut rows into chunks of one size, as many for each thread: none waits for the others' last chunk."""
+    n_chunks = n_threads * -(-n_rows // (largest * n_threads))
+    cuts = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
+    return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
 
 
 def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
