@@ -8,7 +8,7 @@ import pytest
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
-from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells
+from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells, SecondMoments
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.histograms import N_BINS
 from plain import exact_moments, random_cells, random_mixture, unit_box
@@ -209,3 +209,40 @@ def test_options_are_checked():
         InMemoryEngine(chunk_rows=0)
     with pytest.raises(InvalidTypeError, match="n_threads must be an integer"):
         InMemoryEngine(n_threads=1.5)
+
+
+@BOTH
+@pytest.mark.parametrize("of_residuals", [False, True])
+def test_round_and_blockwise_cells_in_many_columns(rng, weight_bits, of_residuals):
+    """Zeros in the factors, which a pass may skip: none, all off the diagonal, and some blocks."""
+    centres = rng.uniform(-0.5, 0.5, size=(3, 18))
+    blocks = np.tile(0.3 * np.eye(18), (3, 1, 1))
+    blocks[1, 9:13, 1:5] = blocks[1, 1:5, 9:13] = 0.05
+    statistic = CellMoments(unit_box(18), 3, weight_bits, of_residuals=of_residuals)
+    X = rng.uniform(-1, 1, size=(2500, 18))
+    for cells in (
+        GaussianCells.nearest(centres, 2.0),
+        GaussianCells.from_mixture(np.full(3, 1 / 3), centres, blocks, 2.0),
+    ):
+        assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@pytest.mark.parametrize("of_residuals", [False, True])
+@pytest.mark.parametrize("spread", [0.02, 0.1, 3.0])
+def test_soft_sums_with_few_and_with_many_members(rng, of_residuals, spread):
+    """Cells that share no record, some and all: members are moved together only where that pays."""
+    means = np.column_stack([np.linspace(-0.9, 0.9, 9), np.zeros((9, 4))])
+    covariances = np.tile(spread**2 * np.eye(5), (9, 1, 1))
+    cells = GaussianCells.from_mixture(np.full(9, 1 / 9), means, covariances, 3.0)
+    statistic = CellMoments(unit_box(5), 9, WEIGHT_BITS, of_residuals=of_residuals)
+    X = np.clip(means[rng.integers(0, 9, 5000)] + spread * rng.normal(size=(5000, 5)), -1, 1)
+    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+
+
+@BOTH
+def test_second_moments_that_nobody_asks_for_are_not_added_up(rng, weight_bits):
+    statistic = CellMoments(unit_box(6), 4, weight_bits, second_moments=SecondMoments.NONE)
+    cells, X = random_cells(rng, 4, 6), rng.uniform(-1, 1, size=(3000, 6))
+    found, expected = InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells)
+    assert np.array_equal(statistic.to_units(found), statistic.to_units(expected))
+    assert found.second_moments.size == 0

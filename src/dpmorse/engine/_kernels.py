@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
-from dpmorse.engine._layout import Grid, Reals, Rule, Totals
+from dpmorse.engine._layout import Grid, Reals, Rule, Segments, Totals
 from dpmorse.statistics.cells import LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.statistics.domain import GRID_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048
+LANES = 8  # records per vector of the loops that add up
 
 _ROUNDING = 2.0**-ROUNDING_BITS
 _WEIGHT_ONE = 2.0**WEIGHT_BITS
@@ -62,28 +63,26 @@ def hard_pass(
     With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``.
     """
     n_cells, width = exact.offsets.shape
-    n_features = X.shape[1]
-    columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, BLOCK), np.float32)
+    room = BLOCK + n_cells * LANES
+    columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, room), np.float32)
     u, score = np.empty((4, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
-    order, ends = np.empty(BLOCK, np.int64), np.empty(n_cells + 1, np.int64)
-    scratch = np.empty((width + 1, BLOCK))
+    segments = Segments(
+        np.zeros(n_cells + 1, np.int64), np.empty(n_cells, np.int64), np.empty(BLOCK, np.int64)
+    )
+    scratch = np.empty((width + 1, room))
     for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        n = end - begin
-        _quantise(X, begin, end, grid, columns)
+        n = min(BLOCK, stop - begin)
+        _quantise(X, begin, begin + n, grid, columns)
         _nearest_fast(columns, fast, u, score, best, second, labels)
         _settle(columns, n, exact, bound, best, second, in_doubt, labels)
-        _sort_by_cell(columns, n, n_features, labels, ends, order, by_cell)
+        _sort_by_cell(columns, n, labels, segments, by_cell)
         if residual_steps.size:
-            begin_cell = 0
             for k in range(n_cells):
-                _residuals(by_cell, begin_cell, ends[k], exact, k, residual_steps[k], scratch, columns)
-                begin_cell = ends[k]
-            _add_hard(columns, ends, totals)
-        else:
-            _add_hard(by_cell, ends, totals)
+                first, last = segments.begins[k], segments.ends[k]
+                _residuals(by_cell, first, last, exact, k, residual_steps[k], scratch, by_cell)
+        _add_hard(by_cell, segments, totals)
 
 
 @compiled
@@ -100,22 +99,26 @@ def soft_pass(
 ) -> None:
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
     n_cells, width = exact.offsets.shape
-    columns, residuals = np.zeros((width, BLOCK)), np.zeros((width, BLOCK))
-    scratch = np.empty((width + 1, BLOCK))
+    columns: Reals = np.zeros((width, BLOCK))
+    residuals: Reals = np.zeros((width, BLOCK))
+    packed, packed_share, members = np.zeros((width, BLOCK)), np.zeros(BLOCK), np.empty(BLOCK, np.int64)
+    scratch, weighted = np.empty((width + 1, BLOCK)), np.empty((width, BLOCK))
     u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
-    lowest, total, weighted = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    lowest, total = np.empty(BLOCK), np.empty(BLOCK)
     for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        n = end - begin
-        _quantise(X, begin, end, grid, columns)
+        n = min(BLOCK, stop - begin)
+        _quantise(X, begin, begin + n, grid, columns)
         _scores_exact(columns, exact, u, scores)
         _memberships(scores, n, steps, table, lowest, total)
         for k in range(n_cells):
+            size, records, share = n, columns, scores[k]
+            n_members = _find_members(share, n, members)
+            if 2 * n_members < n:  # otherwise moving them costs more than it saves
+                size, records, share = _pack(columns, share, members, n_members, packed, packed_share)
             if residual_steps.size:
-                _residuals(columns, 0, n, exact, k, residual_steps[k], scratch, residuals)
-                _add_soft(residuals, n, scores[k], weighted, totals, k)
-            else:
-                _add_soft(columns, n, scores[k], weighted, totals, k)
+                _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals)
+                records = residuals
+            _add_soft(records, size, share, weighted, totals, k)
 
 
 # -- from records to integers -------------------------------------------------------------------------
@@ -207,7 +210,12 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
 
 @compiled_any_order
 def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals) -> None:
-    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it."""
+    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it.
+
+    Blocks of zeros are skipped: all but the diagonal for round cells.
+    """
+    if j > 0 and not np.any(factors[i : i + 4, j : j + 4]):
+        return
     q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     row0, row1, row2, row3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
@@ -306,8 +314,11 @@ def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
 
 @compiled
 def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest: Reals, total: Reals) -> None:
-    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does."""
-    n_cells = scores.shape[0]
+    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does.
+
+    The table ends with the zero of all larger steps: a branch would be mispredicted too often.
+    """
+    n_cells, last = scores.shape[0], np.float64(table.shape[0] - 1)
     lowest[:] = scores[0]
     for k in range(1, n_cells):
         score = scores[k]
@@ -317,14 +328,42 @@ def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest:
     for k in range(n_cells):
         score = scores[k]
         for r in range(n):
-            step = np.floor((score[r] - lowest[r]) * steps)
-            weight = table[np.int64(step)] if step < table.shape[0] else 0.0
+            step = min(np.floor((score[r] - lowest[r]) * steps), last)
+            weight = table[np.int64(step)]
             score[r] = weight
             total[r] += weight
     for k in range(n_cells):
         score = scores[k]
         for r in range(n):
             score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
+
+
+@compiled
+def _find_members(share: Reals, n: int, members: IntArray) -> int:
+    """List the records with a share in a cell; return how many there are."""
+    n_members = 0
+    for r in range(n):
+        members[n_members] = r
+        n_members += share[r] > 0
+    return n_members
+
+
+@compiled
+def _pack(
+    columns: Reals, share: Reals, members: IntArray, n_members: int, packed: Reals, packed_share: Reals
+) -> tuple[int, Reals, Reals]:
+    """Copy the members side by side, followed by records without a share up to whole vectors."""
+    size = n_members + -n_members % LANES
+    packed_share[n_members:size] = 0
+    for r in range(n_members):
+        packed_share[r] = share[members[r]]
+    for j in range(0, columns.shape[0], 4):
+        from0, from1, from2, from3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        to0, to1, to2, to3 = packed[j], packed[j + 1], packed[j + 2], packed[j + 3]
+        for r in range(n_members):
+            member = members[r]
+            to0[r], to1[r], to2[r], to3[r] = from0[member], from1[member], from2[member], from3[member]
+    return size, packed, packed_share
 
 
 @compiled
@@ -342,9 +381,7 @@ def _residuals(
         u = scratch[i, begin:end]
         u[:] = rule.offsets[k, i]
         for j in range(i + 1):
-            factor, column = rule.factors[k, i, j], columns[j, begin:end]
-            for r in range(end - begin):
-                u[r] += factor * column[r]
+            _add_multiple(u, rule.factors[k, i, j], columns[j, begin:end])
         for r in range(end - begin):
             u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
             shrink[r] += u[r] * u[r]
@@ -356,82 +393,120 @@ def _residuals(
             row[r] = np.trunc(u[r] * shrink[r])
 
 
+@compiled
+def _add_multiple(u: Reals, factor: float, column: Reals) -> None:
+    """Add a multiple of a column to u; factors of round cells are mostly 0."""
+    if factor != 0:
+        for r in range(u.shape[0]):
+            u[r] += factor * column[r]
+
+
 # -- from cells to sums -------------------------------------------------------------------------------
 
 
 @compiled
-def _sort_by_cell(
-    columns: Reals, n: int, n_features: int, labels: Labels, ends: IntArray, order: IntArray, by_cell: Reals
-) -> None:
-    """Copy the block with the records of a cell side by side; cell k ends at ``ends[k]``."""
-    n_cells = ends.shape[0] - 1
+def _sort_by_cell(columns: Reals, n: int, labels: Labels, segments: Segments, by_cell: Reals) -> None:
+    """Copy the block with the records of a cell side by side, followed by zeros up to whole vectors."""
+    begins, ends, places = segments
     ends[:] = 0
     for r in range(n):
-        ends[labels[r] + 1] += 1
-    for k in range(n_cells):
-        ends[k + 1] += ends[k]
+        ends[labels[r]] += 1
+    for k in range(ends.shape[0]):
+        begins[k + 1] = begins[k] + ends[k] + -ends[k] % LANES
+        ends[k] = begins[k]
     for r in range(n):
         k = labels[r]
-        order[ends[k]] = r
+        places[r] = ends[k]
         ends[k] += 1
-    for j in range(n_features):
-        column, sorted_column = columns[j], by_cell[j]
+    for j in range(0, columns.shape[0], 4):
+        from0, from1, from2, from3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        to0, to1, to2, to3 = by_cell[j], by_cell[j + 1], by_cell[j + 2], by_cell[j + 3]
         for r in range(n):
-            sorted_column[r] = column[order[r]]
+            place = places[r]
+            to0[place], to1[place], to2[place], to3[place] = from0[r], from1[r], from2[r], from3[r]
+    _clear_padding(by_cell, segments)
+
+
+@compiled
+def _clear_padding(by_cell: Reals, segments: Segments) -> None:
+    """Write zeros after the records of each cell: they add nothing to a sum, and loops need no remainder."""
+    begins, ends, _ = segments
+    for k in range(ends.shape[0]):
+        for j in range(by_cell.shape[0]):
+            by_cell[j, ends[k] : begins[k + 1]] = 0
 
 
 @compiled_any_order
-def _add_hard(by_cell: Reals, ends: IntArray, totals: Totals) -> None:
+def _add_hard(by_cell: Reals, segments: Segments, totals: Totals) -> None:
     """Add count, sum and lower second moments of each cell of a sorted block."""
-    n_cells, n_features = totals.sums.shape
-    begin = 0
-    for k in range(n_cells):
-        end = ends[k]
-        n = end - begin
-        totals.counts[k] += n
-        for i in range(n_features):
-            x = by_cell[i, begin:end]
-            total = 0.0
-            for r in range(n):
-                total += x[r]
-            totals.sums[k, i] += np.int64(total)
-            _add_products(x, by_cell, begin, end, i, totals.second_moments[k, i])
-        begin = end
+    begins, ends, _ = segments
+    for k in range(ends.shape[0]):
+        if ends[k] > begins[k]:
+            totals.counts[k] += ends[k] - begins[k]
+            _add_moments(by_cell, by_cell, begins[k], begins[k + 1], totals.sums[k], totals.second_moments[k])
 
 
 @compiled_any_order
 def _add_soft(columns: Reals, n: int, weight: Reals, weighted: Reals, totals: Totals, k: int) -> None:
     """Add the weighted count, sum and lower second moments of a block to cell k."""
-    n_features = totals.sums.shape[1]
     total = 0.0
     for r in range(n):
         total += weight[r]
     totals.counts[k] += np.int64(total)
-    for i in range(n_features):
-        column = columns[i]
-        total = 0.0
+    for j in range(columns.shape[0]):
+        column, row = columns[j], weighted[j]
         for r in range(n):
-            weighted[r] = weight[r] * column[r]
-            total += weighted[r]
-        totals.sums[k, i] += np.int64(total)
-        _add_products(weighted[:n], columns, 0, n, i, totals.second_moments[k, i])
+            row[r] = weight[r] * column[r]
+    _add_moments(weighted, columns, 0, n, totals.sums[k], totals.second_moments[k])
 
 
 @compiled_any_order
-def _add_products(x: Reals, columns: Reals, begin: int, end: int, i: int, row: IntArray) -> None:
-    """Add sum_r x[r] columns[j, r] to row[j] for j = 0..i; past i, to padding or unused entries."""
-    n = end - begin
-    for j in range(0, i + 1, 4):
-        q0, q1 = columns[j, begin:end], columns[j + 1, begin:end]
-        q2, q3 = columns[j + 2, begin:end], columns[j + 3, begin:end]
-        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-        for r in range(n):
-            value = np.float64(x[r])
-            t0 += value * q0[r]
-            t1 += value * q1[r]
-            t2 += value * q2[r]
-            t3 += value * q3[r]
-        row[j] += np.int64(t0)
-        row[j + 1] += np.int64(t1)
-        row[j + 2] += np.int64(t2)
-        row[j + 3] += np.int64(t3)
+def _add_moments(x: Reals, y: Reals, begin: int, end: int, sums: IntArray, second_moments: IntArray) -> None:
+    """Add the sums of x, and of its products with y, if wanted, in blocks of 4 x 4 up to the diagonal."""
+    for i in range(0, x.shape[0], 4):
+        _add_sums(x, i, begin, end, sums)
+        for j in range(0, min(i + 4, second_moments.shape[1]), 4):
+            _add_products(x, y, i, j, begin, end, second_moments)
+
+
+@compiled_any_order
+def _add_sums(x: Reals, i: int, begin: int, end: int, sums: IntArray) -> None:
+    x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for r in range(end - begin):
+        t0 += x0[r]
+        t1 += x1[r]
+        t2 += x2[r]
+        t3 += x3[r]
+    sums[i] += np.int64(t0)
+    sums[i + 1] += np.int64(t1)
+    sums[i + 2] += np.int64(t2)
+    sums[i + 3] += np.int64(t3)
+
+
+@compiled_any_order
+def _add_products(x: Reals, y: Reals, i: int, j: int, begin: int, end: int, second_moments: IntArray) -> None:
+    """Add block (i, j) of sum_r x[:, r] y[:, r]; sixteen running sums stay in registers."""
+    x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+    y0, y1, y2, y3 = y[j, begin:end], y[j + 1, begin:end], y[j + 2, begin:end], y[j + 3, begin:end]
+    t00 = t01 = t02 = t03 = t10 = t11 = t12 = t13 = 0.0
+    t20 = t21 = t22 = t23 = t30 = t31 = t32 = t33 = 0.0
+    for r in range(end - begin):
+        a0, a1, a2, a3 = np.float64(x0[r]), np.float64(x1[r]), np.float64(x2[r]), np.float64(x3[r])
+        b0, b1, b2, b3 = np.float64(y0[r]), np.float64(y1[r]), np.float64(y2[r]), np.float64(y3[r])
+        t00, t01, t02, t03 = t00 + a0 * b0, t01 + a0 * b1, t02 + a0 * b2, t03 + a0 * b3
+        t10, t11, t12, t13 = t10 + a1 * b0, t11 + a1 * b1, t12 + a1 * b2, t13 + a1 * b3
+        t20, t21, t22, t23 = t20 + a2 * b0, t21 + a2 * b1, t22 + a2 * b2, t23 + a2 * b3
+        t30, t31, t32, t33 = t30 + a3 * b0, t31 + a3 * b1, t32 + a3 * b2, t33 + a3 * b3
+    _add_row(second_moments[i], j, t00, t01, t02, t03)
+    _add_row(second_moments[i + 1], j, t10, t11, t12, t13)
+    _add_row(second_moments[i + 2], j, t20, t21, t22, t23)
+    _add_row(second_moments[i + 3], j, t30, t31, t32, t33)
+
+
+@compiled
+def _add_row(row: IntArray, j: int, t0: float, t1: float, t2: float, t3: float) -> None:
+    row[j] += np.int64(t0)
+    row[j + 1] += np.int64(t1)
+    row[j + 2] += np.int64(t2)
+    row[j + 3] += np.int64(t3)

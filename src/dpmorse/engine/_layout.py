@@ -27,8 +27,19 @@ class Rule(NamedTuple):
     constants: Reals
 
 
+class Segments(NamedTuple):
+    """Where the records of each cell are in a sorted block, and where each record went.
+
+    Cell k has ``begins[k]:ends[k]``; from there to ``begins[k + 1]`` there are zeros.
+    """
+
+    begins: IntArray
+    ends: IntArray
+    places: IntArray
+
+
 class Totals(NamedTuple):
-    """Running int64 sums; rows of second moments are padded, and meaningful up to the diagonal."""
+    """Running int64 sums, padded; second moments are meaningful up to the diagonal, or have no columns."""
 
     counts: IntArray
     sums: IntArray

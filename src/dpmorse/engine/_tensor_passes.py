@@ -24,7 +24,7 @@ Tensor = Any
 SOFT_ROWS = 1 << 16
 """Weights of 12 bits times products of 24 bits, added up over as many rows, stay below 2^53."""
 
-_PRODUCT_COLUMNS = 64  # of the matrix of products that is held at a time
+_PRODUCTS = 64  # z_i z_j that are held at a time
 _BYTES = {"cpu": 1 << 23, "cuda": 1 << 28}  # of temporaries: a processor's cache, a small part of a GPU
 
 
@@ -65,7 +65,7 @@ def rule_of(cells: GaussianCells, device: Any) -> Rule:
 
 def on_device(array: Any, device: Any) -> Tensor:
     """Copy an array to a device."""
-    return torch.from_numpy(np.array(array)).to(device)
+    return torch.from_numpy(np.array(array, order="C")).to(device)
 
 
 def zeros(shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Tensor:
@@ -81,7 +81,7 @@ def is_table_of_floats(records: Any) -> bool:
 
 def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
     """Return how many rows take about as much memory as is set aside for temporaries."""
-    columns = 4 * n_cells * n_features + 3 * _PRODUCT_COLUMNS
+    columns = 4 * n_cells * n_features + 3 * _PRODUCTS
     return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
 
 
@@ -103,7 +103,9 @@ def shrink(points: Tensor, largest: float) -> Tensor:
     squared_norm = torch.zeros_like(points[..., 0])
     for column in points.unbind(-1):  # one after the other: beyond 2^53 the order matters
         squared_norm += column * column
-    limit = torch.full_like(squared_norm, largest)  # torch divides numbers by way of reciprocals, tensors exactly
+    limit = torch.full_like(
+        squared_norm, largest
+    )  # torch divides numbers by way of reciprocals, tensors exactly
     factor = _square_root(limit / torch.maximum(squared_norm, limit))
     return torch.trunc(points * factor[..., None])
 
@@ -175,12 +177,12 @@ def one_hot(labels: Tensor, n_cells: int) -> Tensor:
 
 def moments(weights: Tensor, z: Tensor) -> Tensor:
     """Return ``sum w (1, z, z_i z_j for j <= i)``, shape (K, 1 + D + D (D + 1) / 2), in int64."""
-    transposed = weights.T
-    columns = [weights.sum(dim=0)[:, None], transposed @ z]
-    rows, others = torch.tril_indices(z.shape[1], z.shape[1], device=z.device)
-    pieces = zip(rows.split(_PRODUCT_COLUMNS), others.split(_PRODUCT_COLUMNS), strict=True)
-    columns += [transposed @ (z[:, i] * z[:, j]) for i, j in pieces]
-    return torch.cat(columns, dim=1).to(torch.int64)
+    columns = z.T.contiguous()
+    sums = [weights.sum(dim=0)[None], columns @ weights]
+    rows, others = torch.tril_indices(len(columns), len(columns), device=z.device)
+    pieces = zip(rows.split(_PRODUCTS), others.split(_PRODUCTS), strict=True)
+    sums += [(columns[i] * columns[j]) @ weights for i, j in pieces]
+    return torch.cat(sums).T.to(torch.int64)
 
 
 def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:

@@ -1,5 +1,6 @@
 """Exact sums over a NumPy array: chunks of rows, threads, one compiled pass, no copy of the array."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -119,15 +120,13 @@ class InMemoryEngine:
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
         """Give every thread its share of the chunks; return what each added up."""
         records = np.asarray(records)  # shares the memory of a tensor on the CPU
-        starts = range(0, len(records), self.chunk_rows)
-        n_threads = max(1, min(len(starts), self.n_threads or available_cores()))
-
+        n_threads = max(1, min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores()))
+        chunks = _equal_chunks(len(records), self.chunk_rows, n_threads)
         done = counter()
 
         def add_chunks(first: int) -> _T:
             totals = empty()
-            for start in starts[first::n_threads]:
-                stop = min(start + self.chunk_rows, len(records))
+            for start, stop in chunks[first::n_threads]:
                 chunk_pass(records, start, stop, totals)
                 done(stop - start)
             return totals
@@ -135,6 +134,13 @@ class InMemoryEngine:
         with ThreadPoolExecutor(n_threads) as threads:
             others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
             return [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
+
+
+def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:
+    """Cut rows into chunks of one size, as many for each thread: none waits for the others' last chunk."""
+    n_chunks = n_threads * -(-n_rows // (largest * n_threads))
+    cuts = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
+    return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
 
 
 def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
@@ -150,10 +156,10 @@ def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
 
 def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
     grid, exact = _grid(statistic.domain), _pad(cells)
-    steps = _residual_steps(statistic, cells)
+    steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, EXP_TABLE, steps, totals)
+        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, table, steps, totals)
 
     return chunk_pass
 
@@ -204,11 +210,15 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
 
 
 def _empty_totals(statistic: CellMoments) -> Totals:
-    k, d = statistic.n_cells, statistic.domain.n_features
-    second_moments = np.zeros((k, d, padded(d)), np.int64)
-    return Totals(np.zeros(k, np.int64), np.zeros((k, d), np.int64), second_moments)
+    k, width = statistic.n_cells, padded(statistic.domain.n_features)
+    n_products = 0 if statistic.second_moments is SecondMoments.NONE else width
+    shapes = ((k,), (k, width), (k, width, n_products))
+    return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
 def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:
     counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
-    return ExactMoments(counts, sums, np.ascontiguousarray(second[:, :, :n_features]))
+    used = slice(n_features)
+    return ExactMoments(
+        counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, used, used])
+    )

@@ -14,8 +14,9 @@ class ExactMoments:
     """Exact integer sums over cells. Never stored, printed or returned to a user.
 
     ``counts`` (n_cells,), ``sums`` (n_cells, n_features) and ``second_moments`` (n_cells, n_features,
-    n_features; only the lower triangle is filled) of ``w``, ``w q`` and ``w q q^T``, where ``q`` is a
-    record or its residual and ``w`` is 1 or, for soft cells, an integer number of 2^-12.
+    n_features; only the lower triangle is filled; without columns if nobody asks for them) of ``w``,
+    ``w q`` and ``w q q^T``, where ``q`` is a record or its residual and ``w`` is 1 or, for soft cells, an
+    integer number of 2^-12.
     """
 
     counts: IntArray
