@@ -1,9 +1,24 @@
-"""Writing a file so that its path holds the old content or the new, never a part of either."""
+"""Files as a whole: written so that a path holds the old content or the new, and read to their end."""
 
 import os
 import tempfile
 from contextlib import suppress
+from io import BufferedIOBase, RawIOBase
 from pathlib import Path
+
+_PIECE = 1 << 20
+
+
+def read_bytes(file: RawIOBase | BufferedIOBase, limit: int) -> bytes:
+    """Read an open file to its end, or one byte beyond ``limit``.
+
+    Memory grows with what is there, not with the limit. A read may give less than there is (a signal, a
+    network): only a read that gives nothing has reached the end.
+    """
+    data = bytearray()
+    while len(data) <= limit and (piece := file.read(min(_PIECE, limit + 1 - len(data)))):
+        data += piece
+    return bytes(data)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = True) -> None:

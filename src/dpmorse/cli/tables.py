@@ -18,6 +18,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
+from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
 
 _KINDS = {
@@ -33,6 +34,7 @@ _KINDS = {
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BATCH_ROWS = 1 << 16
 _BLOCK_BYTES = 8 << 20
+_LARGEST_HEADER = 1 << 20
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
@@ -91,8 +93,11 @@ class DataFile:
     def _csv_header(self) -> list[tuple[str, Any]]:
         """Read the first line; the bytes behind it are not decoded."""
         with self._bytes()[1] as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-            names = next(csv.reader(text, delimiter=self.separator), [])
+            start = _atomic.read_bytes(stream, _LARGEST_HEADER)  # a packed file can hold an endless line
+        text = io.TextIOWrapper(io.BytesIO(start), encoding="utf-8-sig", errors="surrogateescape", newline="")
+        names = next(csv.reader(text, delimiter=self.separator), [])
+        if len(start) > _LARGEST_HEADER and not text.read(1):
+            raise InvalidParameterError(f"the first line of {self.path!r} is too long for names of columns.")
         if not names or any("\udc80" <= character <= "\udcff" for name in names for character in name):
             raise InvalidParameterError(f"{self.path!r} must begin with the names of its columns, in UTF-8.")
         _refuse_data_as_names(self.path, names)
@@ -143,7 +148,9 @@ class DataFile:
         with pa.OSFile(self.path) as file:
             reader = pa.ipc.open_file(file, options=wanted)
             for i in range(reader.num_record_batches):
-                yield reader.get_batch(i).select(columns), (i + 1) / reader.num_record_batches
+                batch = reader.get_batch(i).select(columns)
+                batch.validate(full=True)  # a damaged file can state more values than there are bytes
+                yield batch, (i + 1) / reader.num_record_batches
 
 
 def is_number(kind: Any) -> bool:
