@@ -8,7 +8,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-oldest test-torch lint docs format bench lock clean
+.PHONY: demo test test-oldest test-torch lint docs format bench audit lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -76,6 +76,9 @@ format: $(VENV)/.ready
 bench: $(VENV)/.ready  ## speed and memory against scikit-learn and diffprivlib
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.morse
+
+audit: $(VENV)/.ready  ## attack every claim for most of an hour, and write docs/audit.md
+	$(BIN)/python -m audits
 
 # -- upkeep -------------------------------------------------------------------------------------------
 

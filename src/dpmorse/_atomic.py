@@ -1,19 +1,40 @@
-"""Writing a file so that its path holds the old content or the new, never a part of either."""
+"""Files as a whole: written so that a path holds the old content or the new, and read to their end."""
 
 import os
 import tempfile
+import time
 from contextlib import suppress
+from io import BufferedIOBase, RawIOBase
 from pathlib import Path
+
+STRAY = ".part"
+"""What names of temporary files hold, behind the name of the file they are to become."""
+
+_STRAY_SECONDS = 3600.0
+_PIECE = 1 << 20
+
+
+def read_bytes(file: RawIOBase | BufferedIOBase, limit: int) -> bytes:
+    """Read an open file to its end, or one byte beyond ``limit``.
+
+    Memory grows with what is there, not with the limit. A read may give less than there is (a signal, a
+    network): only a read that gives nothing has reached the end.
+    """
+    data = bytearray()
+    while len(data) <= limit and (piece := file.read(min(_PIECE, limit + 1 - len(data)))):
+        data += piece
+    return bytes(data)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = True) -> None:
     """Write to a temporary file beside ``path``, flush it to disk, then give it the name ``path``.
 
     Without ``overwrite`` a file that is already there stays, and ``FileExistsError`` is raised, also if
-    it appeared a moment ago.
+    it appeared a moment ago. A process that is killed leaves its temporary file; see ``remove_strays``.
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    remove_strays(target)
+    handle, name = tempfile.mkstemp(prefix=temporary_prefix(target), suffix=STRAY, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -26,6 +47,25 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = 
             os.unlink(name)
         raise
     _flush_folder(target.parent)
+
+
+def temporary_prefix(target: Path) -> str:
+    """Return how names of temporary files for ``target`` begin: short, for names have a largest length."""
+    return f".{target.name[:40]}."
+
+
+def remove_strays(target: Path) -> None:
+    """Remove temporary files for ``target`` that are an hour old, so that they cannot pile up.
+
+    Their writers were killed. A younger one may be somebody's who is writing at this moment.
+    """
+    prefix, oldest = temporary_prefix(target), time.time() - _STRAY_SECONDS
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and STRAY in entry.name[len(prefix) :]:
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                        os.unlink(entry.path)
 
 
 def _move(name: str, target: Path, *, overwrite: bool) -> None:

@@ -1,12 +1,30 @@
-"""Checks of plain data that was read from a file: each names the field and says what it must be."""
+"""Plain data that was read from a file: strict JSON, and checks that name the field and what it must be."""
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from dpmorse.exceptions import DPMorseError, ModelFormatError
 
 _LARGEST_NUMBER = 1e300
 _Value = TypeVar("_Value")
+
+
+def parse_json(data: bytes) -> Any:
+    """Parse JSON; raise ``ValueError`` for keys that appear twice and numbers that are none."""
+    return json.loads(data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse duplicate keys: Python would keep the last one, so that one epsilon could hide another."""
+    merged = dict(pairs)
+    if len(merged) != len(pairs):
+        raise ValueError("a key appears twice")
+    return merged
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a finite number")
 
 
 def number(name: str, value: object) -> float:
@@ -17,11 +35,21 @@ def number(name: str, value: object) -> float:
 
 
 def names(name: str, value: object, length: int) -> list[str]:
-    """Return a list of ``length`` strings or say what is wrong."""
+    """Return a list of ``length`` different strings or say what is wrong."""
     listed = of_type(name, value, list)
     if len(listed) != length or not all(isinstance(item, str) for item in listed):
         raise ModelFormatError(f"{name} must hold {length} names.")
+    if len(set(listed)) != length:
+        raise ModelFormatError(f"{name} must hold different names.")
     return listed
+
+
+def numbers(name: str, value: object, length: int) -> list[float]:
+    """Return a list of ``length`` finite numbers or say what is wrong."""
+    listed = of_type(name, value, list)
+    if len(listed) != length:
+        raise ModelFormatError(f"{name} must hold {length} numbers.")
+    return [number(name, item) for item in listed]
 
 
 def fields(name: str, content: object, *keys: str) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """Mistakes: one sentence that says what is wrong, the right exit code, nothing spent, nothing written."""
 
+import gzip
 import json
 import os
 
@@ -7,8 +8,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from typer.testing import CliRunner
 
 from dpmorse import load
+from dpmorse.cli.application import app
 
 FAST = ["--epsilon", "9", "--bounds", "0,300", "--base", "DPMoGHard", "--components", "3"]
 
@@ -319,9 +322,66 @@ def test_a_cut_may_replace_its_own_model(model_file, run):
     assert load(model_file).n_clusters_ == 1
 
 
+# -- hostile files ------------------------------------------------------------------------------------
+
+
+def test_a_damaged_feather_file_cannot_crash_the_process(here, model_file, fails):
+    """A column that states more values than it has bytes was read beyond its end."""
+    table = pa.table({"age": [1.0] * 1000, "pressure": [2.0] * 1000})
+    pa.feather.write_feather(table, os.fspath(here / "x.feather"), compression="uncompressed")
+    data = (here / "x.feather").read_bytes()
+    stated, real = (n.to_bytes(8, "little") for n in (8_000_000_000, 1000))
+    assert data.count(real) > 1
+    (here / "x.feather").write_bytes(data.replace(real, stated))
+    said = fails("predict", "x.feather", "--model", "model.json", "-o", "o.csv")
+    assert "cannot be read" in said
+
+
+@pytest.mark.parametrize("content", [b"a" * (3 << 20), b'"' + b"a,\n" * (1 << 20)], ids=["long", "quoted"])
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
+def test_a_first_line_without_end_is_not_read_to_its_end(name, content, here, fails):
+    packed = gzip.compress(content) if name.endswith(".gz") else content
+    (here / name).write_bytes(packed)
+    assert "too long for names" in fails("bounds", name) or "cannot be read" in fails("bounds", name)
+
+
+def test_a_first_line_may_be_long(here, run):
+    names = [f"{'x' * 50}{i}" for i in range(10_000)]
+    (here / "x.csv").write_text(",".join(names) + "\n")
+    assert run("bounds", "x.csv").stdout.count(" = {") == 10_000
+
+
+def test_bounds_files_that_would_take_all_memory_or_time(here, csv_file, fails):
+    """TOML's dotted keys cost the square of their length: 200 kB of them took all memory."""
+    args = ["fit", csv_file, "--epsilon", 1, "--bounds", "b.toml", "-o", "model.json"]
+    for content in (".".join(["a"] * 50_000) + " = 1\n", f"[bounds]\n{GOOD}#" + "x" * (1 << 20)):
+        (here / "b.toml").write_text(content)
+        assert "is larger than any bounds file, or is none" in fails(*args)
+
+
 # -- hostile names ------------------------------------------------------------------------------------
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31m=cmd|'/c calc'!A0\u202e"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["bounds", "a.csv", HOSTILE],
+        ["bounds", f"--{HOSTILE}"],
+        [HOSTILE],
+        [f"--{HOSTILE}"],
+        ["fit", "a.csv", "-o", "m.json", "--epsilon", HOSTILE],
+        ["fit", "a.csv", "-o", "m.json", "--epsilon", "1", "--missing", HOSTILE],
+        ["show", "--model", "\udcff\x1b"],
+    ],
+)
+def test_arguments_cannot_command_a_terminal(args, here):
+    """A shell may have put names of files there; as on a terminal, nothing is stripped from the output."""
+    result = CliRunner().invoke(app, args, prog_name="dpmorse", color=True)
+    assert result.exit_code in {1, 2}
+    assert result.output
+    assert all(character.isprintable() or character == "\n" for character in result.output), result.output
 
 
 def test_names_cannot_command_a_terminal_or_a_spreadsheet(here, run, run_json):

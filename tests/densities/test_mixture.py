@@ -165,6 +165,14 @@ def test_it_is_a_value(rng):
         assert not copied.weights.flags.writeable
 
 
+def test_the_largest_numbers_stay_what_they_are():
+    """Covariances are made symmetric by adding halves: the sum of two large numbers is no number."""
+    covariance = np.array([[1.7e308, 0.0], [0.0, 1.0]])
+    mixture = GaussianMixture([1.0], [[0.0, 0.0]], [covariance])
+    assert np.array_equal(mixture.covariances[0], covariance)
+    assert np.isfinite(mixture.log_density([[1.0, 1.0]])).all()
+
+
 def test_no_points():
     mixture = GaussianMixture([1.0], [[0.0]], [[[1.0]]])
     assert mixture.log_density(np.empty((0, 1))).shape == (0,)

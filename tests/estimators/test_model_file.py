@@ -177,6 +177,28 @@ def test_a_flipped_byte_is_noticed(fitted, tmp_path):
         load(path)
 
 
+def test_memory_is_taken_for_what_is_there_not_for_what_may_be(fitted, tmp_path):
+    import tracemalloc
+
+    fitted.save(tmp_path / "model.json")
+    load(tmp_path / "model.json")
+    tracemalloc.start()
+    try:
+        load(tmp_path / "model.json")
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("repeated", [b"0,", b"1.5,", b'"",'])
+def test_files_with_more_numbers_than_any_model_are_not_parsed(repeated, tmp_path, monkeypatch):
+    path = tmp_path / "bomb.json"
+    path.write_bytes(b'{"x": [' + repeated * ((1 << 22) + 1) + b"0]}")
+    monkeypatch.setattr(_model_file, "_parse", lambda data: pytest.fail("it was parsed"))
+    with pytest.raises(ModelFormatError, match="more numbers than any model"):
+        load(path)
+
+
 def test_huge_files_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(_model_file, "LARGEST_FILE", 1000)
     path = tmp_path / "bomb.json"
@@ -218,6 +240,7 @@ def edit(document, path, value):
         (["extra"], 3, "the file must have exactly the fields"),
         (["feature_names"], ["a"], "feature_names must hold 2 names"),
         (["feature_names"], [1, 2], "feature_names must hold 2 names"),
+        (["feature_names"], ["a", "a"], "feature_names must hold different names"),
         (["mixture"], None, "mixture must be of type dict"),
         (["mixture", "weights"], ..., "mixture must have exactly the fields"),
         (["mixture", "weights"], [1, 1, 1], "sum to 1"),
@@ -251,8 +274,10 @@ def edit(document, path, value):
         (["parameters", "n_iter"], 3, "events are not those of a fit with these parameters"),
         (["parameters", "radius"], 0.1, "domain is not that of the bounds and the radius"),
         (["domain", "upper"], [0.9, 1.0], "domain is not that of the bounds and the radius"),
-        (["domain", "lower"], [0.9], "domain is not valid"),
-        (["domain", "lower"], [[], 1], "domain is not valid"),
+        (["domain", "lower"], [0.9], "domain.lower must hold 2 numbers"),
+        (["domain", "lower"], [[], 1], "domain.lower must be a finite number"),
+        (["domain", "lower"], True, "domain.lower must be of type list"),
+        (["domain", "lower"], -1, "domain.lower must be of type list"),
         (["domain", "radius"], "wide", "domain is not valid"),
         (["domain"], ..., "the file must have exactly the fields"),
         (["parameters", "calibration"], "zcdp", "privacy.budget does not agree"),
@@ -265,6 +290,10 @@ def edit(document, path, value):
         (["privacy", "events", 0, "smallest_scale"], 1.5, "event.smallest_scale must be of type int"),
         (["privacy", "events", 0, "name"], 5, "event.name must be of type str"),
         (["privacy", "events", 0, "noise_stddev"], [1], "event.noise_stddev must be of type dict"),
+        (["privacy", "events", 0, "noise_stddev"], {"count": -1}, "event.noise_stddev is out of range"),
+        (["privacy", "events", 0, "noise_stddev"], {"count": 1}, "events are not those of a fit"),
+        (["privacy", "events", 0, "noise_stddev", "more"], 1, "events are not those of a fit"),
+        (["privacy", "events", 0, "name"], "something else", "events are not those of a fit"),
         (["privacy", "events", 0, "neighboring"], "x", "event.neighboring is not valid"),
     ],
 )

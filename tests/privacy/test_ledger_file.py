@@ -201,6 +201,34 @@ def test_a_full_disk_leaves_the_file_as_it_was(ledger, path, monkeypatch):
     assert path.read_bytes() == before
 
 
+def test_reads_that_give_a_part_at_a_time_lose_no_spend(ledger, path, monkeypatch):
+    """A signal or a network can cut a read short: a part of the file would be a smaller spend."""
+    for i in range(3):
+        spend(ledger, event(name=f"release {i}"))
+
+    class Slow(ledger_file.FileIO):
+        def read(self, size=-1):
+            return super().read(min(size, 7))
+
+    monkeypatch.setattr(ledger_file, "FileIO", Slow)
+    before = path.read_bytes()
+    assert [one.name for one in ledger.events] == ["release 0", "release 1", "release 2"]
+    spend(ledger, event(name="next"))
+    assert path.read_bytes().startswith(before)
+    assert len(ledger.events) == 4
+
+
+def test_memory_is_taken_for_what_is_there_not_for_what_may_be(ledger):
+    import tracemalloc
+
+    tracemalloc.start()
+    try:
+        ledger.account()
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_the_end_of_a_fit_that_cannot_be_written_costs_the_plan_not_the_model(ledger, path):
     reservation = ledger.reserve([event(0.02)])
     reservation.record(event(0.001))
@@ -266,6 +294,7 @@ DAMAGE = {
     "lines were swapped": swap,
     "a line is empty": lambda lines: lines.insert(2, b"\n"),
     "a line is not JSON": lambda lines: lines.insert(2, b"\x00\xff\n"),
+    "a key appears twice": lambda lines: lines.__setitem__(1, lines[1].replace(b"{", b'{"kind": "x", ', 1)),
     "a line is a list": lambda lines: lines.insert(2, b"[]\n"),
     "deeply nested": lambda lines: lines.insert(2, b"[" * 100_000 + b"\n"),
     "the first line is missing": lambda lines: lines.pop(0),

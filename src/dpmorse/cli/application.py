@@ -1,14 +1,17 @@
 """The application ``dpmorse``: its commands and what they share."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import dpmorse
 from dpmorse.cli.bounds import bounds
 from dpmorse.cli.demo import demo
 from dpmorse.cli.fit import fit
-from dpmorse.cli.messages import DEBUG
+from dpmorse.cli.messages import DEBUG, printable
 from dpmorse.cli.options import examples
 from dpmorse.cli.plan import plan
 from dpmorse.cli.predict import predict
@@ -24,7 +27,36 @@ _EXIT_CODES = """
 \b
 Exit codes: 0 done; 1 a mistake in the input; 2 a mistake in the command; 3 the budget refuses; 4 a fault."""
 
+
+class _Commands(TyperGroup):
+    """Commands whose complaints about arguments hold nothing that a terminal obeys.
+
+    Arguments are often names of files, put there by a shell: somebody else may have chosen them.
+    """
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Read the arguments before the command."""
+        with _complaints_printable():
+            return super().make_context(*args, **options)
+
+    def invoke(self, *args: Any, **options: Any) -> Any:
+        """Read the arguments of the command and run it."""
+        with _complaints_printable():
+            return super().invoke(*args, **options)
+
+
+@contextmanager
+def _complaints_printable() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if isinstance(getattr(error, "message", None), str):
+            error.message = printable(error.message)  # type: ignore[attr-defined]  # those of typer's errors
+        raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     help=_ABOUT,
     epilog=examples(
         "dpmorse demo -o demo                              # invented patients, to look around",

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpmorse import _atomic
 from dpmorse.cli.messages import printable
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.in_memory import listed
 
 _PLACEHOLDER = "?"
-_LARGEST_FILE = 16 << 20
+_LARGEST_FILE = 1 << 20
+_MOST_DOTS = 60  # in a line: the time and memory of TOML's dotted keys grow with the square of their length
 _HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
 #
@@ -88,7 +90,9 @@ def _number(text: str) -> float:
 def _read_file(path: str) -> dict[str, tuple[float, float]]:
     shown = repr(path)
     with open(path, "rb") as file:
-        data = file.read(_LARGEST_FILE)
+        data = _atomic.read_bytes(file, _LARGEST_FILE)
+    if len(data) > _LARGEST_FILE or any(line.count(b".") > _MOST_DOTS for line in data.split(b"\n")):
+        raise InvalidParameterError(f"{shown} is larger than any bounds file, or is none.")
     try:
         content = tomllib.loads(data.decode())
     except ValueError as error:  # also what is not UTF-8, and what is not TOML

@@ -5,6 +5,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError, OutputExistsError
@@ -51,9 +52,10 @@ def replacing(path: str) -> Iterator[str]:
 
     Whatever happens in the block, ``path`` holds the old file or the new one, never a part of it.
     """
-    folder, name = os.path.split(os.path.abspath(path))
-    root, ending = os.path.splitext(name)
-    temporary = os.path.join(folder, f".{root}.{uuid.uuid4().hex}{ending}")
+    target = Path(os.path.abspath(path))
+    _atomic.remove_strays(target)
+    name = f"{_atomic.temporary_prefix(target)}{uuid.uuid4().hex}{_atomic.STRAY}{target.suffix}"
+    temporary = os.fspath(target.parent / name)
     try:
         yield temporary
         _flush(temporary)

@@ -284,7 +284,8 @@ def _check(
     _check_symmetry(covariances)
     if abs(weights.sum() - 1) > 1e-12:  # below that, leave the bits alone: a saved model loads unchanged
         weights /= weights.sum()
-    return weights, means, (covariances + covariances.transpose(0, 2, 1)) / 2
+    mirrored = covariances.transpose(0, 2, 1)  # halves are added: the sum of two large numbers is none
+    return weights, means, np.where(covariances == mirrored, covariances, covariances / 2 + mirrored / 2)
 
 
 def _check_symmetry(covariances: FloatArray) -> None:

@@ -35,6 +35,13 @@ def draw_records(
     return mixture.sample(n, np.random.default_rng(seed))
 
 
+def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> None:
+    """Set what a fit has learnt in one step: an interrupt in between would mix two fits, and two promises."""
+    kept = {name: value for name, value in vars(estimator).items() if name != "feature_names_in_"}
+    named = {} if feature_names is None else {"feature_names_in_": feature_names}
+    estimator.__dict__ = {**kept, **learnt, **named}
+
+
 class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the estimators that release a mixture of Gaussians.
 
@@ -131,13 +138,9 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         columns: Columns,
     ) -> None:
         """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
-        self.mixture_, self.domain_, self.privacy_ = mixture, domain, report
-        self._settings = settings  # those of the fit, whatever set_params does afterwards
-        self.n_features_in_ = columns.n_features_in_
-        if columns.names is not None:
-            self.feature_names_in_ = columns.names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        learnt = {"mixture_": mixture, "domain_": domain, "privacy_": report}
+        learnt["_settings"] = settings  # those of the fit, whatever set_params does afterwards
+        set_at_once(self, {**learnt, "n_features_in_": columns.n_features_in_}, columns.names)
 
     def _to_document(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse._plain_data import fields, number, of_type, rebuild
+from dpmorse._plain_data import fields, number, numbers, of_type, rebuild
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy.budget import Budget
@@ -35,7 +35,7 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
 def domain_from_dict(content: object, n_features: int) -> Domain:
     """Rebuild a domain; it is checked like a caller's bounds."""
     parts = fields("domain", content, "lower", "upper", "radius")
-    bounds = parts["lower"], parts["upper"]
+    bounds = [numbers(f"domain.{side}", parts[side], n_features) for side in ("lower", "upper")]
     return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
 
 

@@ -167,11 +167,16 @@ def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, fl
 def _same_releases(plan: Rounds, report: PrivacyReport) -> bool:
     """Compare what was released with what the parameters plan, up to rounding between platforms."""
     planned = plan.events
-    return len(planned) == len(report.events) and all(
-        (a.n_draws, a.neighboring) == (b.n_draws, b.neighboring)
-        and math.isclose(a.rho, b.rho, rel_tol=1e-6)
-        and math.isclose(a.smallest_scale, b.smallest_scale, rel_tol=1e-6)
-        for a, b in zip(planned, report.events, strict=True)
+    return len(planned) == len(report.events) and all(map(_same_release, planned, report.events))
+
+
+def _same_release(a: ReleaseEvent, b: ReleaseEvent) -> bool:
+    numbers = ((a.rho, b.rho), (a.smallest_scale, b.smallest_scale), (a.pure_epsilon, b.pure_epsilon))
+    return (
+        (a.name, a.noise, a.n_draws, a.neighboring) == (b.name, b.noise, b.n_draws, b.neighboring)
+        and set(a.noise_stddev) == set(b.noise_stddev)
+        and all(math.isclose(x, y, rel_tol=1e-6) for x, y in numbers)
+        and all(math.isclose(a.noise_stddev[k], b.noise_stddev[k], rel_tol=1e-6) for k in a.noise_stddev)
     )
 
 

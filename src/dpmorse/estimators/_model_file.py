@@ -8,15 +8,16 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-from dpmorse import _atomic
+from dpmorse import _atomic, _plain_data
 from dpmorse.exceptions import ModelFormatError
 
 FORMAT = "dpmorse-model"
 VERSION = 1
 LARGEST_FILE = 64 << 20
 _LARGEST_STRUCTURE = 1 << 16
+_MOST_VALUES = 1 << 22
 
 
 def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
@@ -35,11 +36,13 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a document and check everything that does not depend on the estimator."""
     with open(path, "rb") as file:
-        data = file.read(LARGEST_FILE + 1)
+        data = _atomic.read_bytes(file, LARGEST_FILE)
     if len(data) > LARGEST_FILE:
         raise ModelFormatError(f"the file is larger than {LARGEST_FILE} bytes.")
     if data.count(b"[") + data.count(b"{") > _LARGEST_STRUCTURE:  # lists cost far more memory than text
         raise ModelFormatError("the file holds more lists than any model.")
+    if data.count(b",") > _MOST_VALUES:  # and so do numbers
+        raise ModelFormatError("the file holds more numbers than any model.")
     document = _parse(data)
     if document.get("format") != FORMAT:
         raise ModelFormatError("this is not a dpmorse model file.")
@@ -52,7 +55,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _parse(data: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        document = _plain_data.parse_json(data)
     except (ValueError, RecursionError, OverflowError) as error:
         raise ModelFormatError(f"the file is not valid JSON: {str(error)[:120]}") from None
     if not isinstance(document, dict):
@@ -67,18 +70,6 @@ def _check_version(version: object) -> None:
         raise ModelFormatError(
             f"the file has version {version}; this dpmorse reads up to version {VERSION}. Upgrade dpmorse."
         )
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse duplicate keys: Python would keep the last one, so that one epsilon could hide another."""
-    merged = dict(pairs)
-    if len(merged) != len(pairs):
-        raise ValueError("a key appears twice")
-    return merged
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a finite number")
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
-from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records
+from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records, set_at_once
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
 from dpmorse.estimators._model_file import write_document
@@ -25,6 +25,15 @@ from dpmorse.records.base import Function
 from dpmorse.typing import FloatArray, IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
+
+
+def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
+    """Return the attributes that say which leaf is in which cluster."""
+    return {
+        "_leaf_labels": leaf_labels,
+        "component_labels_": leaf_labels[:n_components],
+        "n_clusters_": int(leaf_labels.max()) + 1,
+    }
 
 
 class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -113,7 +122,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         other = copy.copy(self)
         other.n_clusters = int(n_clusters)
         other._fitted = {**self._fitted, "n_clusters": other.n_clusters}  # noqa: SLF001 - a copy of self
-        other._set_labels(labels)  # noqa: SLF001 - a copy of self
+        other.__dict__.update(_labels_learnt(labels, self.mixture_.n_components))
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -144,21 +153,24 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str, chosen_for: int | None) -> None:
         """Set everything at once and last: a failed fit leaves no trace."""
         labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
-        self.base_, self.mixture_, self.privacy_ = base, base.mixture_, base.privacy_
-        self.merge_tree_, self.graph_ = tree, tree.graph
-        self.modes_, self.saddles_ = tree.modes, tree.saddles
-        self._fitted = {
-            "n_clusters": n_clusters,
-            "assign": self.assign,
-            "search": self.search,
-            "chosen_for": chosen_for,
+        learnt = {
+            "base_": base,
+            "mixture_": base.mixture_,
+            "privacy_": base.privacy_,
+            "merge_tree_": tree,
+            "graph_": tree.graph,
+            "modes_": tree.modes,
+            "saddles_": tree.saddles,
+            "_fitted": {
+                "n_clusters": n_clusters,
+                "assign": self.assign,
+                "search": self.search,
+                "chosen_for": chosen_for,
+            },
+            "n_features_in_": base.mixture_.n_features,
+            **_labels_learnt(labels, base.mixture_.n_components),
         }
-        self.n_features_in_ = base.mixture_.n_features
-        if hasattr(base, "feature_names_in_"):
-            self.feature_names_in_ = base.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self._set_labels(labels)
+        set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
 
     def _reachable(self, tree: MergeTree) -> int | str:
         """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
@@ -172,11 +184,6 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 stacklevel=3,
             )
         return int(min(self.n_clusters, tree.n_leaves))
-
-    def _set_labels(self, leaf_labels: IntArray) -> None:
-        self._leaf_labels = leaf_labels
-        self.component_labels_ = leaf_labels[: self.mixture_.n_components]
-        self.n_clusters_ = int(leaf_labels.max()) + 1
 
     def _each(self, X: Any, function: Function) -> Any:
         """Return a function of every record, as the base sees it."""

@@ -41,10 +41,17 @@ def event_from_dict(content: object) -> ReleaseEvent:
         rho=rho,
         n_draws=_count("event.n_draws", parts["n_draws"]),
         smallest_scale=_count("event.smallest_scale", parts["smallest_scale"]),
-        noise_stddev={str(block): number("event.noise_stddev", value) for block, value in stddev.items()},
+        noise_stddev={block: _stddev(value) for block, value in stddev.items()},
         noise=noise,
         pure_epsilon=_pure_epsilon(parts["pure_epsilon"], noise, rho),
     )
+
+
+def _stddev(value: object) -> float:
+    stddev = number("event.noise_stddev", value)
+    if stddev < 0:
+        raise ModelFormatError("event.noise_stddev is out of range.")
+    return stddev
 
 
 def _pure_epsilon(value: object, noise: Noise, rho: float) -> float:

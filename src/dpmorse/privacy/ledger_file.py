@@ -162,7 +162,7 @@ class FileLedger(Ledger):
 
     def _read(self, file: FileIO) -> Account:
         file.seek(0)
-        data = file.read(LARGEST_FILE + 1)
+        data = _atomic.read_bytes(file, LARGEST_FILE)  # a part of it would be a smaller spend
         if len(data) > LARGEST_FILE:
             raise InvalidParameterError(
                 f"{self._name!r} is larger than any budget file, {LARGEST_FILE} bytes."

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from dpmorse._plain_data import parse_json
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.event_records import event_from_dict, event_to_dict
@@ -147,7 +148,7 @@ def _checksum(content: Mapping[str, Any], previous: str) -> str:
 def _checked(line: bytes, previous: str) -> tuple[dict[str, Any], str]:
     """Return the content of a line and its checksum."""
     try:
-        content = json.loads(line.decode())
+        content = parse_json(line)
         checksum = content.pop("checksum")
         expected = _checksum(content, previous)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -18,6 +18,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
+from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
 
 _KINDS = {
@@ -34,11 +35,10 @@ _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 ENDINGS = (*_KINDS, *(f".csv{packed}" for packed in _COMPRESSIONS))
 """How the names of data files end; in a folder, other files are none."""
 
+_LARGEST_HEADER = 1 << 20
 _BATCH_BYTES = 16 << 20
 _BLOCK_BYTES = 8 << 20  # of text, about as many rows
-_READ_BYTES = (
-    1 << 20
-)  # read at a time, for each column: a whole column of a large group may not fit in memory
+_READ_BYTES = 1 << 20  # of each column: all of a large group may not fit in memory
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
@@ -97,8 +97,11 @@ class DataFile:
     def _csv_header(self) -> list[tuple[str, Any]]:
         """Read the first line; the bytes behind it are not decoded."""
         with self._bytes()[1] as stream:
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-            names = next(csv.reader(text, delimiter=self.separator), [])
+            start = _atomic.read_bytes(stream, _LARGEST_HEADER)  # a packed file can hold an endless line
+        text = io.TextIOWrapper(io.BytesIO(start), encoding="utf-8-sig", errors="surrogateescape", newline="")
+        names = next(csv.reader(text, delimiter=self.separator), [])
+        if len(start) > _LARGEST_HEADER and not text.read(1):
+            raise InvalidParameterError(f"the first line of {self.path!r} is too long for names of columns.")
         if not names or any("\udc80" <= character <= "\udcff" for name in names for character in name):
             raise InvalidParameterError(f"{self.path!r} must begin with the names of its columns, in UTF-8.")
         _refuse_data_as_names(self.path, names)
@@ -149,7 +152,9 @@ class DataFile:
         with pa.OSFile(self.path) as file:
             reader = pa.ipc.open_file(file, options=wanted)
             for i in range(reader.num_record_batches):
-                yield reader.get_batch(i).select(columns), (i + 1) / reader.num_record_batches
+                batch = reader.get_batch(i).select(columns)
+                batch.validate(full=True)  # a damaged file can state more values than there are bytes
+                yield batch, (i + 1) / reader.num_record_batches
 
 
 def rows_of_a_batch(n_columns: int) -> int:

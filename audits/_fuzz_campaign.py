@@ -1,0 +1,94 @@
+"""Fuzzing in processes of their own: one that dies is a finding, and the next goes on behind it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audits._fuzz_corpus import make_corpus
+from audits._fuzz_worker import PROGRESS
+
+_ROOT = Path(__file__).parents[1]
+_MOST_DEATHS = 20
+_ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}  # matrices are tiny; threads would only spin
+
+
+@dataclass
+class Campaign:
+    """What many hostile files of one kind came to.
+
+    Attributes
+    ----------
+    target : str
+        What read them.
+    n_files : int
+        How many were read.
+    answers : Counter
+        How many were refused and how many accepted, because they still mean what they say.
+    findings : list of dict
+        Seeds and errors of those that did something else.
+    peak_bytes : int
+        Most memory that reading took beyond what the process had.
+    """
+
+    target: str
+    n_files: int
+    answers: Counter[str] = field(default_factory=Counter)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    peak_bytes: int = 0
+
+
+def fuzz_in_processes(target: str, n: int, first_seed: int, corpus: Path) -> Campaign:
+    """Read ``n`` hostile files; a process that dies is replaced by one that begins behind the file."""
+    campaign, seed, deaths = Campaign(target, n), first_seed, 0
+    with tempfile.TemporaryDirectory() as folder:
+        while seed < first_seed + n and deaths < _MOST_DEATHS:
+            done = _run(target, corpus, Path(folder), seed, first_seed + n - seed)
+            if done.returncode == 0:
+                _add(campaign, json.loads(done.stdout))
+                break
+            deaths += 1
+            seed = _next_seed(Path(folder), seed)
+            campaign.findings.append({"seed": seed - 1, "error": _cause(done), "where": "the process"})
+    return campaign
+
+
+def prepare(folder: Path) -> Path:
+    """Make the valid files from which hostile ones are made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return make_corpus(folder).folder
+
+
+def _run(target: str, corpus: Path, folder: Path, seed: int, n: int) -> subprocess.CompletedProcess[str]:
+    (folder / PROGRESS).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "audits._fuzz_worker", target, *map(str, (corpus, folder, seed, n))]
+    paths = [str(_ROOT), str(_ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **_ONE_THREAD}
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=_ROOT, env=environment)
+
+
+def _next_seed(folder: Path, seed: int) -> int:
+    """Return the seed behind the one that was being read when a process died."""
+    progress = folder / PROGRESS
+    return (int(progress.read_text()) + 2) if progress.exists() else seed + 1
+
+
+def _cause(done: subprocess.CompletedProcess[str]) -> str:
+    if done.returncode < 0:
+        return f"the process died of {signal.Signals(-done.returncode).name}"
+    return f"the process ended with {done.returncode}: {done.stderr[-300:]}"
+
+
+def _add(campaign: Campaign, outcome: dict[str, Any]) -> None:
+    campaign.answers.update(outcome["answers"])
+    campaign.findings += outcome["findings"]
+    campaign.peak_bytes = max(campaign.peak_bytes, outcome["peak_bytes"])

@@ -1,0 +1,155 @@
+"""A process that reads hostile files, many of them, under guard.
+
+    python -m audits._fuzz_worker TARGET CORPUS FOLDER FIRST_SEED N
+
+prints one JSON object. Guards: an audit hook that notices code, processes and connections; a limit on memory
+for files that must not need any; an alarm for whatever does not end.
+"""
+
+import json
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audits._fuzz_corpus import Corpus
+from audits._fuzz_targets import TARGETS
+from audits._mutation import CANARY
+
+PROGRESS = "progress"
+"""Holds the last seed that was survived."""
+
+SECONDS_EACH = 30
+MOST_EXTRA_BYTES = 64 << 20
+_LIMITED = {"models", "budgets"}
+_FORBIDDEN = (
+    "compile", "exec", "marshal", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "pickle",
+    "socket", "subprocess", "urllib", "webbrowser",
+)  # fmt: skip
+
+
+@dataclass
+class Outcome:
+    """What a number of hostile files came to."""
+
+    answers: dict[str, int] = field(default_factory=dict)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    peak_bytes: int = 0
+
+
+class Hang(BaseException):
+    """A file whose reading did not end."""
+
+
+class Guard:
+    """Notices what must not happen while a file is read."""
+
+    def __init__(self) -> None:
+        self.watching = False
+        self.seen: list[str] = []
+        sys.addaudithook(self._notice)
+
+    def _notice(self, event: str, _: object) -> None:
+        forbidden = self.watching and (event in _FORBIDDEN or event.partition(".")[0] in _FORBIDDEN)
+        if forbidden and not _by_the_installation():
+            self.seen.append(event)
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Watch while a file is read; say what was seen, or that it did not end."""
+        self.seen.clear()
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_EACH)
+        self.watching = True
+        try:
+            yield
+        finally:
+            self.watching = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        assert not self.seen, f"reading a file did this: {self.seen[:5]}"
+
+
+def fuzz(name: str, corpus: Corpus, folder: Path, first_seed: int, n: int) -> Outcome:
+    """Read ``n`` hostile files, one for each seed."""
+    signal.signal(signal.SIGALRM, _on_alarm)
+    os.chdir(folder)
+    target, guard, answers, outcome = TARGETS[name](corpus), Guard(), Counter[str](), Outcome()
+    _warm_up(target, folder)
+    if name in _LIMITED:
+        _limit_memory()
+    warnings.simplefilter("error")  # a warning about a hostile file would be an error to some callers
+    before = _peak()
+    for seed in range(first_seed, first_seed + n):
+        case = target.make(np.random.default_rng(seed))
+        path = folder / getattr(case, "name", "case.json")
+        path.write_bytes(case.content)
+        try:
+            with guard.watch():
+                answers[target.check(case, path)] += 1
+        except (Exception, Hang) as error:  # noqa: BLE001 - all of them are findings
+            outcome.findings.append(_described(seed, error))
+        (folder / PROGRESS).write_text(str(seed))
+    if (folder / CANARY).exists():
+        outcome.findings.append({"seed": first_seed, "error": "a file was run as code", "where": ""})
+    outcome.answers, outcome.peak_bytes = dict(answers), _peak() - before
+    return outcome
+
+
+def _warm_up(target: Any, folder: Path) -> None:
+    """Load what is loaded on first use, so that the guards see only what files do."""
+    if hasattr(target, "warm_up"):
+        target.warm_up()
+    for seed in range(10**9, 10**9 + 5):
+        case = target.make(np.random.default_rng(seed))
+        path = folder / getattr(case, "name", "case.json")
+        path.write_bytes(case.content)
+        try:
+            target.check(case, path)
+        except Exception:  # noqa: BLE001, S112 - the loop that counts will find it again
+            continue
+
+
+def _described(seed: int, error: BaseException) -> dict[str, Any]:
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
+    return {"seed": seed, "error": f"{type(error).__name__}: {error}"[:400], "where": where}
+
+
+def _by_the_installation() -> bool:
+    """Say whether this is an import of an installed module, or numba reading the code it compiled."""
+    names = (frame.f_code.co_filename for frame, _ in traceback.walk_stack(None))
+    return any("importlib" in name or f"{os.sep}numba{os.sep}" in name for name in names)
+
+
+def _on_alarm(*_: object) -> None:
+    raise Hang(f"not done after {SECONDS_EACH} seconds")
+
+
+def _limit_memory() -> None:
+    """Let the process have so much more memory than it has now, where the system can tell."""
+    import resource
+
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        now = int(pages.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + MOST_EXTRA_BYTES, resource.RLIM_INFINITY))
+
+
+def _peak() -> int:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+if __name__ == "__main__":
+    wanted, corpus_folder, work_folder, first, count = sys.argv[1:]
+    found = fuzz(wanted, Corpus(Path(corpus_folder)), Path(work_folder), int(first), int(count))
+    print(json.dumps(asdict(found)))
