@@ -1,13 +1,14 @@
 """What the outcome of an attack proves: lower bounds on privacy loss that hold with a stated confidence.
 
-An attacker who says "present" with probability ``alpha`` where a record is absent and with ``power`` where it is
-there refutes every promise that both cannot keep:
+An attacker who says "present" with probability ``alpha`` where a record is absent and with ``power`` where
+it is there refutes every promise that both cannot keep:
 
 * mu-GDP (Dong, Roth and Su 2022) allows at most ``power = Phi(Phi^-1(alpha) + mu)``;
-* (epsilon, delta)-DP allows at most ``power = e^epsilon alpha + delta``, and the same with both errors exchanged.
+* (epsilon, delta)-DP allows at most ``power = e^epsilon alpha + delta``, and the same with the errors
+  exchanged.
 
-Both rates are known from runs only; the bounds of Clopper and Pearson (1934), each with half the error that the
-confidence leaves, hold for any number of runs.
+Both rates are known from runs only; the bounds of Clopper and Pearson (1934), each with half the error that
+the confidence leaves, hold for any number of runs.
 """
 
 import math
@@ -51,7 +52,7 @@ def upper_rate(successes: int, trials: int, error: float) -> float:
 
 
 def certified_mu(errors: Errors, confidence: float) -> float:
-    """Return a mu below which no mu-GDP mechanism, but with probability ``1 - confidence``, errs so little."""
+    """Return a mu below which no mu-GDP mechanism errs so little, but with probability 1 - confidence."""
     power, alpha = errors.least_power(confidence), errors.most_false_positives(confidence)
     if power <= 0 or alpha >= 1:
         return 0.0

@@ -77,4 +77,4 @@ def far_records(estimator: Any, n_features: int) -> FloatArray:
     axis = np.eye(n_features)[0]
     one = np.ones(n_features)
     scaled = np.array([one, -one, alternating, -alternating, axis, -axis, 0.4 * one, 0 * one])
-    return domain.centre + domain.half_width * scaled
+    return np.asarray(domain.centre + domain.half_width * scaled)

@@ -48,7 +48,7 @@ class Pair:
         if isinstance(self.planned, PlannedChoice):
             return self._scores_of_choices(mechanism, self.planned, runs, neighbour=neighbour)
         differs = self.exact != self.neighbour  # the other entries have the same noise on both datasets
-        batch = max(1, _LARGEST_BATCH // max(1, np.count_nonzero(differs)))
+        batch = max(1, _LARGEST_BATCH // max(1, int(np.count_nonzero(differs))))
         return np.concatenate(
             [
                 self._scores_of_sums(

@@ -29,19 +29,19 @@ def audit_mechanism(
 ) -> AuditResult:
     """Attack one mechanism with the exact likelihood ratio of its releases.
 
-    Draws ``runs`` releases of each of two datasets through ``Mechanism``, scores each by the log-likelihood ratio
-    under the planned law of the noise, and certifies what the best threshold proves. By the lemma of Neyman
-    and Pearson no attacker does better if the noise follows the plan; if it does not, the bound holds all the
-    same.
+    Draws ``runs`` releases of each of two datasets through ``Mechanism``, scores each by the log-likelihood
+    ratio under the planned law of the noise, and certifies what the best threshold proves. By the lemma of
+    Neyman and Pearson no attacker does better if the noise follows the plan; if it does not, the bound
+    holds all the same.
 
     Parameters
     ----------
     planned : PlannedRelease or PlannedChoice
-        What is released and what it is said to cost; the claim is that of its event: mu for Gaussian noise and
-        for choices, epsilon for Laplace noise.
+        What is released and what it is said to cost; the claim is that of its event: mu for Gaussian noise
+        and for choices, epsilon for Laplace noise.
     exact, neighbour : ndarray of int64
-        What the mechanism is asked to release on two neighbouring datasets. The claim must hold for every such
-        pair; the worst one makes the audit tight.
+        What the mechanism is asked to release on two neighbouring datasets. The claim must hold for every
+        such pair; the worst one makes the audit tight.
     runs : int, default=100000
         Releases of each dataset.
     confidence : float, default=0.95
@@ -100,7 +100,8 @@ def checked_runs(runs: object) -> int:
     number = _validate.positive_int(runs=runs)
     if number < _FEWEST_RUNS:
         raise InvalidParameterError(
-            f"runs must be at least {_FEWEST_RUNS}, got {number}: fewer certify nothing. 100000 is a good number."
+            f"runs must be at least {_FEWEST_RUNS}, got {number}: fewer certify nothing. "
+            "100000 is a good number."
         )
     return number
 

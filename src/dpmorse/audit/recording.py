@@ -1,7 +1,8 @@
 """A fit that is watched: what it asks of its records, and what it is told.
 
-Given the same answers, a fit must ask the same questions whatever its records are: questions are functions of
-public and of released values. What differs between two neighbouring datasets is then the exact answers, one by one.
+Given the same answers, a fit must ask the same questions whatever its records are: questions are functions
+of public and of released values. What differs between two neighbouring datasets is then the exact answers,
+one by one.
 """
 
 import pickle
@@ -48,7 +49,8 @@ class WatchedMechanism(Mechanism):
     def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
         """Release sums."""
         answer = super().release(exact, planned) if self.earlier is None else self._repeated(planned)
-        return self._noted(exact, planned, answer)
+        noted: IntArray = self._noted(exact, planned, answer)
+        return noted
 
     def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
         """Choose an option."""

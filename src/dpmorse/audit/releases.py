@@ -63,18 +63,18 @@ def audit_releases(
     """Attack everything a fit releases, as an attacker who knows all records but one.
 
     A fit is watched on invented records. It is then repeated with one record more (or another one, under
-    "replace-one"), while it is given the answers of the first fit: how far that moves the exact answer to each
-    question is known exactly, and no question may differ. Noise for all releases of sums is drawn again and
-    again, and the likelihood ratio of all of them together certifies a bound on what they cost.
+    "replace-one"), while it is given the answers of the first fit: how far that moves the exact answer to
+    each question is known exactly, and no question may differ. Noise for all releases of sums is drawn again
+    and again, and the likelihood ratio of all of them together certifies a bound on what they cost.
 
     Parameters
     ----------
     estimator : estimator
-        Any private estimator of the library, or a base of your own that derives from ``PrivateFit``. It is not
-        fitted, and its ledger is not touched.
+        Any private estimator of the library, or a base of your own that derives from ``PrivateFit``. It is
+        not fitted, and its ledger is not touched.
     X : ndarray of shape (n_samples, n_features), optional
-        **Invented** records: the result is computed from exact sums and is no private release. By default 2000
-        records in a few groups.
+        **Invented** records: the result is computed from exact sums and is no private release. By default
+        2000 records in a few groups.
     neighbours : ndarray of shape (n, n_features), optional
         Records of which the one that is easiest to notice is added; under "replace-one" the first of them is
         replaced by one of the others. By default corners and faces of the bounds.
@@ -178,9 +178,7 @@ def _scores(pairs: Sequence[Pair], mechanism: Mechanism, runs: int, *, neighbour
 
 def _claim(neighbours: Neighbours, budget: Budget) -> Claim:
     """Return what the ledger says about the sums; choices are compared exactly, one by one."""
-    sums = Composition.of(
-        event for event in neighbours.transcript.events if event.noise is not Noise.CHOICE
-    )
+    sums = Composition.of(event for event in neighbours.transcript.events if event.noise is not Noise.CHOICE)
     if budget.is_pure:
         return Claim(Unit.EPSILON, sums.pure_epsilon)
     return Claim(Unit.MU, math.sqrt(2 * sums.gaussian_rho))
@@ -192,7 +190,7 @@ def _problems(neighbours: Neighbours, budget: Budget) -> Iterable[str]:
     if spent > budget.epsilon:
         yield f"the ledger says epsilon = {spent:.6g}, more than the budget of {budget.epsilon:g}."
     if len(transcript.events) != len(transcript.asked):
-        yield f"{len(transcript.asked)} releases were made and {len(transcript.events)} written to the ledger."
+        yield f"{len(transcript.asked)} releases were made, {len(transcript.events)} are in the ledger."
     for pair in neighbours.pairs:
         if pair.moved > _ROUNDING:
             yield f"'{pair.planned.event.name}' moves by {pair.moved:.4g} times what its event pays for."

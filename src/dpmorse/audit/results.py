@@ -137,7 +137,7 @@ class AuditResult:
         lines = [
             f"{self.subject}: {'passed' if self.passed else 'FAILED'}",
             f"  claimed    {unit} <= {self.claimed:.4g}{at_delta}",
-            f"  certified  {unit} >= {self.certified:.4g} with confidence {self.confidence:g} "
-            f"({self.attack}, {self.runs} runs)",
+            f"  certified  {unit} >= {self.certified:.4g} with confidence {self.confidence:g}",
+            f"  by         {self.attack}, {self.runs} runs",
         ]
         return "\n".join([*lines, *(f"  problem    {problem}" for problem in self.problems)])
