@@ -42,7 +42,7 @@ class Scores:
         present, absent = np.sort(self.present), np.sort(self.absent)
         missed = np.searchsorted(present, thresholds) / len(present)
         alarms = 1 - np.searchsorted(absent, thresholds) / len(absent)
-        return alarms.astype(np.float64), missed.astype(np.float64)
+        return np.append(alarms, 0.0), np.append(missed, 1.0)
 
 
 def best_errors(scores: Scores, certify: Certify) -> Errors:

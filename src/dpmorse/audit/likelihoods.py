@@ -26,6 +26,11 @@ class Pair:
                 "exact and neighbour must be vectors of one length, got shapes "
                 f"{self.exact.shape} and {self.neighbour.shape}."
             )
+        if isinstance(self.planned, PlannedRelease) and self.planned.scales.shape != self.exact.shape:
+            raise InvalidParameterError(
+                f"exact and neighbour must have the {self.planned.scales.size} values of the planned release, "
+                f"got {self.exact.size}."
+            )
 
     @property
     def is_choice(self) -> bool:

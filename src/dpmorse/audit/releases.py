@@ -120,7 +120,6 @@ def audit_releases(
         details={
             "neighboring": budget.neighboring.value,
             "epsilon": Composition.of(worst.transcript.events).epsilon(budget.delta),
-            "delta": budget.delta,
             "moved": [[pair.planned.event.name, pair.moved] for pair in worst.pairs],
         },
     )
@@ -181,7 +180,7 @@ def _claim(neighbours: Neighbours, budget: Budget) -> Claim:
     sums = Composition.of(event for event in neighbours.transcript.events if event.noise is not Noise.CHOICE)
     if budget.is_pure:
         return Claim(Unit.EPSILON, sums.pure_epsilon)
-    return Claim(Unit.MU, math.sqrt(2 * sums.gaussian_rho))
+    return Claim(Unit.MU, math.sqrt(2 * sums.gaussian_rho), budget.delta)
 
 
 def _problems(neighbours: Neighbours, budget: Budget) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """What an audit says: a claim, what was certified against it, and how."""
 
 import json
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -10,6 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from dpmorse.audit.attacks import Scores, best_errors
 from dpmorse.audit.bounds import Errors, certified_epsilon, certified_mu
+from dpmorse.privacy.accounting import gaussian_epsilon
 from dpmorse.typing import FloatArray
 
 
@@ -27,12 +29,26 @@ class Claim:
     unit: Unit
     value: float
     delta: float = 0.0
+    """For mu: at which epsilons are stated beside it."""
 
     def certify(self, errors: Errors, confidence: float) -> float:
         """Return what the errors of an attacker prove, in the unit of the claim."""
         if self.unit is Unit.MU:
             return certified_mu(errors, confidence)
         return certified_epsilon(errors, confidence, self.delta)
+
+    def as_epsilon(self, value: float) -> float:
+        """Return what a value in the unit of the claim is as epsilon at ``delta``."""
+        if self.unit is Unit.EPSILON:
+            return value
+        return gaussian_epsilon(value, self.delta) if self.delta else math.inf * bool(value)
+
+    def in_words(self, value: float, relation: str) -> str:
+        """Return a value of the claim's unit, and beside a mu the epsilon of such a Gaussian mechanism."""
+        if self.unit is Unit.EPSILON:
+            return f"epsilon {relation} {value:.4g} at delta = {self.delta:g}"
+        beside = f" (epsilon {relation} {self.as_epsilon(value):.4g} at delta = {self.delta:g})"
+        return f"mu {relation} {value:.4g}{beside if self.delta else ''}"
 
     def fewest_misses(self, false_positives: FloatArray) -> FloatArray:
         """Return the lowest rate of false negatives that the claim allows (the trade-off function)."""
@@ -111,9 +127,10 @@ class AuditResult:
         return self.certified <= self.claimed and not self.problems
 
     @property
-    def fewest_misses(self) -> FloatArray:
-        """The rate of false negatives that the claim allows at each of ``false_positives``."""
-        return self.claim.fewest_misses(self.false_positives)
+    def claimed_curve(self) -> tuple[FloatArray, FloatArray]:
+        """Rates of false positives, and the lowest rates of false negatives that the claim allows."""
+        levels = np.linspace(0, 1, 401)
+        return levels, self.claim.fewest_misses(levels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the picture as plain data, ready for JSON."""
@@ -122,8 +139,10 @@ class AuditResult:
             "attack": self.attack,
             "unit": self.claim.unit.value,
             "claimed": self.claimed,
-            "delta": self.claim.delta,
             "certified": self.certified,
+            "delta": self.claim.delta,
+            "claimed_epsilon": _finite(self.claim.as_epsilon(self.claimed)),
+            "certified_epsilon": _finite(self.claim.as_epsilon(self.certified)),
             "confidence": self.confidence,
             "runs": self.runs,
             "passed": self.passed,
@@ -132,12 +151,15 @@ class AuditResult:
         }
 
     def __str__(self) -> str:
-        unit = self.claim.unit.value
-        at_delta = f" at delta = {self.claim.delta:g}" if self.claim.unit is Unit.EPSILON else ""
+        claim = self.claim
         lines = [
             f"{self.subject}: {'passed' if self.passed else 'FAILED'}",
-            f"  claimed    {unit} <= {self.claimed:.4g}{at_delta}",
-            f"  certified  {unit} >= {self.certified:.4g} with confidence {self.confidence:g}",
+            f"  claimed    {claim.in_words(self.claimed, '<=')}",
+            f"  certified  {claim.in_words(self.certified, '>=')}, with confidence {self.confidence:g}",
             f"  by         {self.attack}, {self.runs} runs",
         ]
         return "\n".join([*lines, *(f"  problem    {problem}" for problem in self.problems)])
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

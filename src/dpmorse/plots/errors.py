@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-
 from dpmorse.plots._drawing import LINE_COLOUR, axes
 from dpmorse.typing import FloatArray
 
@@ -19,15 +17,15 @@ class AuditDisplay:
     ----------
     false_positives, false_negatives : ndarray
         Rates at many thresholds.
-    fewest_misses : ndarray
-        The lowest rate of false negatives that the claim allows at each rate of false positives.
+    claimed_curve : pair of ndarray
+        Rates of false positives, and the lowest rates of false negatives that the claim allows.
     title, claim : str
         What was attacked, and what is claimed about it.
     """
 
     false_positives: FloatArray
     false_negatives: FloatArray
-    fewest_misses: FloatArray
+    claimed_curve: tuple[FloatArray, FloatArray]
     title: str
     claim: str
     ax_: Any = field(default=None, init=False, repr=False)
@@ -41,7 +39,7 @@ class AuditDisplay:
         return cls(
             result.false_positives,
             result.false_negatives,
-            result.fewest_misses,
+            result.claimed_curve,
             f"{result.subject}: {certified}",
             f"claim: {unit} <= {result.claimed:.3g}",
         )
@@ -49,11 +47,10 @@ class AuditDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes(ax)
-        order = np.argsort(self.false_positives)
-        alarms = self.false_positives[order]
-        self.ax_.fill_between(alarms, 0, self.fewest_misses[order], color="0.9")
-        self.ax_.plot(alarms, self.fewest_misses[order], color=LINE_COLOUR, label=self.claim)
-        self.ax_.plot(alarms, self.false_negatives[order], color="tab:red", label="attacker")
+        levels, fewest = self.claimed_curve
+        self.ax_.fill_between(levels, 0, fewest, color="0.9")
+        self.ax_.plot(levels, fewest, color=LINE_COLOUR, label=self.claim)
+        self.ax_.plot(self.false_positives, self.false_negatives, color="tab:red", label="attacker")
         self.ax_.plot([0, 1], [1, 0], color="0.7", linestyle=":", label="guessing")
         self.ax_.set(xlabel="false positives", ylabel="false negatives", title=self.title)
         self.ax_.legend()
