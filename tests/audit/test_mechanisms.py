@@ -94,7 +94,7 @@ def test_datasets_with_the_same_answers_cannot_be_told_apart():
         (
             {"exact": np.zeros(3, np.int64), "neighbour": np.zeros(3, np.int64)},
             InvalidParameterError,
-            "4 values of the planned release, got 3",
+            "4 values of the plan, got 3",
         ),
         ({"runs": 5}, InvalidParameterError, "runs must be at least 100, got 5"),
         ({"confidence": 1.0}, InvalidParameterError, "confidence must lie strictly between 0 and 1"),

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from dpmorse.audit.bounds import Errors
 from dpmorse.typing import FloatArray
 
 _HELD_OUT = 0.2  # of the runs, for the choice of a threshold: what it certifies is flat near the best one
 _N_THRESHOLDS = 200
+_FAR = 11.0  # log odds of the outermost thresholds
 _N_POINTS = 101
 
 Certify = Callable[[Errors], float]
@@ -49,6 +51,6 @@ def best_errors(scores: Scores, certify: Certify) -> Errors:
     """Choose the threshold that certifies most on held-out runs, and return its errors on the others."""
     held_out, left = scores.split()
     pooled = np.concatenate([held_out.present, held_out.absent])
-    levels = np.linspace(0, 1, _N_THRESHOLDS)
+    levels = expit(np.linspace(-_FAR, _FAR, _N_THRESHOLDS))  # dense in the tails, where large epsilons show
     candidates = np.unique(np.quantile(pooled, levels, method="nearest"))
     return left.errors(max(candidates.tolist(), key=lambda threshold: certify(held_out.errors(threshold))))

@@ -28,7 +28,7 @@ class Pair:
             )
         if isinstance(self.planned, PlannedRelease) and self.planned.scales.shape != self.exact.shape:
             raise InvalidParameterError(
-                f"exact and neighbour must have the {self.planned.scales.size} values of the planned release, "
+                f"exact and neighbour must have the {self.planned.scales.size} values of the plan, "
                 f"got {self.exact.size}."
             )
 
