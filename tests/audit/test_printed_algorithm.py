@@ -26,7 +26,7 @@ def test_clipping_the_mean_does_not_help():
     """One round that claims mu = 0.2, with a record opposite to 2000 others."""
     result = cross(2, runs=200_000)
     assert result.claimed == pytest.approx(0.204, abs=1e-3)
-    assert result.certified > 2 * result.claimed
+    assert result.certified > 1.5 * result.claimed
     assert not result.passed
 
 

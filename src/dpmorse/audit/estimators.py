@@ -9,9 +9,9 @@ from dpmorse import _validate
 from dpmorse.audit.attacks import Scores
 from dpmorse.audit.bounds import one_run_epsilon
 from dpmorse.audit.canaries import Canaries
-from dpmorse.audit.invented import n_columns, parameter, public_box
+from dpmorse.audit.invented import check_is_estimator, n_columns, parameter, public_box
 from dpmorse.audit.results import AuditResult, Claim, Unit
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Neighboring
 from dpmorse.typing import BoolArray, FloatArray
 
@@ -74,7 +74,7 @@ def audit_estimator(
     True
     """
     confidence = _validate.open_unit_interval(confidence=confidence)
-    _check(estimator)
+    check_is_estimator(estimator)
     n_canaries = _checked_number(n_canaries)
     rng = np.random.default_rng(random_state)
     model = clone(estimator) if X is not None else _without_ledger(clone(estimator))
@@ -136,15 +136,6 @@ def _without_ledger(model: Any) -> Any:
     """Take the ledger of real fits away: nothing real is spent."""
     ledgers = [name for name in model.get_params(deep=True) if name in {"ledger", "base__ledger"}]
     return model.set_params(**dict.fromkeys(ledgers))
-
-
-def _check(estimator: Any) -> None:
-    methods = (getattr(estimator, name, None) for name in ("fit", "get_params", "set_params"))
-    if isinstance(estimator, type) or not all(callable(method) for method in methods):
-        raise InvalidTypeError(
-            f"estimator must be an unfitted private estimator, got {_validate.describe(estimator)}. "
-            "For instance: DPMorse(epsilon=1.0, bounds=(-1, 1))."
-        )
 
 
 def _checked_number(n_canaries: object) -> int:

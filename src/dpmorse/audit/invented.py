@@ -16,6 +16,16 @@ _N_GROUPS = 4
 _SPREAD = 0.08  # of a group, as a part of the half-width of the bounds
 
 
+def check_is_estimator(estimator: Any) -> None:
+    """Refuse what cannot be fitted."""
+    methods = (getattr(estimator, name, None) for name in ("fit", "get_params", "set_params"))
+    if isinstance(estimator, type) or not all(callable(method) for method in methods):
+        raise InvalidTypeError(
+            f"estimator must be a private estimator, got {_validate.describe(estimator)}. "
+            "For instance: DPMorse(epsilon=1.0, bounds=(-1, 1))."
+        )
+
+
 def parameter(estimator: Any, name: str) -> Any:
     """Return a parameter of an estimator, or of the base inside it."""
     parameters = estimator.get_params(deep=True)
@@ -24,11 +34,6 @@ def parameter(estimator: Any, name: str) -> Any:
 
 def base_of(estimator: Any, n_features: int) -> PrivateFit:
     """Return the unfitted base that releases what an estimator is made of."""
-    if not hasattr(estimator, "get_params"):
-        raise InvalidTypeError(
-            f"estimator must be a private estimator, got {_validate.describe(estimator)}. "
-            "For instance: DPMoGHard(5, epsilon=1.0, bounds=(-1, 1))."
-        )
     base = estimator
     if hasattr(estimator, "_unfitted_base"):
         base = estimator._unfitted_base(np.empty((0, n_features)))  # noqa: SLF001 - what fit does first

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from dpmorse import _validate
 from dpmorse.audit.attacks import Scores
-from dpmorse.audit.invented import base_of, far_records, invented_records
+from dpmorse.audit.invented import base_of, check_is_estimator, far_records, invented_records
 from dpmorse.audit.likelihoods import Pair
 from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
 from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, watched_fit
@@ -43,6 +43,8 @@ class Neighbours:
     @property
     def moved(self) -> float:
         """How far all sums move, as a part of what is paid for them together."""
+        if not self.sums:
+            return 0.0
         if any(pair.planned.event.noise is Noise.LAPLACE for pair in self.sums):
             paid = math.fsum(pair.planned.event.pure_epsilon for pair in self.sums)
             return math.fsum(pair.moved * pair.planned.event.pure_epsilon for pair in self.sums) / paid
@@ -101,6 +103,7 @@ def audit_releases(
     >>> result.passed, 0.9 < result.certified / result.claimed
     (True, True)
     """
+    check_is_estimator(estimator)
     runs, confidence = checked_runs(runs), _validate.open_unit_interval(confidence=confidence)
     noise = sampler or NativeSampler(SystemBytes())
     records = invented_records(estimator, n_features) if X is None else np.asarray(X, dtype=np.float64)
@@ -120,6 +123,7 @@ def audit_releases(
         details={
             "neighboring": budget.neighboring.value,
             "epsilon": Composition.of(worst.transcript.events).epsilon(budget.delta),
+            "moved_together": worst.moved,
             "moved": [[pair.planned.event.name, pair.moved] for pair in worst.pairs],
         },
     )
