@@ -135,11 +135,11 @@ def worst_neighbours(
     """Watch a fit and its repetitions on neighbouring datasets; return the neighbour that is noticed most."""
     budget = budget_of(base, X.shape[1])
     replaced = budget.neighboring is Neighboring.REPLACE_ONE
-    first = np.vstack([X, candidates[:1]]) if replaced else X
+    first = np.vstack([candidates[:1], X]) if replaced else X
     others = candidates[1:] if replaced else candidates
     transcript = watched_fit(base, first, sampler)
     found = [
-        _compared(base, np.vstack([X, np.repeat(other[None], budget.rows, axis=0)]), transcript, sampler)
+        _compared(base, np.vstack([np.repeat(other[None], budget.rows, axis=0), X]), transcript, sampler)
         for other in others
     ]
     with_problems = [neighbours for neighbours in found if neighbours.problems]
