@@ -26,6 +26,7 @@ SECTIONS: tuple[str, ...] = (
     "mutants",
     "precision",
     "sampler_law",
+    "sensitivity",
 )
 """Modules of this package, in the order of the page."""
 

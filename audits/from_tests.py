@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "audit"))
 import audited_bases
 import precision_attack
 import printed_algorithm
+import sensitivity_search
 import worst_pairs
 
-__all__ = ["audited_bases", "precision_attack", "printed_algorithm", "worst_pairs"]
+__all__ = ["audited_bases", "precision_attack", "printed_algorithm", "sensitivity_search", "worst_pairs"]

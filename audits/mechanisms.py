@@ -16,8 +16,8 @@ _HEADER = ("mechanism", "relation", "claim", "cases", "runs each", "certified, l
 def run(effort: Effort) -> Findings:
     """Audit all mechanisms; choices, which are drawn one by one, with fewer runs."""
     runs = effort.pick(quick=20_000, full=1_000_000)
-    runs_of_choices = effort.pick(quick=1000, full=100_000)
-    sums = [*worst_pairs.all_moments(every=not effort.quick), *worst_pairs.all_others()]
+    runs_of_choices = effort.pick(quick=1000, full=50_000)
+    sums = [*worst_pairs.all_moments(n_options=effort.pick(quick=1, full=4)), *worst_pairs.all_others()]
     plan = [(make, runs) for make in sums] + [(make, runs_of_choices) for make in worst_pairs.all_choices()]
     found: dict[tuple[str, ...], list[tuple[AuditResult, float]]] = defaultdict(list)
     for seed, (make, n) in enumerate(plan):
@@ -76,7 +76,7 @@ def _is_tight(result: AuditResult, reached: float) -> bool:
 
 
 def _held(every: list[tuple[AuditResult, float]], effort: Effort) -> bool:
-    least = 0.8 if effort.quick else LEAST
+    least = 0.0 if effort.quick else LEAST  # few runs certify little
     return all(
         result.passed and (not _is_tight(result, reached) or result.certified >= least * result.claimed)
         for result, reached in every

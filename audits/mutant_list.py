@@ -320,8 +320,11 @@ OUR_OWN = (
         (
             Change(
                 f"{_KERNELS}:_quantise",
-                "offset = offset if offset < half else half",
-                "offset = half if offset >= half else offset",
+                "offset = offset if offset < half else half  # noqa: FURB136 - NaN must not pass, "
+                "see privacy.md\n"
+                "            offset = offset if offset > -half else -half  # noqa: FURB136",
+                "offset = half if offset >= half else offset\n"
+                "            offset = -half if offset <= -half else offset",
             ),
         ),
         ("tests/contracts/test_engines.py::test_nan_cannot_pass_the_clipping",),

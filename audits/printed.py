@@ -35,5 +35,6 @@ def run(effort: Effort) -> Findings:
         "noise, is attacked with the likelihood ratio of what it releases at delta = 1e-5, confidence "
         "0.95. It is kept in `tests/audit/printed_algorithm.py` for this."
     )
-    caught = all(result.certified >= LEAST for result in results.values()) and not opposite.passed
+    least = LEAST / 2 if effort.quick else LEAST  # few runs certify less
+    caught = all(result.certified >= least for result in results.values()) and not opposite.passed
     return Findings(text, Table(_HEADER, rows), passed=caught)

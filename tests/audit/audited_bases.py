@@ -35,11 +35,15 @@ def least_moved(kind, relation):
     return 0.8 if kind is PrivateGaussianMixture else MOVED[relation]
 
 
-def audited(estimator, *, runs, seed, confidence=0.999, n_candidates=4):
+def audited(estimator, *, runs, seed, confidence=0.999, n_candidates=4, n_features=2):
     """Audit all releases of a base on the worst of a few far records."""
-    neighbours = far_records(estimator, 2)[:n_candidates]
     return audit_releases(
-        estimator, neighbours=neighbours, runs=runs, confidence=confidence, sampler=seeded(seed)
+        estimator,
+        neighbours=far_records(estimator, n_features)[:n_candidates],
+        n_features=n_features,
+        runs=runs,
+        confidence=confidence,
+        sampler=seeded(seed),
     )
 
 

@@ -135,14 +135,17 @@ def choice(relation, mu):
     return Case("choice, replace-one", planned, np.array([0, limit]), np.array([limit, 0]))
 
 
-def all_moments(*, every):
-    """Return what makes the cases of moments: every combination, or all kinds with each option in turn."""
+def all_moments(n_options=8):
+    """Return what makes the cases of moments: all kinds, each with so many of the eight combinations of options."""
     options = list(itertools.product([False, True], repeat=3))
     found = []
     for i, (kind, relation, mu) in enumerate(itertools.product(SecondMoments, RELATIONS, MUS)):
-        for ball, residuals, soft in options if every else [options[(i + i // 8) % 8]]:
+        turned = options[(i + i // 8) % 8 :] + options[: (i + i // 8) % 8]
+        for ball, residuals, soft in turned[:: 8 // n_options]:
             found.append(partial(moments, kind, relation, mu, ball=ball, residuals=residuals, soft=soft))
-    return found + [partial(one_cell, *case) for case in itertools.product(SecondMoments, MUS[: 1 + every])]
+    return found + [
+        partial(one_cell, *case) for case in itertools.product(SecondMoments, MUS[: 1 + (n_options > 1)])
+    ]
 
 
 def all_others():
