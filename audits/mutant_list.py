@@ -204,7 +204,7 @@ OUR_OWN = (
                 "self._draw((0.95 * scales).astype(np.int64),",
             ),
         ),
-        ("tests/privacy/test_sampler.py",),
+        ("tests/privacy/test_sampler.py::test_an_error_of_one_percent_in_the_scale_is_rejected",),
         "many_runs",
     ),
     Mutant(
@@ -360,7 +360,7 @@ OUR_OWN = (
                 "accepted &= ~(negative & (values < 0))",
             ),
         ),
-        ("tests/privacy/test_sampler.py",),
+        ("tests/privacy/test_sampler.py::test_signs_are_fair_and_zero_is_not_doubled",),
     ),
     Mutant(
         "seeded noise is called secure",

@@ -154,6 +154,18 @@ def test_canaries_that_are_persons_have_all_their_rows():
             "bounds must be given, got None",
         ),
         (
+            lambda: audit_releases(
+                DPMoGHard(1, epsilon=1.0, bounds=(-1, 1), neighboring="replace-one"), neighbours=[[1.0, 1.0]]
+            ),
+            InvalidParameterError,
+            r"neighbours must be at least 2 record\(s\) of 2 columns under 'replace-one', got shape \(1, 2\)",
+        ),
+        (
+            lambda: audit_releases(DPMoGHard(1, epsilon=1.0, bounds=(-1, 1)), [[0.0, float("nan")]]),
+            InvalidParameterError,
+            "X must be an array of finite numbers",
+        ),
+        (
             lambda: audit_releases(DPMoGHard(1, epsilon=1.0, bounds=(-1, 1)), runs=0),
             InvalidParameterError,
             "runs must be >= 1",

@@ -16,6 +16,7 @@ from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
 from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, watched_fit
 from dpmorse.audit.results import AuditResult, Claim, Unit
 from dpmorse.bases import PrivateFit
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise
 from dpmorse.privacy.events import Composition
 from dpmorse.privacy.random_bytes import SystemBytes
@@ -106,11 +107,14 @@ def audit_releases(
     check_is_estimator(estimator)
     runs, confidence = checked_runs(runs), _validate.open_unit_interval(confidence=confidence)
     noise = sampler or NativeSampler(SystemBytes())
-    records = invented_records(estimator, n_features) if X is None else np.asarray(X, dtype=np.float64)
+    records = invented_records(estimator, n_features) if X is None else _checked_records("X", X)
     base = base_of(estimator, records.shape[1])
-    candidates = far_records(estimator, records.shape[1]) if neighbours is None else np.asarray(neighbours)
+    budget = budget_of(base, records.shape[1])
+    candidates = _checked_neighbours(
+        far_records(estimator, records.shape[1]) if neighbours is None else neighbours, records, budget
+    )
     worst = worst_neighbours(base, records, candidates, noise)
-    name, budget = type(estimator).__name__, budget_of(base, records.shape[1])
+    name = type(estimator).__name__
     mechanism = Mechanism([], noise)
     scores = Scores(*(_scores(worst.sums, mechanism, runs, neighbour=there) for there in (True, False)))
     return AuditResult.of_scores(
@@ -127,6 +131,26 @@ def audit_releases(
             "moved": [[pair.planned.event.name, pair.moved] for pair in worst.pairs],
         },
     )
+
+
+def _checked_records(name: str, values: object) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise InvalidParameterError(
+            f"{name} must be an array of finite numbers of shape (n, n_features), got shape {array.shape}."
+        )
+    return array
+
+
+def _checked_neighbours(values: object, X: FloatArray, budget: Budget) -> FloatArray:
+    candidates = _checked_records("neighbours", values)
+    fewest = 2 if budget.neighboring is Neighboring.REPLACE_ONE else 1
+    if len(candidates) < fewest or candidates.shape[1] != X.shape[1]:
+        raise InvalidParameterError(
+            f"neighbours must be at least {fewest} record(s) of {X.shape[1]} columns under "
+            f"'{budget.neighboring}', got shape {candidates.shape}."
+        )
+    return candidates
 
 
 def worst_neighbours(
