@@ -80,8 +80,8 @@ class _CountedDraws:
             self.count += 1
             return self._original(sampler, scales)
 
-        NativeSampler.gaussian = counted  # type: ignore[method-assign]  # undone below
+        setattr(NativeSampler, "gaussian", counted)  # noqa: B010 - undone below
         return self
 
     def __exit__(self, *_: object) -> None:
-        NativeSampler.gaussian = self._original  # type: ignore[method-assign]  # as it was
+        setattr(NativeSampler, "gaussian", self._original)  # noqa: B010 - as it was

@@ -1,11 +1,13 @@
 """Seconds on one machine, as ratios: an iteration and labels beside scikit-learn, whole fits beside peers."""
 
 import warnings
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
-from benchmarks._limits import fraction_of_limit
+from benchmarks._limits import Limits, hard_pass_work, labels_work
 from benchmarks._measure import NotInstalledError, ScriptError, seconds, seconds_per_iteration
 from benchmarks._peer_libraries import PEERS, fit_peer
 from benchmarks.speed import N_COMPONENTS, N_FEATURES, fitters, overlapping_groups
@@ -22,9 +24,8 @@ def against_scikit_learn(n_rows: int = 1_000_000) -> dict[str, Any]:
     ours = seconds_per_iteration(fits["DPMoGHard"], 2, 22, 9)
     kmeans = seconds_per_iteration(fits["KMeans (lloyd)"], 2, 22, 9)
     mixture = seconds_per_iteration(fits["GaussianMixture (full)"], 1, 3, 2)
-    whole = {
-        name: seconds(lambda name=name: fits[name](10), 7) / 10 for name in ("DPMoGHard", "KMeans (lloyd)")
-    }  # type: ignore[misc]
+    whole = {name: seconds(partial(fits[name], 10), 7) / 10 for name in ("DPMoGHard", "KMeans (lloyd)")}
+    limits = Limits.measured()
     return {
         "rows": n_rows,
         "one more iteration, s": {"DPMoGHard": ours, "KMeans": kmeans, "GaussianMixture": mixture},
@@ -32,12 +33,15 @@ def against_scikit_learn(n_rows: int = 1_000_000) -> dict[str, Any]:
         "iteration: x faster than GaussianMixture": mixture / ours,
         "iteration: x faster than KMeans": kmeans / ours,
         "whole fit: x faster than KMeans": whole["KMeans (lloyd)"] / whole["DPMoGHard"],
-        "fraction of the machine's limit": fraction_of_limit(ours / n_rows, N_COMPONENTS, N_FEATURES),
-        **_labels(X),
+        "limits of the machine": asdict(limits),
+        "iteration: fraction of the limit": limits.fraction(
+            hard_pass_work(N_COMPONENTS, N_FEATURES), ours / n_rows
+        ),
+        **_labels(X, limits),
     }
 
 
-def _labels(X: FloatArray) -> dict[str, Any]:
+def _labels(X: FloatArray, limits: Limits) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # three iterations are enough to have something to label with
         theirs = SklearnMixture(N_COMPONENTS, max_iter=3, init_params="random_from_data").fit(X[:100_000])
@@ -47,6 +51,9 @@ def _labels(X: FloatArray) -> dict[str, Any]:
     return {
         "predict, s": {"DPMoGHard": found, "GaussianMixture": peer},
         "predict: x faster than GaussianMixture": peer / found,
+        "predict: fraction of the limit": limits.fraction(
+            labels_work(N_COMPONENTS, N_FEATURES), found / len(X)
+        ),
     }
 
 

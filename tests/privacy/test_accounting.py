@@ -10,8 +10,10 @@ import pytest
 from dp_accounting import pld, rdp
 from scipy.optimize import minimize_scalar
 
-from dpmorse.privacy import Budget, Calibration, accounting
+from dpmorse.privacy import Budget, Calibration, Neighboring, accounting
 from dpmorse.privacy.calibration import affordable_rho
+from dpmorse.privacy.events import Composition
+from dpmorse.statistics import GroupCounts
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 DELTAS = (1e-12, 1e-9, 1e-6, 1e-5, 1e-3)
@@ -176,3 +178,24 @@ def test_discreteness_is_the_bound_of_theorem_4():
 def test_no_release_costs_nothing():
     assert accounting.zcdp_epsilon(0.0, 1e-6) == 0
     assert accounting.gaussian_epsilon(0.0, 1e-6) == 0
+
+
+MANY = list(itertools.product(np.geomspace(0.1, 10, 10), np.geomspace(1e-8, 1e-3, 5), (1, 3, 10, 100)))
+
+
+def test_two_hundred_budgets_and_numbers_of_rounds():
+    """The whole path, from a budget to rounds of releases and back to epsilon; dp-accounting's noise is never less."""
+    assert len(MANY) == 200
+    for epsilon, delta, n_rounds in MANY:
+        budget = Budget(float(epsilon), float(delta))
+        rho = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=1000 * n_rounds)
+        statistic = GroupCounts(1000)
+        events = [
+            statistic.plan(str(i), rho / n_rounds, Neighboring.ADD_REMOVE).event for i in range(n_rounds)
+        ]
+        spent = Composition.of(events)
+        assert spent.epsilon(budget.delta) <= budget.epsilon
+        theirs = 1 / dp_accounting.get_sigma_gaussian(budget.epsilon, budget.delta)
+        ours = math.sqrt(2 * spent.gaussian_rho)
+        assert ours == pytest.approx(theirs, rel=1e-4)
+        assert ours <= theirs * (1 + 1e-9), "never less noise"

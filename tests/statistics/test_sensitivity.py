@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from dpmorse import InvalidParameterError, MomentShares
 from dpmorse.privacy import Neighboring, Noise
-from dpmorse.statistics import CellMoments, ColumnHistograms, SecondMoments
+from dpmorse.statistics import CellMoments, ColumnHistograms, GroupCounts, SecondMoments
 from dpmorse.statistics.cells import WEIGHT_BITS, GaussianCells
 from dpmorse.statistics.domain import GRID_BITS
 from dpmorse.statistics.noise import NoiseScales
@@ -356,3 +356,36 @@ def test_noise_beyond_64_bits_is_refused():
 def test_shares_must_be_positive_and_sum_to_one(values):
     with pytest.raises(InvalidParameterError, match="shares"):
         MomentShares(**values)
+
+
+@pytest.mark.parametrize("kind", SecondMoments)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_kinds_that_are_given_as_text_have_their_sensitivity(kind, relation):
+    """A base of another package may well write "diagonal"; taken for "none", squares went without their noise."""
+    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5) if kind is not SecondMoments.NONE else None
+    named, meant = (CellMoments(unit_box(2), 2, second_moments=name) for name in (kind.value, kind))
+    scales = named.calibrate(0.01, relation, shares)
+    assert scales == meant.calibrate(0.01, relation, shares)
+    assert named.plan(["x"], scales, relation)[0].event == meant.plan(["x"], scales, relation)[0].event
+
+
+def test_unknown_kinds_are_refused():
+    with pytest.raises(InvalidParameterError, match="second_moments must be one of 'full', 'diagonal'"):
+        CellMoments(unit_box(2), 2, second_moments="half")
+
+
+def test_noise_that_is_given_as_text_is_that_noise():
+    for statistic, shares in (
+        (CellMoments(unit_box(2), 2, second_moments=SecondMoments.NONE), None),
+        (CellMoments(unit_box(2), 2), MomentShares(count=0.2, sum=0.3, second_moment=0.5)),
+    ):
+        scales = statistic.calibrate(0.1, ADD_REMOVE, shares, "laplace")
+        assert scales == statistic.calibrate(0.1, ADD_REMOVE, shares, Noise.LAPLACE)
+        (planned,) = statistic.plan(["x"], scales, ADD_REMOVE, "laplace")
+        assert planned.event.noise is Noise.LAPLACE
+        assert planned.event.pure_epsilon <= 0.1
+    counts = GroupCounts(3)
+    assert (
+        counts.plan("x", 0.1, ADD_REMOVE, "laplace").event
+        == counts.plan("x", 0.1, ADD_REMOVE, Noise.LAPLACE).event
+    )

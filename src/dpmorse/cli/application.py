@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import dpmorse
+from dpmorse.cli.audit import audit
 from dpmorse.cli.bounds import bounds
 from dpmorse.cli.demo import demo
 from dpmorse.cli.fit import fit
@@ -125,4 +126,10 @@ app.command(
         "dpmorse show --budget team.budget",
     )
 )(show)
+app.command(
+    epilog=examples(
+        "dpmorse audit --epsilon 1",
+        "dpmorse audit --epsilon 4 --base DPMoGHard --runs 100000 -o audit.json --plot audit.png",
+    )
+)(audit)
 app.command(epilog=examples("dpmorse demo", "dpmorse demo -o demo --epsilon 0.5"))(demo)

@@ -100,15 +100,13 @@ class PrivateFit(PrivateMixtureEstimator):
         ledgers = [own_ledger, *self._shared_ledgers()]
         # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
         with (
-            Mechanism.reserve(ledgers, [*_events_of_bounds(plan), *plan.events], sampler) as mechanism,
+            Mechanism.reserve(ledgers, reserved_events(plan), sampler) as mechanism,
             threadpool_limits(limits=1, user_api="blas"),
         ):
             data = first_rows_of_groups(read_numbers(self, records), groups, settings.budget)
             _warn_of_weak_promise(settings.budget, len(data))
             releases = Releases(data, engine, mechanism, settings.budget)
-            if settings.private_bounds:
-                plan = plan.with_domain(release_bounds(releases, settings.domain, plan.bounds_cost))
-            released = self._release(releases, plan, randomness.init)
+            released = self._spend(releases, plan, randomness.init)
         if not released.supported:
             _warn_of_pure_noise()
         report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, sampler.secure)
@@ -118,6 +116,12 @@ class PrivateFit(PrivateMixtureEstimator):
     def _plan(self, n_features: int) -> Plan:
         """Validate every parameter and fix what may be spent, before data is touched."""
         raise NotImplementedError
+
+    def _spend(self, releases: Releases, plan: Plan, rng: np.random.Generator) -> Released:
+        """Spend the budget, on bounds first where they are private."""
+        if plan.settings.private_bounds:
+            plan = plan.with_domain(release_bounds(releases, plan.settings.domain, plan.bounds_cost))
+        return self._release(releases, plan, rng)
 
     def _release(self, releases: Releases, plan: Any, rng: np.random.Generator) -> Released:
         """Spend the budget."""
@@ -182,6 +186,11 @@ def _check_dropped_rows(records: Records, budget: Budget) -> None:
             "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "
             "by itself."
         )
+
+
+def reserved_events(plan: Plan) -> list[ReleaseEvent]:
+    """Return all that is reserved before data is touched."""
+    return [*_events_of_bounds(plan), *plan.events]
 
 
 def _events_of_bounds(plan: Plan) -> list[ReleaseEvent]:

@@ -5,5 +5,6 @@ keeps it as plain arrays; ``plot`` draws it with matplotlib, loaded only then. E
 """
 
 from dpmorse.plots.dendrogram import DendrogramDisplay as DendrogramDisplay
+from dpmorse.plots.errors import AuditDisplay as AuditDisplay
 from dpmorse.plots.graph import GraphDisplay as GraphDisplay
 from dpmorse.plots.landscape import LandscapeDisplay as LandscapeDisplay

@@ -63,6 +63,11 @@ class ReleaseEvent:
     noise: Noise = Noise.GAUSSIAN
     pure_epsilon: float = math.inf
 
+    def __post_init__(self) -> None:
+        """Take names for what they name: kinds of noise and relations are compared by identity."""
+        object.__setattr__(self, "noise", Noise(self.noise))
+        object.__setattr__(self, "neighboring", Neighboring(self.neighboring))
+
     @property
     def gaussian_rho(self) -> float:
         """Half the squared mu of a Gaussian mechanism that is no more private than this release."""
@@ -183,7 +188,7 @@ def release_event(
     ``cost`` is rho for Gaussian noise, epsilon for Laplace noise, and the range of the log-likelihood ratio
     for a choice; the other curves follow (Lemma 3 of docs/privacy.md). ``scales`` are those of the blocks.
     """
-    stated = round_up(cost)
+    noise, stated = Noise(noise), round_up(cost)
     pure = math.inf if noise is Noise.GAUSSIAN else stated
     squared = Fraction(stated) ** 2
     rho = {Noise.GAUSSIAN: Fraction(stated), Noise.LAPLACE: squared / 2, Noise.CHOICE: squared / 8}[noise]

@@ -43,6 +43,7 @@ class GroupCounts:
         self, name: str, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
     ) -> PlannedRelease:
         """Return the release that costs at most ``cost``: rho, or epsilon for Laplace noise."""
+        noise = Noise(noise)
         if noise is Noise.CHOICE:
             raise ValueError("counts are released with noise, not by a choice")
         if cost <= 0:

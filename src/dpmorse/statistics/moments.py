@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, release_event
@@ -53,6 +54,11 @@ class CellMoments:
     of_residuals: bool = False
     exhaustive: bool = True
 
+    def __post_init__(self) -> None:
+        """Take the name of a kind for the kind: text that is equal to it is not identical with it."""
+        kind = _validate.choice(second_moments=self.second_moments, among=SecondMoments)
+        object.__setattr__(self, "second_moments", SecondMoments(kind))
+
     @property
     def unit_bits(self) -> int:
         """Everything is counted in units of 2^-unit_bits."""
@@ -94,7 +100,7 @@ class CellMoments:
 
     def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN) -> Fraction:
         """Return what a release costs, as proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
-        if noise is Noise.LAPLACE:
+        if Noise(noise) is Noise.LAPLACE:
             return self._bounds.l1(self._inverse(scales), neighboring)
         return self.squared_sensitivity(scales, neighboring) / 2
 
@@ -120,6 +126,7 @@ class CellMoments:
         ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to ``A_b sqrt(n_b)``, or to
         ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
         """
+        noise = Noise(noise)
         if cost < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
 
@@ -151,7 +158,7 @@ class CellMoments:
         noise: Noise = Noise.GAUSSIAN,
     ) -> tuple[PlannedRelease, ...]:
         """Bind noise scales to the events, one for each name, that state their cost."""
-        vector = self._vector(scales)
+        noise, vector = Noise(noise), self._vector(scales)
         blocks = {"count": scales.count, "sum": scales.sum, "second moment": scales.diagonal}
         if self.second_moments is SecondMoments.NONE:
             del blocks["second moment"]

@@ -91,6 +91,10 @@ class RecordBounds:
     second_moments: SecondMoments
     only_cell: bool
 
+    def __post_init__(self) -> None:
+        """Take the name of a kind for the kind, which is compared by identity below."""
+        object.__setattr__(self, "second_moments", SecondMoments(self.second_moments))
+
     def squared_l2(self, scales: InverseScales, neighboring: Neighboring) -> Fraction:
         """Return the squared L2 sensitivity in units of the noise: twice the zCDP cost."""
         c2, a2, b2, w2 = scales.count**2, scales.sum**2, scales.second**2, scales.squared_ratio

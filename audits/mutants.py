@@ -1,0 +1,58 @@
+"""Each mistake is made in a copy of the sources, and the tests that must notice it are run there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from audits.mutant_list import LITERATURE, MUTANTS
+from audits.mutations import SOURCE, Mutant
+from audits.section import Effort, Findings, Table
+
+NAME, TITLE = "mutants", "Mutants caught"
+
+_ROOT = Path(__file__).parents[1]
+_TESTS_FAILED = 1  # pytest's exit code; others mean that the tests could not be run at all
+_QUICK = 3
+_NOT_CAUGHT = "NOT CAUGHT"
+
+
+def run(effort: Effort) -> Findings:
+    """Make every mistake, one at a time."""
+    chosen = MUTANTS[:_QUICK] if effort.quick else MUTANTS
+    rows, caught = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i, mutant in enumerate(chosen, start=1):
+            outcome = _outcome(mutant, Path(folder))
+            caught += outcome == "caught"
+            kind = "literature" if mutant in LITERATURE else "own"
+            rows.append((mutant.name, kind, mutant.changes[0].target.removeprefix("dpmorse."), outcome))
+            effort.say(f"{i} of {len(chosen)}: {mutant.name}: {outcome}")
+        unchanged = _outcome(
+            Mutant("", (), tuple({test for mutant in chosen for test in mutant.tests})), Path(folder)
+        )
+    text = (
+        "A test that cannot fail proves nothing. Each of these mistakes was made in a copy of the "
+        f"sources, and tests that are part of `make test` were run on it: **{caught} of {len(chosen)} were "
+        f"caught.** On an unchanged copy the same tests {'pass' if unchanged == _NOT_CAUGHT else 'FAIL'}."
+    )
+    passed = caught == len(chosen) and unchanged == _NOT_CAUGHT
+    return Findings(text, Table(("mistake", "source", "made in", "outcome"), rows), passed=passed)
+
+
+def _outcome(mutant: Mutant, folder: Path) -> str:
+    copied = Path(tempfile.mkdtemp(dir=folder)) / "src"
+    shutil.copytree(SOURCE, copied)  # with the cache of compiled code, which notices changes by itself
+    for change in mutant.changes:
+        path = copied / change.path
+        path.write_text(change.in_text(path.read_text(encoding="utf-8")), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{copied}{os.pathsep}{_ROOT / 'tests'}"}
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
+    command = [sys.executable, "-m", "pytest", *options, *mutant.tests]
+    done = subprocess.run(command, cwd=_ROOT, env=environment, capture_output=True, text=True, check=False)
+    shutil.rmtree(copied)
+    if done.returncode == _TESTS_FAILED:
+        return "caught"
+    return _NOT_CAUGHT if done.returncode == 0 else f"tests could not be run (exit code {done.returncode})"

@@ -1,0 +1,104 @@
+"""What the outcome of an attack proves: lower bounds on privacy loss that hold with a stated confidence.
+
+An attacker who says "present" with probability ``alpha`` where a record is absent and with ``power`` where
+it is there refutes every promise that both cannot keep:
+
+* mu-GDP (Dong, Roth and Su 2022) allows at most ``power = Phi(Phi^-1(alpha) + mu)``;
+* (epsilon, delta)-DP allows at most ``power = e^epsilon alpha + delta``, and the same with the errors
+  exchanged.
+
+Both rates are known from runs only; the bounds of Clopper and Pearson (1934), each with half the error that
+the confidence leaves, hold for any number of runs.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc, betaincinv, ndtri
+from scipy.stats import binom
+
+from dpmorse.typing import FloatArray
+
+_LARGEST_EPSILON = 100.0
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How often an attacker said "present": rightly among ``n_present`` runs, wrongly among ``n_absent``."""
+
+    rightly: int
+    n_present: int
+    wrongly: int
+    n_absent: int
+
+    def least_power(self, confidence: float) -> float:
+        """Return what the power is at least."""
+        return lower_rate(self.rightly, self.n_present, (1 - confidence) / 2)
+
+    def most_false_positives(self, confidence: float) -> float:
+        """Return what the rate of false positives is at most."""
+        return upper_rate(self.wrongly, self.n_absent, (1 - confidence) / 2)
+
+
+def lower_rate(successes: int, trials: int, error: float) -> float:
+    """Return a bound that the true rate is below with probability at most ``error`` (Clopper, Pearson)."""
+    return float(betaincinv(successes, trials - successes + 1, error)) if successes else 0.0
+
+
+def upper_rate(successes: int, trials: int, error: float) -> float:
+    """Return a bound that the true rate is above with probability at most ``error``."""
+    return 1 - lower_rate(trials - successes, trials, error)
+
+
+def certified_mu(errors: Errors, confidence: float) -> float:
+    """Return a mu below which no mu-GDP mechanism errs so little, but with probability 1 - confidence."""
+    power, alpha = errors.least_power(confidence), errors.most_false_positives(confidence)
+    if power <= 0 or alpha >= 1:
+        return 0.0
+    return max(0.0, float(ndtri(power) - ndtri(alpha)))
+
+
+def certified_epsilon(errors: Errors, confidence: float, delta: float = 0.0) -> float:
+    """Return an epsilon below which no (epsilon, delta)-DP mechanism errs so little, likewise."""
+    power, alpha = errors.least_power(confidence), errors.most_false_positives(confidence)
+    return max(0.0, _log_ratio(power - delta, alpha), _log_ratio(1 - alpha - delta, 1 - power))
+
+
+def one_run_epsilon(n_canaries: int, n_guesses: int, n_right: int, delta: float, confidence: float) -> float:
+    """Return the epsilon that membership guesses of one run certify (Steinke, Nasr and Jagielski 2023).
+
+    Of ``n_canaries`` records, each in the data by the toss of a fair coin, ``n_guesses`` were guessed and
+    ``n_right`` of these rightly.
+    """
+    error = 1 - confidence
+    if one_run_p_value(n_canaries, n_guesses, n_right, 0.0, delta) > error:
+        return 0.0
+    low, high = 0.0, _LARGEST_EPSILON
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        refuted = one_run_p_value(n_canaries, n_guesses, n_right, middle, delta) <= error
+        low, high = (middle, high) if refuted else (low, middle)
+    return low
+
+
+def one_run_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: float, delta: float) -> float:
+    """Return how likely so many right guesses are at most, if the fit is (epsilon, delta)-DP.
+
+    Theorem 5.2 of Steinke, Nasr and Jagielski: with B ~ Binomial(n_guesses, e^epsilon / (1 + e^epsilon)),
+    ``P(B >= v) + 2 m delta max_i P(v > B >= v - i) / i``.
+    """
+    if n_right == 0:
+        return 1.0
+    rate = 1 / (1 + math.exp(-epsilon))
+    p_value = float(bdtrc(n_right - 1, n_guesses, rate))
+    if delta:
+        just_below: FloatArray = np.cumsum(binom.pmf(np.arange(n_right - 1, -1, -1), n_guesses, rate))
+        p_value += 2 * n_canaries * delta * float((just_below / np.arange(1, n_right + 1)).max())
+    return min(1.0, p_value)
+
+
+def _log_ratio(numerator: float, denominator: float) -> float:
+    if numerator <= 0:
+        return 0.0
+    return math.log(numerator / denominator) if denominator > 0 else _LARGEST_EPSILON

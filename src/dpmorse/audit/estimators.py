@@ -1,0 +1,148 @@
+"""The audit of a whole fit in one run: canaries, and how many of them the released model gives away."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from dpmorse import _validate
+from dpmorse.audit.attacks import Scores
+from dpmorse.audit.bounds import one_run_epsilon
+from dpmorse.audit.canaries import Canaries
+from dpmorse.audit.invented import check_is_estimator, n_columns, parameter, public_box
+from dpmorse.audit.results import AuditResult, Claim, Unit
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy import Neighboring
+from dpmorse.typing import BoolArray, FloatArray
+
+ONE_RUN = "canaries in one run"
+N_CANARIES = 1000
+N_FEATURES = 16
+_FEWEST_CANARIES = 20
+_GUESSED = 0.25  # of the canaries: those whose scores are most extreme
+_N_OTHERS = 2000
+_SPREAD = 0.5  # of the other records, as a part of the half-width of the bounds
+
+
+def audit_estimator(
+    estimator: Any,
+    X: Any = None,
+    *,
+    n_canaries: int = N_CANARIES,
+    n_features: int = N_FEATURES,
+    confidence: float = 0.95,
+    random_state: int | None = None,
+) -> AuditResult:
+    """Attack a whole fit through the model that it releases, in one run (Steinke, Nasr, Jagielski 2023).
+
+    Records in random corners of the bounds, canaries, are added by the toss of a coin each. From the released
+    mixture alone an attacker guesses the coins of the quarter that is easiest to guess. So many right guesses
+    refute every epsilon up to the certified one. The bound is far from tight, unlike that of
+    ``audit_releases``; but it needs no knowledge of how the estimator works, and holds for the whole of it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Anything with ``fit``, a released ``mixture_`` and a claim ``privacy_``, such as ``DPMorse`` or
+        ``MorseClustering``. A clone of it is fitted.
+    X : ndarray of shape (n_samples, n_features), optional
+        Records beside the canaries. By default 2000 invented ones; then no real budget is spent, and the
+        estimator's ledger is not touched. **Given records are spent on as in any fit**: the clone is fitted
+        to them on the estimator's ledger. The result is computed from the released model and from coins, so
+        it may be published like the model.
+    n_canaries : int, default=1000
+        At least 20. More certify more, up to a point: they get into each other's way.
+    n_features : int, default=16
+        Number of columns where neither X nor the bounds say it. In more columns canaries are easier to tell
+        apart.
+    confidence : float, default=0.95
+        Confidence of the bound.
+    random_state : int, optional
+        Seed of canaries and coins, not of the noise. None draws them from the operating system.
+
+    Returns
+    -------
+    result : AuditResult
+        Claimed and certified epsilon at the fit's delta.
+
+    Examples
+    --------
+    >>> from dpmorse import DPMoGHard
+    >>> from dpmorse.audit import audit_estimator
+    >>> result = audit_estimator(DPMoGHard(1, epsilon=8.0, bounds=(-1, 1)), confidence=0.99999)
+    >>> result.passed
+    True
+    """
+    confidence = _validate.open_unit_interval(confidence=confidence)
+    check_is_estimator(estimator)
+    n_canaries = _checked_number(n_canaries)
+    rng = np.random.default_rng(random_state)
+    model = clone(estimator) if X is not None else _without_ledger(clone(estimator))
+    others = _others(estimator, n_features, rng) if X is None else np.asarray(X, dtype=np.float64)
+    replaced = parameter(estimator, "neighboring") == Neighboring.REPLACE_ONE
+    domain = public_box(estimator, others.shape[1])
+    canaries = Canaries.drawn(domain, n_canaries, rng, replaced=replaced)
+    _fit(model, others, canaries.records, parameter(estimator, "max_rows_per_group"))
+    return _judged(model, canaries, canaries.scores(model.mixture_, others), confidence)
+
+
+def _judged(model: Any, canaries: Canaries, scores: FloatArray, confidence: float) -> AuditResult:
+    guessed = _most_extreme(scores)
+    n_right = int(np.count_nonzero(canaries.present[guessed] == (scores > np.median(scores))[guessed]))
+    n_guesses, report = int(guessed.sum()), model.privacy_
+    present, absent = scores[canaries.present], scores[~canaries.present]
+    alarms, misses = (
+        Scores(present, absent).rates() if len(present) and len(absent) else (np.empty(0), np.empty(0))
+    )
+    return AuditResult(
+        f"{type(model).__name__}, whole fit",
+        ONE_RUN,
+        Claim(Unit.EPSILON, report.epsilon, report.delta),
+        one_run_epsilon(len(canaries), n_guesses, n_right, report.delta, confidence),
+        confidence,
+        len(canaries),
+        details={"guesses": n_guesses, "right": n_right, "neighboring": report.neighboring},
+        false_positives=alarms,
+        false_negatives=misses,
+    )
+
+
+def _most_extreme(scores: FloatArray) -> BoolArray:
+    """Return which canaries are guessed: as many with the highest as with the lowest scores."""
+    each = max(1, round(_GUESSED * len(scores) / 2))
+    order = np.argsort(scores, kind="stable")
+    guessed = np.zeros(len(scores), dtype=bool)
+    guessed[order[:each]] = guessed[order[-each:]] = True
+    return guessed
+
+
+def _fit(model: Any, others: FloatArray, canaries: FloatArray, rows: int | None) -> None:
+    """Fit; where groups are protected, each canary is a group with as many rows as are used."""
+    if rows is None:
+        model.fit(np.vstack([others, canaries]))
+        return
+    groups = np.concatenate([np.arange(len(others)), len(others) + np.repeat(np.arange(len(canaries)), rows)])
+    model.fit(np.vstack([others, np.repeat(canaries, rows, axis=0)]), groups=groups)
+
+
+def _others(estimator: Any, n_features: int, rng: np.random.Generator) -> FloatArray:
+    wanted = n_columns(estimator, _validate.positive_int(n_features=n_features))
+    domain = public_box(estimator, wanted)
+    scaled = np.clip(_SPREAD * rng.standard_normal((_N_OTHERS, wanted)), -1, 1)
+    return domain.centre + domain.half_width * scaled
+
+
+def _without_ledger(model: Any) -> Any:
+    """Take the ledger of real fits away: nothing real is spent."""
+    ledgers = [name for name in model.get_params(deep=True) if name in {"ledger", "base__ledger"}]
+    return model.set_params(**dict.fromkeys(ledgers))
+
+
+def _checked_number(n_canaries: object) -> int:
+    number = _validate.positive_int(n_canaries=n_canaries)
+    if number < _FEWEST_CANARIES:
+        raise InvalidParameterError(
+            f"n_canaries must be at least {_FEWEST_CANARIES}, got {number}: fewer certify nothing. "
+            f"{N_CANARIES} is a good number."
+        )
+    return number

@@ -1,0 +1,85 @@
+"""Records that nobody has: what estimators are audited on, inside their public bounds."""
+
+from typing import Any
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.bases import PrivateFit
+from dpmorse.exceptions import InvalidTypeError
+from dpmorse.statistics import Domain
+from dpmorse.statistics.domain import PRIVATE
+from dpmorse.typing import FloatArray
+
+_N_RECORDS = 2000
+_N_GROUPS = 4
+_SPREAD = 0.08  # of a group, as a part of the half-width of the bounds
+
+
+def check_is_estimator(estimator: Any) -> None:
+    """Refuse what cannot be fitted."""
+    methods = (getattr(estimator, name, None) for name in ("fit", "get_params", "set_params"))
+    if isinstance(estimator, type) or not all(callable(method) for method in methods):
+        raise InvalidTypeError(
+            f"estimator must be a private estimator, got {_validate.describe(estimator)}. "
+            "For instance: DPMorse(epsilon=1.0, bounds=(-1, 1))."
+        )
+
+
+def parameter(estimator: Any, name: str) -> Any:
+    """Return a parameter of an estimator, or of the base inside it."""
+    parameters = estimator.get_params(deep=True)
+    return parameters.get(name, parameters.get(f"base__{name}"))
+
+
+def base_of(estimator: Any, n_features: int) -> PrivateFit:
+    """Return the unfitted base that releases what an estimator is made of."""
+    base = estimator
+    if hasattr(estimator, "_unfitted_base"):
+        base = estimator._unfitted_base(np.empty((0, n_features)))  # noqa: SLF001 - what fit does first
+    if not isinstance(base, PrivateFit):
+        raise InvalidTypeError(
+            f"estimator must release what it learns through a base derived from PrivateFit, got "
+            f"{type(base).__name__}. See docs/bases.md."
+        )
+    return base
+
+
+def public_box(estimator: Any, n_features: int) -> Domain:
+    """Return the bounds of an estimator; from -1 to 1 where it is to find them itself."""
+    bounds = parameter(estimator, "bounds")
+    if isinstance(bounds, str) and bounds == PRIVATE:
+        return Domain.unknown(n_features)
+    return Domain.from_bounds(bounds, n_features)
+
+
+def n_columns(estimator: Any, default: int) -> int:
+    """Return the number of columns that the bounds of an estimator are for, or the default."""
+    bounds = parameter(estimator, "bounds")
+    if isinstance(bounds, str) or bounds is None:
+        return default
+    sizes = [np.size(part) for part in bounds if np.ndim(part) == 1]
+    return max(sizes, default=default)
+
+
+def invented_records(
+    estimator: Any, n_features: int, n_records: int = _N_RECORDS, seed: int = 0
+) -> FloatArray:
+    """Return records in a few groups well inside the bounds."""
+    wanted = n_columns(estimator, _validate.positive_int(n_features=n_features))
+    rng, domain = np.random.default_rng(seed), public_box(estimator, wanted)
+    centres = rng.uniform(-0.6, 0.6, size=(_N_GROUPS, wanted))
+    scaled = centres[rng.integers(_N_GROUPS, size=n_records)] + _SPREAD * rng.standard_normal(
+        (n_records, wanted)
+    )
+    return domain.centre + domain.half_width * np.clip(scaled, -1, 1)
+
+
+def far_records(estimator: Any, n_features: int) -> FloatArray:
+    """Return records that are easy to notice: corners of the bounds, faces, and records in the middle."""
+    domain = public_box(estimator, n_features)
+    alternating = np.where(np.arange(n_features) % 2, -1.0, 1.0)
+    axis = np.eye(n_features)[0]
+    one = np.ones(n_features)
+    scaled = np.array([one, -one, alternating, -alternating, axis, -axis, 0.4 * one, 0 * one])
+    return np.asarray(domain.centre + domain.half_width * scaled)

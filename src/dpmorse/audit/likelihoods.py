@@ -1,0 +1,94 @@
+"""Log-likelihood ratios of releases: the best score there is for an attacker who knows both datasets."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy import Mechanism, Noise, PlannedChoice, PlannedRelease
+from dpmorse.typing import FloatArray, IntArray
+
+_LARGEST_BATCH = 1 << 21  # values drawn at a time
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One question to the mechanism, with its exact answers on two neighbouring datasets."""
+
+    planned: PlannedRelease | PlannedChoice
+    exact: IntArray
+    neighbour: IntArray
+
+    def __post_init__(self) -> None:
+        """Refuse answers that do not fit the question."""
+        if self.exact.shape != self.neighbour.shape or self.exact.ndim != 1:
+            raise InvalidParameterError(
+                "exact and neighbour must be vectors of one length, got shapes "
+                f"{self.exact.shape} and {self.neighbour.shape}."
+            )
+        if isinstance(self.planned, PlannedRelease) and self.planned.scales.shape != self.exact.shape:
+            raise InvalidParameterError(
+                f"exact and neighbour must have the {self.planned.scales.size} values of the plan, "
+                f"got {self.exact.size}."
+            )
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether the answer is a random choice."""
+        return isinstance(self.planned, PlannedChoice)
+
+    @property
+    def moved(self) -> float:
+        """How far the neighbour moves the answer, as a part of what the event pays for: at most 1."""
+        difference, event = (self.neighbour - self.exact).astype(np.float64), self.planned.event
+        if isinstance(self.planned, PlannedChoice):
+            return float(self.planned.rate) * float(np.ptp(difference)) / event.pure_epsilon
+        steps: FloatArray = difference / self.planned.scales
+        if event.noise is Noise.LAPLACE:
+            return float(np.abs(steps).sum()) / event.pure_epsilon
+        return float(np.sqrt(np.square(steps).sum() / (2 * event.rho)))
+
+    def scores(self, mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
+        """Draw releases of one dataset; return ln P(release | neighbour) - ln P(release | exact) of each."""
+        if isinstance(self.planned, PlannedChoice):
+            return self._scores_of_choices(mechanism, self.planned, runs, neighbour=neighbour)
+        differs = self.exact != self.neighbour  # the other entries have the same noise on both datasets
+        batch = max(1, _LARGEST_BATCH // max(1, int(np.count_nonzero(differs))))
+        return np.concatenate(
+            [
+                self._scores_of_sums(
+                    mechanism, self.planned, differs, min(batch, runs - start), neighbour=neighbour
+                )
+                for start in range(0, runs, batch)
+            ]
+        )
+
+    def _scores_of_sums(
+        self,
+        mechanism: Mechanism,
+        planned: PlannedRelease,
+        differs: IntArray | FloatArray,
+        runs: int,
+        *,
+        neighbour: bool,
+    ) -> FloatArray:
+        exact, other, scales = self.exact[differs], self.neighbour[differs], planned.scales[differs]
+        many = PlannedRelease(np.tile(scales, runs), planned.event)
+        answers = mechanism.release(np.tile(other if neighbour else exact, runs), many).reshape(runs, -1)
+        if planned.event.noise is Noise.LAPLACE:
+            nearer: FloatArray = (np.abs(answers - exact) - np.abs(answers - other)) / scales
+        else:
+            nearer = (np.square((answers - exact) / scales) - np.square((answers - other) / scales)) / 2
+        return np.asarray(nearer.sum(axis=1))
+
+    def _scores_of_choices(
+        self, mechanism: Mechanism, planned: PlannedChoice, runs: int, *, neighbour: bool
+    ) -> FloatArray:
+        penalties = self.neighbour if neighbour else self.exact
+        ratios = _log_probabilities(self.neighbour, planned) - _log_probabilities(self.exact, planned)
+        return ratios[[mechanism.choose(penalties, planned) for _ in range(runs)]]
+
+
+def _log_probabilities(penalties: IntArray, planned: PlannedChoice) -> FloatArray:
+    logs = -float(planned.rate) * (penalties - penalties.min()).astype(np.float64)
+    return np.asarray(logs - np.log(np.exp(logs).sum()))

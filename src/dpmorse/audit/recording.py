@@ -1,0 +1,125 @@
+"""A fit that is watched: what it asks of its records, and what it is told.
+
+Given the same answers, a fit must ask the same questions whatever its records are: questions are functions
+of public and of released values. What differs between two neighbouring datasets is then the exact answers,
+one by one.
+"""
+
+import pickle
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dpmorse.bases import PrivateFit, Releases
+from dpmorse.engine import InMemoryEngine
+from dpmorse.estimators._fitting import reserved_events
+from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.privacy.sampler import NoiseSampler
+from dpmorse.typing import FloatArray, IntArray
+
+_SEED_OF_STARTS = 0  # starts owe nothing to the records: both fits may have the same
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question to the mechanism with its exact answer, and the answer that was given."""
+
+    planned: PlannedRelease | PlannedChoice
+    exact: IntArray
+    answer: Any
+
+
+@dataclass
+class Transcript:
+    """All that a fit asked, of the engine and of the mechanism, and what its ledger says."""
+
+    asked: list[Asked] = field(default_factory=list)
+    questions: list[bytes] = field(default_factory=list)
+    events: tuple[ReleaseEvent, ...] = ()
+
+
+class WatchedMechanism(Mechanism):
+    """Answers as ``Mechanism`` does and takes notes; or answers as it did in an earlier fit."""
+
+    transcript: Transcript
+    earlier: Transcript | None
+
+    def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
+        """Release sums."""
+        answer = super().release(exact, planned) if self.earlier is None else self._repeated(planned)
+        noted: IntArray = self._noted(exact, planned, answer)
+        return noted
+
+    def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
+        """Choose an option."""
+        answer = super().choose(penalties, planned) if self.earlier is None else self._repeated(planned)
+        return int(self._noted(penalties, planned, answer))
+
+    def _repeated(self, planned: PlannedRelease | PlannedChoice) -> Any:
+        self._record(planned.event)
+        n_asked = len(self.transcript.asked)
+        if self.earlier is None or n_asked >= len(self.earlier.asked):
+            raise QuestionsDifferError
+        return self.earlier.asked[n_asked].answer
+
+    def _noted(self, exact: IntArray, planned: PlannedRelease | PlannedChoice, answer: Any) -> Any:
+        self.transcript.asked.append(Asked(planned, exact.copy(), answer))
+        return answer
+
+
+class QuestionsDifferError(Exception):
+    """A fit asked for more than the one whose answers it is given."""
+
+
+class WatchedEngine(InMemoryEngine):
+    """Adds up as ``InMemoryEngine`` does, and notes what it is asked for."""
+
+    def watch(self, transcript: Transcript) -> "WatchedEngine":
+        """Note questions in a transcript."""
+        object.__setattr__(self, "_transcript", transcript)
+        return self
+
+    def reduce(self, records: FloatArray, statistic: Any, cells: Any) -> Any:
+        """Add up a statistic."""
+        self._note(statistic, cells)
+        return super().reduce(records, statistic, cells)
+
+    def count(self, records: FloatArray, statistic: Any) -> IntArray:
+        """Count records in bins."""
+        self._note(statistic)
+        return super().count(records, statistic)
+
+    def tally(self, records: FloatArray, codes: Any) -> Any:
+        """Count codes."""
+        self._note(codes)
+        return super().tally(records, codes)
+
+    def _note(self, *question: Any) -> None:
+        self._transcript.questions.append(pickle.dumps(question))  # type: ignore[attr-defined]
+
+
+def watched_fit(
+    base: PrivateFit, X: FloatArray, sampler: NoiseSampler, earlier: Transcript | None = None
+) -> Transcript:
+    """Spend a budget of its own on invented records, as ``fit`` does, and return what was asked."""
+    transcript = Transcript()
+    plan = base._plan(X.shape[1])  # noqa: SLF001 - the very steps of fit
+    ledger = Ledger(plan.settings.budget)
+    with (
+        WatchedMechanism.reserve([ledger], reserved_events(plan), sampler) as mechanism,
+        threadpool_limits(limits=1, user_api="blas"),
+    ):
+        mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
+        engine = WatchedEngine().watch(transcript)
+        releases = Releases(X, engine, mechanism, plan.settings.budget)
+        base._spend(releases, plan, np.random.default_rng(_SEED_OF_STARTS))  # noqa: SLF001
+    transcript.events = ledger.events
+    return transcript
+
+
+def budget_of(base: PrivateFit, n_features: int) -> Budget:
+    """Return the budget that a base plans with."""
+    budget: Budget = base._plan(n_features).settings.budget  # noqa: SLF001
+    return budget

@@ -1,0 +1,165 @@
+"""What an audit says: a claim, what was certified against it, and how."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from dpmorse.audit.attacks import Scores, best_errors
+from dpmorse.audit.bounds import Errors, certified_epsilon, certified_mu
+from dpmorse.privacy.accounting import gaussian_epsilon
+from dpmorse.typing import FloatArray
+
+
+class Unit(StrEnum):
+    """In what a claim is made: as a Gaussian mechanism (mu), or as epsilon at a delta."""
+
+    MU = "mu"
+    EPSILON = "epsilon"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is promised about two neighbouring datasets."""
+
+    unit: Unit
+    value: float
+    delta: float = 0.0
+    """For mu: at which epsilons are stated beside it."""
+
+    def certify(self, errors: Errors, confidence: float) -> float:
+        """Return what the errors of an attacker prove, in the unit of the claim."""
+        if self.unit is Unit.MU:
+            return certified_mu(errors, confidence)
+        return certified_epsilon(errors, confidence, self.delta)
+
+    def as_epsilon(self, value: float) -> float:
+        """Return what a value in the unit of the claim is as epsilon at ``delta``."""
+        if self.unit is Unit.EPSILON:
+            return value
+        return gaussian_epsilon(value, self.delta) if self.delta else math.inf * bool(value)
+
+    def in_words(self, value: float, relation: str) -> str:
+        """Return a value of the claim's unit, and beside a mu the epsilon of such a Gaussian mechanism."""
+        if self.unit is Unit.EPSILON:
+            return f"epsilon {relation} {value:.4g} at delta = {self.delta:g}"
+        beside = f" (epsilon {relation} {self.as_epsilon(value):.4g} at delta = {self.delta:g})"
+        return f"mu {relation} {value:.4g}{beside if self.delta else ''}"
+
+    def fewest_misses(self, false_positives: FloatArray) -> FloatArray:
+        """Return the lowest rate of false negatives that the claim allows (the trade-off function)."""
+        if self.unit is Unit.MU:
+            return np.asarray(ndtr(ndtri(1 - false_positives) - self.value))
+        grows = np.exp(min(self.value, 700.0))
+        lines = [1 - self.delta - grows * false_positives, (1 - self.delta - false_positives) / grows]
+        return np.asarray(np.maximum(0.0, np.maximum(*lines)))
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """An attack and what it proves.
+
+    Attributes
+    ----------
+    subject : str
+        What was attacked.
+    attack : str
+        How.
+    claim : Claim
+        What is promised, derived from the ledger.
+    certified : float
+        Lower bound on what is really spent, in the unit of the claim; above it with probability at most
+        ``1 - confidence`` if the claim is true.
+    confidence : float
+        Confidence of the bound.
+    runs : int
+        Runs with the record and as many without it; canaries for an audit of one run.
+    problems : tuple of str
+        What else contradicts the claim, in words.
+    details : dict
+        Further figures, as plain data.
+    false_positives, false_negatives : ndarray
+        Error rates of the attacker at many thresholds, for a picture.
+    """
+
+    subject: str
+    attack: str
+    claim: Claim
+    certified: float
+    confidence: float
+    runs: int
+    problems: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+    false_positives: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
+    false_negatives: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
+
+    @classmethod
+    def of_scores(
+        cls, subject: str, attack: str, claim: Claim, scores: Scores, confidence: float, **more: Any
+    ) -> "AuditResult":
+        """Certify what scores of many independent runs prove."""
+        errors = best_errors(scores, lambda errors: claim.certify(errors, confidence))
+        alarms, misses = scores.rates()
+        return cls(
+            subject,
+            attack,
+            claim,
+            claim.certify(errors, confidence),
+            confidence,
+            len(scores.present),
+            false_positives=alarms,
+            false_negatives=misses,
+            **more,
+        )
+
+    @property
+    def claimed(self) -> float:
+        """What is promised, in its unit."""
+        return self.claim.value
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing contradicts the claim."""
+        return self.certified <= self.claimed and not self.problems
+
+    @property
+    def claimed_curve(self) -> tuple[FloatArray, FloatArray]:
+        """Rates of false positives, and the lowest rates of false negatives that the claim allows."""
+        levels = np.linspace(0, 1, 401)
+        return levels, self.claim.fewest_misses(levels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the picture as plain data, ready for JSON."""
+        return {
+            "subject": self.subject,
+            "attack": self.attack,
+            "unit": self.claim.unit.value,
+            "claimed": self.claimed,
+            "certified": self.certified,
+            "delta": self.claim.delta,
+            "claimed_epsilon": _finite(self.claim.as_epsilon(self.claimed)),
+            "certified_epsilon": _finite(self.claim.as_epsilon(self.certified)),
+            "confidence": self.confidence,
+            "runs": self.runs,
+            "passed": self.passed,
+            "problems": list(self.problems),
+            "details": json.loads(json.dumps(self.details)),
+        }
+
+    def __str__(self) -> str:
+        claim = self.claim
+        lines = [
+            f"{self.subject}: {'passed' if self.passed else 'FAILED'}",
+            f"  claimed    {claim.in_words(self.claimed, '<=')}",
+            f"  certified  {claim.in_words(self.certified, '>=')}, with confidence {self.confidence:g}",
+            f"  by         {self.attack}, {self.runs} runs",
+        ]
+        return "\n".join([*lines, *(f"  problem    {problem}" for problem in self.problems)])
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,57 @@
+"""How an attacker errs, against the line that a claim draws."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from dpmorse.plots._drawing import LINE_COLOUR, axes
+from dpmorse.typing import FloatArray
+
+
+@dataclass(eq=False)
+class AuditDisplay:
+    """Error rates of the attacker of an audit, and the least that the claim allows.
+
+    Below the line of the claim nobody can be, but by chance: an attacker who is there refutes it.
+
+    Attributes
+    ----------
+    false_positives, false_negatives : ndarray
+        Rates at many thresholds.
+    claimed_curve : pair of ndarray
+        Rates of false positives, and the lowest rates of false negatives that the claim allows.
+    title, claim : str
+        What was attacked, and what is claimed about it.
+    """
+
+    false_positives: FloatArray
+    false_negatives: FloatArray
+    claimed_curve: tuple[FloatArray, FloatArray]
+    title: str
+    claim: str
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_result(cls, result: Any) -> Self:
+        """Take what is to be drawn from an ``AuditResult``."""
+        unit = result.claim.unit.value
+        certified = f"certified {unit} >= {result.certified:.3g}"
+        return cls(
+            result.false_positives,
+            result.false_negatives,
+            result.claimed_curve,
+            f"{result.subject}: {certified}",
+            f"claim: {unit} <= {result.claimed:.3g}",
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on ``ax``, or on a new figure."""
+        self.figure_, self.ax_ = axes(ax)
+        levels, fewest = self.claimed_curve
+        self.ax_.fill_between(levels, 0, fewest, color="0.9")
+        self.ax_.plot(levels, fewest, color=LINE_COLOUR, label=self.claim)
+        self.ax_.plot(self.false_positives, self.false_negatives, color="tab:red", label="attacker")
+        self.ax_.plot([0, 1], [1, 0], color="0.7", linestyle=":", label="guessing")
+        self.ax_.set(xlabel="false positives", ylabel="false negatives", title=self.title)
+        self.ax_.legend()
+        return self

@@ -1,0 +1,46 @@
+"""Mistakes that somebody could make are noticed; those in compiled code by ``python -m audits --only mutants``."""
+
+import pytest
+
+from audits.mutant_list import LITERATURE, MUTANTS
+from audits.mutations import SOURCE, Change
+from checks import CHECKS
+
+QUICK = [mutant for mutant in MUTANTS if mutant.check is not None]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_unchanged_code_passes(name):
+    assert CHECKS[name]()
+
+
+@pytest.mark.parametrize("mutant", QUICK, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_noticed(mutant, monkeypatch):
+    for change in mutant.changes:
+        change.in_process(monkeypatch)
+    try:
+        passed = CHECKS[mutant.check]()
+    except Exception:  # noqa: BLE001 - refused, for instance by a ledger: that is noticed as well
+        passed = False
+    assert not passed
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_can_be_made(mutant):
+    for change in mutant.changes:
+        text = (SOURCE / change.path).read_text(encoding="utf-8")
+        assert change.in_text(text) != text
+    assert mutant.tests
+
+
+def test_a_change_of_code_that_is_not_there_is_an_error(monkeypatch):
+    change = Change("dpmorse.privacy.mechanism:Mechanism.release", "not in the source", "")
+    with pytest.raises(ValueError, match="not there exactly once"):
+        change.in_process(monkeypatch)
+    with pytest.raises(ValueError, match="not there exactly once"):
+        change.in_text((SOURCE / change.path).read_text(encoding="utf-8"))
+
+
+def test_the_mutants_of_the_literature_are_all_there():
+    assert len(LITERATURE) >= 11
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
