@@ -16,7 +16,7 @@ from dpmorse.statistics.cells import EXP_TABLE, LARGEST_RESIDUAL, ROUNDING_BITS,
 from dpmorse.statistics.codes import BinaryCodes, NearestCubes, PrefixCells
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.histograms import BIN_BITS, N_BINS, N_MAGNITUDES, SMALLEST_EXPONENT
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, LabelArray
 
 Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
@@ -305,3 +305,8 @@ def _clip(points: Tensor, density: Density) -> Tensor:
     norms = torch.linalg.norm(scaled, dim=1, keepdim=True)
     radius = torch.full_like(norms, density.radius)
     return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))
+
+
+def named(components: Tensor, names: LabelArray) -> Tensor:
+    """Return what each component is called."""
+    return torch.as_tensor(names, device=components.device)[components]

@@ -19,12 +19,10 @@ from dpmorse.statistics.histograms import N_BINS, ColumnHistograms, MagnitudeHis
 from dpmorse.statistics.moments import CellMoments
 from dpmorse.statistics.sensitivity import SecondMoments
 from dpmorse.statistics.sums import ExactMoments
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 if TYPE_CHECKING:
     from dpmorse.engine._tensor_passes import Tensor
-
-_LARGEST_LABELS = {"int8": 127, "int16": 32_767, "int32": 2**31 - 1}
 
 
 @dataclass(frozen=True)
@@ -150,9 +148,10 @@ def labels(
     whiteners: FloatArray,
     log_factors: FloatArray,
     domain: Domain,
+    names: LabelArray | None = None,
     chunk_rows: int | None = None,
 ) -> "Tensor":
-    """Return the most probable component of each point, moved into the domain first.
+    """Return the most probable component of each point, moved into the domain first, or its name.
 
     Parameters
     ----------
@@ -163,22 +162,26 @@ def labels(
         ``log_factors[k] - |whiteners[k] (x - means[k])|^2 / 2``, computed in float64.
     domain : Domain
         Box, and perhaps ball, that points are moved into.
+    names : ndarray of shape (n_components,) or None
+        What to call each component; None for its number, in the smallest signed type.
     chunk_rows : int or None
         Rows at a time; None takes as many as keep temporaries small.
 
     Returns
     -------
     labels : torch.Tensor of shape (n_samples,)
-        On the device of the points, of the smallest signed type that holds them; the first of equals.
+        On the device of the points; ties go to the first component.
     """
     _check(points)
     passes = _passes()
     density = passes.density_on(points.device, means, whiteners, log_factors, domain)
     n_rows = chunk_rows or passes.rows_at_a_time(points.device, points.shape[1], len(means))
-    smallest = next(name for name, largest in _LARGEST_LABELS.items() if len(means) - 1 <= largest)
-    found = passes.zeros((len(points),), points.device, smallest)
+    if names is None:
+        names = np.arange(len(means)).astype(label_dtype(len(means)))
+    found = passes.zeros((len(points),), points.device, names.dtype.name)
     for start in range(0, len(points), n_rows):
-        found[start : start + n_rows] = passes.most_probable(points[start : start + n_rows], density)
+        components = passes.most_probable(points[start : start + n_rows], density)
+        found[start : start + n_rows] = passes.named(components, names)
     return found
 
 

@@ -36,6 +36,20 @@ class Label:
         components = self._components(records)
         return components if self.names is None else self.names[components]
 
+    def of_tensor(self, records: Any) -> Any:
+        """Label a tensor on its device."""
+        from dpmorse.engine import tensors  # noqa: PLC0415 - needs torch
+
+        mixture = self.mixture
+        return tensors.labels(
+            records,
+            means=mixture.means,
+            whiteners=mixture.whiteners,
+            log_factors=mixture.log_factors,
+            domain=self.domain,
+            names=self.names,
+        )
+
     def _components(self, records: FloatArray) -> LabelArray:
         """Clip without a copy of all records at once."""
         if self.domain.radius is None:
