@@ -34,9 +34,9 @@ def run(effort: Effort) -> Findings:
         for target, share in _SHARES.items():
             campaigns.append(fuzz_in_processes(target, round(share * n), first_seed, corpus))
             effort.say(f"{campaigns[-1].n_files} {target}")
-    return Findings(
-        _TEXT.format(seed=first_seed), _table(campaigns), passed=not any(c.findings for c in campaigns)
-    )
+    failures = [(c.target, f["seed"], f["error"], f["where"]) for c in campaigns for f in c.findings]
+    told = [Table(("read as", "seed", "failure", "where"), failures[:20])] if failures else []
+    return Findings(_TEXT.format(seed=first_seed), _table(campaigns), *told, passed=not failures)
 
 
 def _table(campaigns: list[Campaign]) -> Table:
