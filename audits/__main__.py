@@ -18,7 +18,7 @@ from pathlib import Path
 from audits import page
 from audits.section import Effort, Findings, Section
 
-SECTIONS: tuple[str, ...] = ()
+SECTIONS: tuple[str, ...] = ("kills", "fuzzing")
 """Modules of this package, in the order of the page."""
 
 _PAGE = Path(__file__).parents[1] / "docs" / "audit.md"

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from audits._fuzz_arrays import Arrays
 from audits._fuzz_commands import COMMAND_TARGETS
 from audits._fuzz_corpus import Corpus
 from audits._mutation import mutate_bytes, mutate_document
@@ -211,5 +212,5 @@ def _try_to_spend(ledger: FileLedger) -> None:
     assert len(ledger.events) == before + 1, "a reservation that is not on disk"
 
 
-TARGETS: dict[str, type[Any]] = {"models": ModelFiles, "budgets": BudgetFiles, **COMMAND_TARGETS}
+TARGETS: dict[str, Any] = {"models": ModelFiles, "budgets": BudgetFiles, "arrays": Arrays, **COMMAND_TARGETS}
 """All targets by name; each is made with a corpus."""
