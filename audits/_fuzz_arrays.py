@@ -135,10 +135,10 @@ def as_frame(X: Any, rng: Any) -> Any:
     usual = [np.asarray(column, dtype=np.float64) for column in columns if column.dtype.kind in "fiub"]
     kinds: list[Callable[[], Any]] = [
         lambda: pd.DataFrame(dict(zip(names, columns, strict=True))),
-        lambda: pd.DataFrame(usual).T.convert_dtypes(),
+        lambda: pd.DataFrame(usual).T.convert_dtypes(),  # noqa: PLW0108 - made only if it is chosen
         lambda: pd.DataFrame(usual).T.astype("category"),
         lambda: pl.DataFrame(dict(zip(names, usual, strict=False))),
-        pl.DataFrame(dict(zip(names, usual, strict=False))).lazy,
+        lambda: pl.DataFrame(dict(zip(names, usual, strict=False))).lazy(),  # noqa: PLW0108 - likewise
         lambda: pa.table(usual, names=names[: len(usual)]),
         lambda: pd.Series(usual[0] if usual else []),
     ]
