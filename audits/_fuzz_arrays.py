@@ -138,7 +138,7 @@ def as_frame(X: Any, rng: Any) -> Any:
         lambda: pd.DataFrame(usual).T.convert_dtypes(),  # noqa: PLW0108 - made only if it is chosen
         lambda: pd.DataFrame(usual).T.astype("category"),
         lambda: pl.DataFrame(dict(zip(names, usual, strict=False))),
-        lambda: pl.DataFrame(dict(zip(names, usual, strict=False))).lazy(),  # noqa: PLW0108 - likewise
+        lambda: pl.DataFrame(dict(zip(names, usual, strict=False))).lazy(),
         lambda: pa.table(usual, names=names[: len(usual)]),
         lambda: pd.Series(usual[0] if usual else []),
     ]
