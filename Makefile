@@ -8,7 +8,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-oldest test-torch lint docs format bench audit lock clean
+.PHONY: demo test test-oldest test-torch lint docs format bench audit build lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -79,6 +79,10 @@ bench: $(VENV)/.ready  ## speed and memory against scikit-learn and diffprivlib
 
 audit: $(VENV)/.ready  ## attack every claim for most of an hour, and write docs/audit.md
 	$(BIN)/python -m audits
+
+build: $(VENV)/.ready  ## wheel and source distribution, built twice and compared, with their bill of materials
+	$(BIN)/python -m tools.build dist
+	$(BIN)/python -m tools.sbom > dist/dpmorse.cdx.json
 
 # -- upkeep -------------------------------------------------------------------------------------------
 

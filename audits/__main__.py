@@ -27,6 +27,8 @@ SECTIONS: tuple[str, ...] = (
     "precision",
     "sampler_law",
     "sensitivity",
+    "kills",
+    "fuzzing",
 )
 """Modules of this package, in the order of the page."""
 

@@ -1,4 +1,4 @@
-"""Valid files of every kind, from which hostile ones are made."""
+"""Valid files of every kind, from which hostile ones are made; the same each time, as seeds need."""
 
 import gzip
 import os
@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from dpmorse import Budget, DPCube, DPMoG, DPMoGHard, DPTree, MorseClustering
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import ledger_lines
 
 COLUMNS = ("age", "pressure")
 BOUNDS = """# public
@@ -63,13 +63,13 @@ def _records() -> Any:
 
 def _write_models(folder: Path) -> None:
     records, wide = _records(), np.random.default_rng(1).uniform(-1, 1, size=(200, 3))
-    known: dict[str, Any] = {"epsilon": 5.0, "bounds": ([0, 60], [110, 220])}
+    known: dict[str, Any] = {"epsilon": 5.0, "bounds": ([0, 60], [110, 220]), "random_state": 0}
     models: dict[str, Any] = {
         "hard": DPMoGHard(3, **known, n_iter=2),
         "soft": DPMoG(2, **known, n_iter=2, radius=90.0, neighboring="replace-one"),
         "tree": DPTree(3, **known, delta=0),
         "cube": DPCube(3, **known),
-        "bounds": DPMoGHard(2, epsilon=2.0, bounds="private", n_iter=2),
+        "bounds": DPMoGHard(2, epsilon=2.0, bounds="private", n_iter=2, random_state=0),
         **{
             rule: MorseClustering(DPMoGHard(4, **known, n_iter=2), 2, merge=rule)
             for rule in ("single", "overlap")
@@ -78,16 +78,27 @@ def _write_models(folder: Path) -> None:
     for name, model in models.items():
         model.fit(records)
         model.save(folder / f"model-{name}.json")
-    DPMoGHard(2, epsilon=5.0, bounds=(-1, 1), n_iter=2).fit(wide).save(folder / "model-unnamed.json")
+    unnamed = DPMoGHard(2, epsilon=5.0, bounds=(-1, 1), n_iter=2, random_state=0).fit(wide)
+    unnamed.save(folder / "model-unnamed.json")
 
 
 def _write_budget(path: Path) -> None:
-    """Three fits: two that ended, one that was killed."""
-    ledger = FileLedger(path, Budget(epsilon=3.0, delta=1e-6))
-    X = np.zeros((50, 2))
-    for _ in range(2):
-        DPMoGHard(2, epsilon=0.5, bounds=(-1, 1), n_iter=2, ledger=ledger).fit(X)
-    ledger.reserve(ledger.events[:2])
+    """Three fits, two that ended and one that was killed, at times and by names that are always the same."""
+    budget = Budget(epsilon=3.0, delta=1e-6)
+    fitted = DPMoGHard(2, epsilon=0.5, bounds=(-1, 1), n_iter=2, random_state=0).fit(np.zeros((50, 2)))
+    data = ledger_lines.first_line(budget)
+    for kind, identity in (
+        ("reserved", "a"),
+        ("finished", "a"),
+        ("reserved", "b"),
+        ("finished", "b"),
+        ("reserved", "c"),
+    ):
+        account = ledger_lines.read_account(data, path.name)
+        data += ledger_lines.next_line(
+            account, kind, identity, fitted.privacy_.events, "2026-01-01T00:00:00+00:00"
+        )
+    path.write_bytes(data)
 
 
 def _write_tables(folder: Path) -> None:

@@ -6,6 +6,7 @@ A target makes hostile cases from valid files and checks the answer to one. A wr
 
 import json
 import math
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from audits._fuzz_arrays import Arrays
 from audits._fuzz_commands import COMMAND_TARGETS
 from audits._fuzz_corpus import Corpus
 from audits._mutation import mutate_bytes, mutate_document
@@ -83,7 +85,11 @@ class ModelFiles:
         assert _same(_without_checksum(meant), _without_checksum(written)), (
             "a model that means something else"
         )
-        _use(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # a model of absurd numbers may overflow, in a file of its own making
+            _use(model)
         return "accepted"
 
 
@@ -106,17 +112,17 @@ def _without_checksum(document: Mapping[str, Any]) -> dict[str, Any]:
 def _same(a: Any, b: Any, key: str = "") -> bool:
     """Say whether two documents mean the same: 1 is 1.0, but True is not 1.
 
-    Two things may be stated otherwise than they are written again: what the events add up to, which is
-    compared up to rounding, and the number of averaged rounds, which has a default.
+    Three things may be stated otherwise than they are written again: weights and what the events add up
+    to, which are compared up to rounding, and the number of averaged rounds, which has a default.
     """
     if isinstance(a, dict) and isinstance(b, dict):
         return set(a) == set(b) and all(_same(a[name], b[name], name) for name in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return len(a) == len(b) and all(_same(x, y, key) for x, y in zip(a, b, strict=True))
     if key == "n_averaged" and a is None:
         return True
     if type(a) in {int, float} and type(b) in {int, float}:
-        return math.isclose(a, b, rel_tol=1e-6 if key in {"epsilon", "rho"} else 1e-15)
+        return math.isclose(a, b, rel_tol=1e-6 if key in {"epsilon", "rho", "weights"} else 1e-15)
     return bool(a == b) and type(a) is type(b)
 
 
@@ -206,5 +212,5 @@ def _try_to_spend(ledger: FileLedger) -> None:
     assert len(ledger.events) == before + 1, "a reservation that is not on disk"
 
 
-TARGETS: dict[str, type[Any]] = {"models": ModelFiles, "budgets": BudgetFiles, **COMMAND_TARGETS}
+TARGETS: dict[str, Any] = {"models": ModelFiles, "budgets": BudgetFiles, "arrays": Arrays, **COMMAND_TARGETS}
 """All targets by name; each is made with a corpus."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,14 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_T
 _ROUNDING = 1e-9
 
 
+@dataclass(frozen=True)
+class Death:
+    """How a child ended: killed by a signal, or with an exit code."""
+
+    signal: int
+    code: int
+
+
 @dataclass
 class Nursery:
     """A process that raises children to be killed, all in one folder with one budget and one model."""
@@ -26,13 +35,13 @@ class Nursery:
     folder: Path
     process: "subprocess.Popen[str]"
 
-    def run(self, **job: Any) -> int:
-        """Raise a child; return its exit code, 0 also if it was killed."""
+    def run(self, **job: Any) -> Death:
+        """Raise a child; return how it ended."""
         if self.process.stdin is None or self.process.stdout is None:
             raise RuntimeError("the nursery was opened without pipes")
         self.process.stdin.write(json.dumps(job) + "\n")
         self.process.stdin.flush()
-        return int(json.loads(self.process.stdout.readline())["code"])
+        return Death(**json.loads(self.process.stdout.readline()))
 
     def begin_anew(self) -> None:
         """Remove the budget file, the model and what was noted about them."""
@@ -59,8 +68,8 @@ def nursery(folder: Path) -> Iterator[Nursery]:
             process.stdin.close()
 
 
-def kill_and_examine(at: Nursery, *, fresh: bool, **job: Any) -> list[str]:
-    """Kill a child, and say what is wrong with what it leaves.
+def kill_and_examine(at: Nursery, *, fresh: bool, **job: Any) -> tuple[bool, list[str]]:
+    """Kill a child; return whether the kill came in time, and what is wrong with what it leaves.
 
     Parameters
     ----------
@@ -75,8 +84,10 @@ def kill_and_examine(at: Nursery, *, fresh: bool, **job: Any) -> list[str]:
         at.begin_anew()
     (at.folder / ANNOUNCED).unlink(missing_ok=True)
     before = _content(at.folder / MODEL_FILE)
-    failed = ["a child could not go on with what others left"] if at.run(**job) else []
-    return [*failed, *_wrong_with_budget(at.folder), *_wrong_with_model(at.folder, before)]
+    death = at.run(**job)
+    failed = ["a child could not go on with what others left"] if death.code else []
+    wrong = [*failed, *_wrong_with_budget(at.folder), *_wrong_with_model(at.folder, before)]
+    return death.signal == signal.SIGKILL, wrong
 
 
 def strays(folder: Path) -> list[Path]:

@@ -52,6 +52,11 @@ def numbers(name: str, value: object, length: int) -> list[float]:
     return [number(name, item) for item in listed]
 
 
+def holds_boolean(value: object) -> bool:
+    """Say whether there is a boolean in nested lists: NumPy would take it for a number among numbers."""
+    return any(map(holds_boolean, value)) if isinstance(value, list) else isinstance(value, bool)
+
+
 def fields(name: str, content: object, *keys: str) -> Mapping[str, Any]:
     """Return a dictionary that has exactly these keys."""
     parts = of_type(name, content, dict)

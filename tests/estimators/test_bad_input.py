@@ -276,6 +276,24 @@ def test_numbers_of_every_type_are_converted_exactly(kind, dtype, rng):
 
 
 @KINDS
+def test_one_component(kind, X):
+    mixture = kind(1, **GOOD, n_iter=2).fit(X).mixture_
+    assert mixture.weights.tolist() == [1.0]
+
+
+@KINDS
+def test_memory_maps_and_read_only_arrays_are_read_where_they_are(kind, X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    models = [
+        kind(3, **GOOD, n_iter=2, random_state=0).fit(records).mixture_
+        for records in (X, mapped, np.asfortranarray(mapped), mapped[::-1][::-1])
+    ]
+    assert all(model == models[0] for model in models)
+    assert np.array_equal(np.load(tmp_path / "X.npy"), X)
+
+
+@KINDS
 def test_huge_integers(kind):
     X = np.array([[2**63 + 5, 1], [2**64 - 1, 0]] * 50, dtype=np.uint64)
     model = kind(2, epsilon=1.0, bounds=([0, 0], [2.0**64, 1]), n_iter=2).fit(X)

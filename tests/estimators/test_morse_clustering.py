@@ -142,6 +142,7 @@ def test_a_cut_is_saved_as_cut(model, blobs, tmp_path):
         (lambda d: d["critical_points"]["saddle_ends"].__setitem__(0, [0, 99]), "not there"),
         (lambda d: d["critical_points"]["saddle_ends"].__setitem__(0, [0]), "shape or type|not valid"),
         (lambda d: d["critical_points"]["modes"][0].__setitem__(0, "x"), "shape or type"),
+        (lambda d: d["critical_points"]["modes"][0].__setitem__(0, True), "shape or type"),
         (lambda d: d["critical_points"].pop("saddles"), "exactly the fields"),
         (lambda d: d["parameters"].__setitem__("merge", "ward"), "merge must be one of"),
         (lambda d: d["parameters"].__setitem__("n_clusters", 99), "n_clusters"),

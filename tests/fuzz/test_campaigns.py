@@ -11,7 +11,7 @@ import pytest
 from audits import _fuzz_campaign
 from audits._fuzz_campaign import fuzz_in_processes
 
-N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tables": 300}
+N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tables": 300, "arrays": 300}
 ROOT = Path(__file__).parents[2]
 FIRST_SEED = 10_000_000
 

@@ -71,7 +71,9 @@ class GaussianMixture:
         """Check, copy, factor and freeze the parameters."""
         weights, means, covariances = _check(self.weights, self.means, self.covariances)
         scales = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        correlation_factors = _factor(covariances / scales[:, :, None] / scales[:, None, :])
+        with np.errstate(over="ignore"):  # what overflows is no correlation, and refused
+            correlations = covariances / scales[:, :, None] / scales[:, None, :]
+        correlation_factors = _factor(correlations)
         identity = np.eye(means.shape[1])
         inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
         cholesky = scales[:, :, None] * correlation_factors
@@ -276,14 +278,16 @@ def _check(
     for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
         if not np.all(np.isfinite(array)):
             raise InvalidParameterError(f"{name} must be finite.")
-    if np.any(weights < 0) or abs(weights.sum() - 1) > 1e-6:
+    with np.errstate(over="ignore"):  # an infinite sum is not 1 either
+        total = float(weights.sum())
+    if np.any(weights < 0) or abs(total - 1) > 1e-6:
         raise InvalidParameterError(
             f"weights must be non-negative and sum to 1, got a smallest weight of {weights.min():g} "
-            f"and a sum of {weights.sum():.9g}."
+            f"and a sum of {total:.9g}."
         )
     _check_symmetry(covariances)
-    if abs(weights.sum() - 1) > 1e-12:  # below that, leave the bits alone: a saved model loads unchanged
-        weights /= weights.sum()
+    if abs(total - 1) > 1e-12:  # below that, leave the bits alone: a saved model loads unchanged
+        weights /= total
     mirrored = covariances.transpose(0, 2, 1)  # halves are added: the sum of two large numbers is none
     return weights, means, np.where(covariances == mirrored, covariances, covariances / 2 + mirrored / 2)
 
@@ -294,7 +298,8 @@ def _check_symmetry(covariances: FloatArray) -> None:
     if flat.size:
         raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
     scale = np.sqrt(diagonal)
-    gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
+    with np.errstate(over="ignore"):
+        gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
     skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
     if skewed.size:
         raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")
@@ -305,6 +310,8 @@ def _factor(correlations: FloatArray) -> FloatArray:
     factors = np.empty_like(correlations)
     for k, matrix in enumerate(correlations):
         try:
+            if not np.all(np.abs(matrix) < 2):  # also infinity, of which LAPACK makes what it likes
+                raise np.linalg.LinAlgError  # noqa: TRY301 - answered like LAPACK's own
             factors[k] = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError as error:
             raise InvalidParameterError(

@@ -59,15 +59,14 @@ def critical_points_from_dict(content: object, mixture: GaussianMixture) -> Crit
 
 def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
     """Return an array of exactly this shape and kind of numbers."""
-    dtype = {"f": np.float64, "i": np.int64, "b": np.bool_}[_KINDS[name]]
+    dtype, kinds = {"f": (np.float64, "fi"), "i": (np.int64, "i"), "b": (np.bool_, "b")}[_KINDS[name]]
     if 0 in shape:
         if value != []:
             raise ModelFormatError(f"critical_points.{name} must be empty.")
         return np.empty(shape, dtype=dtype)
     array = _plain_data.rebuild(f"critical_points.{name}", lambda: np.array(value))
-    if array.shape != shape or (
-        array.dtype.kind != _KINDS[name] and not (array.dtype.kind == "i" and dtype is np.float64)
-    ):
+    mixed = array.dtype.kind != "b" and _plain_data.holds_boolean(value)
+    if array.shape != shape or array.dtype.kind not in kinds or mixed:
         raise ModelFormatError(f"critical_points.{name} does not have the shape or type it should have.")
     return array.astype(dtype)
 

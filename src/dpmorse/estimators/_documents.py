@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse._plain_data import fields, number, numbers, of_type, rebuild
+from dpmorse._plain_data import fields, holds_boolean, number, numbers, of_type, rebuild
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy.budget import Budget
@@ -101,6 +101,6 @@ def _array(name: str, value: object) -> Any:
     if not isinstance(value, list):
         raise ModelFormatError(f"mixture.{name} must be a list of numbers.")
     array = np.array(value)  # ragged lists raise ValueError, which `rebuild` turns into a format error
-    if array.dtype.kind not in "fi":
+    if array.dtype.kind not in "fi" or holds_boolean(value):
         raise ModelFormatError(f"mixture.{name} must hold numbers only.")
     return array
