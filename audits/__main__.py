@@ -24,6 +24,7 @@ SECTIONS: tuple[str, ...] = (
     "whole_fits",
     "printed",
     "mutants",
+    "power",
     "precision",
     "sampler_law",
     "sensitivity",

@@ -14,7 +14,7 @@ _HEADER = ("base", "relation", "claimed", "moved, exactly", "certified", "of wha
 
 def run(effort: Effort) -> Findings:
     """Audit every base under both relations, and pure promises."""
-    runs = effort.pick(quick=5000, full=300_000)
+    runs = effort.pick(quick=5000, full=200_000)
     rows: list[list[Cell]] = []
     held = True
     for seed, (kind, relation, mu) in enumerate(audited_bases.every_base()):

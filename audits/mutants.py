@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from audits.mutant_list import LITERATURE, MUTANTS
+from audits.mutant_list import KNOWN, MUTANTS
 from audits.mutations import SOURCE, Mutant
 from audits.section import Effort, Findings, Table
 
@@ -27,7 +27,7 @@ def run(effort: Effort) -> Findings:
         for i, mutant in enumerate(chosen, start=1):
             outcome = _outcome(mutant, Path(folder))
             caught += outcome == "caught"
-            kind = "literature" if mutant in LITERATURE else "own"
+            kind = "known" if mutant in KNOWN else "own"
             rows.append((mutant.name, kind, mutant.changes[0].target.removeprefix("dpmorse."), outcome))
             effort.say(f"{i} of {len(chosen)}: {mutant.name}: {outcome}")
         unchanged = _outcome(

@@ -26,7 +26,7 @@ def run(effort: Effort) -> Findings:
     """Attack a few estimators at a few budgets, again and again."""
     rows: list[list[Cell]] = []
     refuted, total = 0, 0
-    for kind, parameters, full in ((DPMoGHard, 1, 30), (DPLloyd, 1, 30), (DPTree, 1, 30), (DPMorse, 1, 10)):
+    for kind, parameters, full in ((DPMoGHard, 1, 30), (DPLloyd, 1, 30), (DPTree, 1, 30), (DPMorse, 1, 8)):
         for epsilon in _EPSILONS:
             n = effort.pick(quick=1, full=full)
             results = [_audited(kind(parameters, epsilon=epsilon, bounds=(-1, 1)), seed) for seed in range(n)]

@@ -10,8 +10,8 @@ from dpmorse.privacy import Noise
 from dpmorse.statistics import SecondMoments
 from worst_pairs import RELATIONS, all_choices, all_moments, all_others, choice, counts, moments, seeded
 
-RUNS = 160_000
-CONFIDENCE = 0.999
+RUNS = 120_000
+CONFIDENCE = 0.99
 
 
 def named(make):

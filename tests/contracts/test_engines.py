@@ -8,7 +8,16 @@ import pytest
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
-from dpmorse.statistics import CellMoments, ColumnHistograms, Domain, GaussianCells, SecondMoments
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    Domain,
+    GaussianCells,
+    MagnitudeHistograms,
+    PrefixCells,
+    SecondMoments,
+)
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.histograms import N_BINS
 from plain import exact_moments, random_cells, random_mixture, unit_box
@@ -180,11 +189,31 @@ def test_an_inserted_record_moves_no_other(rng, weight_bits):
 
 
 def test_nan_cannot_pass_the_clipping():
-    """Estimators refuse NaN; should one reach a kernel all the same, it stays inside the domain."""
-    cells = random_cells(np.random.default_rng(0), 2, 2)
-    exact = InMemoryEngine().reduce(np.full((3, 2), np.nan), CellMoments(unit_box(2), 2), cells)
-    assert exact.counts.sum() == 3
-    assert np.abs(exact.sums).max() <= 3 * 4096
+    """Estimators refuse NaN; should one reach a kernel all the same, it counts as a record at the bounds.
+
+    (A comparison of np.abs(sums) would not notice: NaN becomes the integer -2^63, which has no absolute value.)
+    """
+    cells, engine = random_cells(np.random.default_rng(0), 2, 2), InMemoryEngine()
+    missing, at_the_bound = np.full((3, 2), np.nan), np.ones((3, 2))
+    for weight_bits in (0, WEIGHT_BITS):
+        for of_residuals in (False, True):
+            statistic = CellMoments(unit_box(2), 2, weight_bits, of_residuals=of_residuals)
+            exact, expected = (engine.reduce(X, statistic, cells) for X in (missing, at_the_bound))
+            assert np.array_equal(statistic.to_units(exact), statistic.to_units(expected))
+    histograms = ColumnHistograms(unit_box(2))
+    assert np.array_equal(engine.count(missing, histograms), engine.count(at_the_bound, histograms))
+
+
+def test_nan_cannot_pass_the_clipping_of_codes_either():
+    domain, engine = unit_box(2), InMemoryEngine()
+    missing, at_the_bound = np.full((3, 2), np.nan), np.ones((3, 2))
+    codes = BinaryCodes.rounded(domain, np.eye(2), reach=1.0, bits=3)
+    first, second = (engine.tally(X, codes) for X in (missing, at_the_bound))
+    assert first.codes.tolist() == second.codes.tolist()
+    cells = PrefixCells(codes, np.array([0]), np.array([64]))
+    statistic = CellMoments(domain, 1, second_moments=SecondMoments.NONE)
+    assert engine.reduce(missing, statistic, cells).sums.tolist() == [[3 * 4096, 3 * 4096]]
+    assert engine.count(missing, MagnitudeHistograms(2)).sum(axis=1).tolist() == [3, 3]
 
 
 def test_more_records_than_the_sums_hold_are_refused(rng, monkeypatch):

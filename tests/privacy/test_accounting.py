@@ -180,7 +180,7 @@ def test_no_release_costs_nothing():
     assert accounting.gaussian_epsilon(0.0, 1e-6) == 0
 
 
-MANY = list(itertools.product(np.geomspace(0.1, 10, 10), np.geomspace(1e-8, 1e-3, 5), (1, 3, 10, 100)))
+MANY = list(itertools.product(np.geomspace(0.1, 10, 10), np.geomspace(1e-7, 1e-3, 5), (1, 2, 5, 10)))
 
 
 def test_two_hundred_budgets_and_numbers_of_rounds():
@@ -188,8 +188,8 @@ def test_two_hundred_budgets_and_numbers_of_rounds():
     assert len(MANY) == 200
     for epsilon, delta, n_rounds in MANY:
         budget = Budget(float(epsilon), float(delta))
-        rho = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=1000 * n_rounds)
-        statistic = GroupCounts(1000)
+        rho = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=n_rounds)
+        statistic = GroupCounts(1)
         events = [
             statistic.plan(str(i), rho / n_rounds, Neighboring.ADD_REMOVE).event for i in range(n_rounds)
         ]

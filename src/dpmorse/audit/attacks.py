@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -14,7 +15,7 @@ _N_THRESHOLDS = 200
 _FAR = 11.0  # log odds of the outermost thresholds
 _N_POINTS = 101
 
-Certify = Callable[[Errors], float]
+Promise = Callable[[Errors], Any]
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,10 @@ class Scores:
         return np.append(alarms, 0.0), np.append(missed, 1.0)
 
 
-def best_errors(scores: Scores, certify: Certify) -> Errors:
-    """Choose the threshold that certifies most on held-out runs, and return its errors on the others."""
+def best_errors(scores: Scores, promise: Promise) -> Errors:
+    """Choose the threshold that promises most on held-out runs, and return its errors on the others."""
     held_out, left = scores.split()
     pooled = np.concatenate([held_out.present, held_out.absent])
     levels = expit(np.linspace(-_FAR, _FAR, _N_THRESHOLDS))  # dense in the tails, where large epsilons show
     candidates = np.unique(np.quantile(pooled, levels, method="nearest"))
-    return left.errors(max(candidates.tolist(), key=lambda threshold: certify(held_out.errors(threshold))))
+    return left.errors(max(candidates.tolist(), key=lambda threshold: promise(held_out.errors(threshold))))

@@ -40,7 +40,7 @@ def audit(
     ] = 1000,
     confidence: Annotated[
         float, typer.Option("--confidence", help="Of each bound: a true claim fails with the rest.")
-    ] = 0.99,
+    ] = 0.999,
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A JSON file for the results.")
     ] = None,

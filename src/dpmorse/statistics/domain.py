@@ -122,7 +122,8 @@ class Domain:
         at most ``R2``.
         """
         offset = np.asarray(X, dtype=np.float64) - self.centre
-        inside = np.clip(offset, -self.half_width, self.half_width)
+        inside = np.where(offset < self.half_width, offset, self.half_width)  # np.clip would let NaN pass
+        inside = np.where(inside > -self.half_width, inside, -self.half_width)
         q = np.rint(inside * self.steps_per_unit)
         if self.radius is not None:
             squared_norm = np.square(q).sum(axis=1)

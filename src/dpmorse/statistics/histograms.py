@@ -69,5 +69,6 @@ class MagnitudeHistograms:
         values = np.asarray(X, dtype=np.float64)
         exponents = np.frexp(values)[1] - 1  # |x| is in [2^e, 2^(e+1))
         steps = np.clip(exponents - SMALLEST_EXPONENT + 1, 0, N_MAGNITUDES)
-        bins: IntArray = N_MAGNITUDES + np.where(values == 0, 0, np.sign(values) * steps).astype(np.int64)
+        signs = (values > 0).astype(np.int64) - (values < 0)  # 0 also for NaN, which is no integer
+        bins: IntArray = N_MAGNITUDES + signs * steps
         return bins

@@ -1,0 +1,17 @@
+"""What mutants change, and the tests that watch it: names that several of them share."""
+
+AUDITED = "tests/audit/test_bases.py::test_all_releases_of_a_base_spend_what_they_claim"
+MOVED = "tests/audit/test_mechanisms.py::test_worst_pairs_move_as_far_as_is_paid_for_and_no_further"
+MOMENTS = "tests/audit/test_mechanisms.py::test_moments_spend_what_they_claim"
+OTHERS = (
+    "tests/audit/test_mechanisms.py::test_counts_histograms_leaves_and_laplace_noise_spend_what_they_claim"
+)
+QUESTIONS = "tests/audit/test_bases.py::test_questions_depend_on_answers_only"
+CLIPPED = "tests/audit/test_bases.py::test_only_clipped_records_are_looked_at"
+GROUPS = "tests/audit/test_bases.py::test_groups_of_rows_are_protected_as_claimed"
+
+EM = "dpmorse.estimators._em:PrivateEM"
+L2 = "dpmorse.statistics.sensitivity:RecordBounds.squared_l2"
+CELLS = "dpmorse.statistics.moments:CellMoments"
+RELEASE = "dpmorse.privacy.mechanism:Mechanism.release"
+KERNELS = "dpmorse.engine._kernels"
