@@ -57,7 +57,7 @@ def fuzz_in_processes(target: str, n: int, first_seed: int, corpus: Path) -> Cam
                 _add(campaign, json.loads(done.stdout))
                 break
             deaths += 1
-            seed = _next_seed(Path(folder), seed)
+            seed = _go_on(campaign, Path(folder), seed)
             campaign.findings.append({"seed": seed - 1, "error": _cause(done), "where": "the process"})
     return campaign
 
@@ -76,10 +76,14 @@ def _run(target: str, corpus: Path, folder: Path, seed: int, n: int) -> subproce
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=_ROOT, env=environment)
 
 
-def _next_seed(folder: Path, seed: int) -> int:
-    """Return the seed behind the one that was being read when a process died."""
+def _go_on(campaign: Campaign, folder: Path, seed: int) -> int:
+    """Count what a process did before it died, and return the seed behind the one that it was reading."""
     progress = folder / PROGRESS
-    return (int(progress.read_text()) + 2) if progress.exists() else seed + 1
+    if not progress.exists():
+        return seed + 1
+    reached = json.loads(progress.read_text())
+    _add(campaign, reached)
+    return int(reached["seed"]) + 2
 
 
 def _cause(done: subprocess.CompletedProcess[str]) -> str:

@@ -26,7 +26,7 @@ from audits._fuzz_targets import TARGETS
 from audits._mutation import CANARY
 
 PROGRESS = "progress"
-"""Holds the last seed that was survived."""
+"""Holds the last seed that was survived, and what came of it and all before: a process may die."""
 
 SECONDS_EACH = 30
 MOST_EXTRA_BYTES = 64 << 20
@@ -96,10 +96,10 @@ def fuzz(name: str, corpus: Corpus, folder: Path, first_seed: int, n: int) -> Ou
                 answers[target.check(case, path)] += 1
         except (Exception, Hang) as error:  # noqa: BLE001 - all of them are findings
             outcome.findings.append(_described(seed, error))
-        (folder / PROGRESS).write_text(str(seed))
+        outcome.answers, outcome.peak_bytes = dict(answers), _peak() - before
+        (folder / PROGRESS).write_text(json.dumps({"seed": seed, **asdict(outcome)}))
     if (folder / CANARY).exists():
         outcome.findings.append({"seed": first_seed, "error": "a file was run as code", "where": ""})
-    outcome.answers, outcome.peak_bytes = dict(answers), _peak() - before
     return outcome
 
 

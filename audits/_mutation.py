@@ -129,12 +129,11 @@ def _delete(holder: Any, key: Any, rng: np.random.Generator) -> None:  # noqa: A
 def _nudge(holder: Any, key: Any, rng: np.random.Generator) -> None:
     """Change a number a little or a lot; leave anything else to `_replace`."""
     value = holder[key]
-    if type(value) not in {int, float}:
-        return _replace(holder, key, rng)
-    change = int(rng.integers(6))
+    if type(value) not in {int, float} or abs(value) > 1e300:
+        _replace(holder, key, rng)
+        return
     changes = [-value, value + 1, value * 2, value / 2, math.nextafter(value, math.inf), value * 1e6]
-    holder[key] = changes[change] if abs(value) < 1e300 else 0
-    return None
+    holder[key] = changes[rng.integers(len(changes))]
 
 
 def _copy_sibling(holder: Any, key: Any, rng: np.random.Generator) -> None:

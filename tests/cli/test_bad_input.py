@@ -277,6 +277,24 @@ def test_nested_columns_are_not_copied_to_csv(here, model_file, fails):
         assert f"the column '{name}' cannot be written as CSV" in fails(*args, "-o", "o.csv")
 
 
+@pytest.mark.parametrize("output", ["o.csv", "o.parquet"])
+@pytest.mark.parametrize(
+    "odd",
+    [pa.array([{}], pa.struct([])), pa.array([0], pa.timestamp("s", "Nowhere/Else"))],
+    ids=["nothing", "no such place"],
+)
+def test_columns_of_odd_types_are_copied_or_refused(odd, output, here, model_file, run):
+    """Types that pyarrow has and cannot write, as a damaged file may state them."""
+    table = pa.table({"age": [1.0], "pressure": [2.0], "odd": odd})
+    pa.feather.write_feather(table, os.fspath(here / "x.feather"))
+    args = ["predict", "x.feather", "--model", "model.json", "--keep", "odd", "-o", output]
+    if output.endswith(".csv") or pa.types.is_struct(odd.type):
+        assert "cannot be written" in run(*args, code=1).stderr
+        assert not (here / output).exists()
+    else:
+        run(*args)
+
+
 def test_show_wants_one_thing(model_file, fails):
     assert "either --model or --budget" in fails("show", code=2)
     assert "no budget file" in fails("show", "--budget", "none")

@@ -65,7 +65,8 @@ def test_a_process_that_dies_is_a_finding_and_the_next_goes_on(corpus, monkeypat
 
     def run(target, corpus, folder, seed, n):
         if seed <= 3:
-            (folder / "progress").write_text("2")
+            survived = {"answers": {"refused": 3}, "findings": [], "peak_bytes": 0}
+            (folder / "progress").write_text(json.dumps({"seed": 2, **survived}))
             return subprocess.CompletedProcess([], -11, "", "")
         outcome = {"answers": {"refused": n}, "findings": [], "peak_bytes": 0}
         return subprocess.CompletedProcess([], 0, json.dumps(outcome), "")
@@ -73,4 +74,4 @@ def test_a_process_that_dies_is_a_finding_and_the_next_goes_on(corpus, monkeypat
     monkeypatch.setattr(_fuzz_campaign, "_run", run)
     campaign = fuzz_in_processes("models", 6, 0, corpus)
     assert campaign.findings == [{"seed": 3, "error": "the process died of SIGSEGV", "where": "the process"}]
-    assert campaign.answers == {"refused": 2}
+    assert campaign.answers == {"refused": 5}

@@ -38,7 +38,7 @@ def check_ending(path: str) -> None:
 @contextmanager
 def table_writer(path: str, schema: Any) -> Iterator[Writer]:
     """Write tables of one schema to a file that appears when the block has succeeded."""
-    with replacing(path) as temporary:
+    with _problems_told(path), replacing(path) as temporary:
         if _ending(path) == ".parquet":
             with pa.parquet.ParquetWriter(temporary, schema) as writer:
                 yield writer
@@ -46,6 +46,17 @@ def table_writer(path: str, schema: Any) -> Iterator[Writer]:
             guarded = pa.schema([_as_csv_field(column) for column in schema])
             with pa.csv.CSVWriter(temporary, guarded) as writer:
                 yield _GuardedWriter(writer, guarded)
+
+
+@contextmanager
+def _problems_told(path: str) -> Iterator[None]:
+    """Say that a column cannot be written, without quoting it: types can be odd, and values not fit them."""
+    try:
+        yield
+    except pa.ArrowException:
+        raise InvalidParameterError(
+            f"a column that shall be kept cannot be written to {path!r}. Leave it out of --keep."
+        ) from None
 
 
 class _GuardedWriter:
