@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("dev", "docs", "oldest")
+LOCKS = ("dev", "docs", "oldest", "torch")
 
 _LINE = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)(?:\s*;\s*(?P<marker>[^\\]*?))?\s*(?:\\|$)"

@@ -21,11 +21,11 @@ from dpmorse.typing import FloatArray, LabelArray
 Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
 
-SOFT_ROWS = 1 << 16
-"""Weights of 12 bits times products of 24 bits, added up over as many rows, stay below 2^53."""
+SOFT_ROWS = 1 << 17
+"""Weights up to 2^12 times products up to 2^24, added up over as many rows, reach 2^53 at most."""
 
 _PRODUCTS = 64  # z_i z_j that are held at a time
-_BYTES = {"cpu": 1 << 23, "cuda": 1 << 28}  # of temporaries: a processor's cache, a small part of a GPU
+_BYTES = {"cpu": 1 << 23, "cuda": 1 << 29}  # of temporaries: a processor's cache, a small part of a GPU
 
 
 class Grid(NamedTuple):
@@ -38,7 +38,11 @@ class Grid(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A ``GaussianCells`` on a device: factors of all cells side by side, shape (D, K D)."""
+    """A ``GaussianCells`` on a device.
+
+    Factors of all cells are side by side, shape (D, K D); ``lower`` says where the lower triangle is among
+    the D^2 products of coordinates.
+    """
 
     factors: Tensor
     offsets: Tensor
@@ -46,21 +50,29 @@ class Rule(NamedTuple):
     residual_steps: Tensor
     table: Tensor
     steps_per_score: float
+    lower: Tensor
 
 
 def grid_of(domain: Domain, device: Any) -> Grid:
     """Return the grid of a domain."""
     squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
     parts = (domain.centre, domain.half_width, domain.steps_per_unit)
-    return Grid(*(on_device(part, device) for part in parts), squared_radius)
+    centre, half_width, steps_per_unit = (on_device(part, device) for part in parts)
+    return Grid(centre, half_width, steps_per_unit, squared_radius)
 
 
 def rule_of(cells: GaussianCells, device: Any) -> Rule:
     """Return the rule of cells."""
     n_features = cells.offsets.shape[1]
-    side_by_side = cells.factors.reshape(-1, n_features).T
-    parts = (side_by_side, cells.offsets.ravel(), cells.constants, cells.residual_steps, EXP_TABLE)
-    return Rule(*(on_device(part, device) for part in parts), cells.steps_per_score)
+    return Rule(
+        on_device(cells.factors.reshape(-1, n_features).T, device),
+        on_device(cells.offsets.ravel(), device),
+        on_device(cells.constants, device),
+        on_device(cells.residual_steps, device),
+        on_device(EXP_TABLE, device),
+        cells.steps_per_score,
+        on_device(np.flatnonzero(np.tri(n_features)), device),
+    )
 
 
 def on_device(array: Any, device: Any) -> Tensor:
@@ -81,7 +93,7 @@ def is_table_of_floats(records: Any) -> bool:
 
 def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
     """Return how many rows take about as much memory as is set aside for temporaries."""
-    columns = 4 * n_cells * n_features + 3 * _PRODUCTS
+    columns = 3 * n_cells * n_features + 2 * _PRODUCTS
     return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
 
 
@@ -156,7 +168,7 @@ def hard_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
     if of_residuals:
         own = v[torch.arange(len(q), device=q.device), labels]
         q = residuals(own, rule.residual_steps[labels])
-    return moments(one_hot(labels, n_cells), q)
+    return moments(one_hot(labels, n_cells), q, rule.lower)
 
 
 def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
@@ -164,10 +176,10 @@ def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
     v = whitened(q, rule)
     weights = memberships(scores(v, rule), rule)
     if not of_residuals:
-        return moments(weights, q)
+        return moments(weights, q, rule.lower)
     all_residuals = residuals(v, rule.residual_steps)
-    each = [moments(weights[:, [k]], all_residuals[:, k]) for k in range(len(rule.constants))]
-    return torch.cat(each)
+    each = zip(weights.split(1, dim=1), all_residuals.unbind(dim=1), strict=True)
+    return torch.cat([moments(weight, own, rule.lower) for weight, own in each])
 
 
 def one_hot(labels: Tensor, n_cells: int) -> Tensor:
@@ -175,14 +187,13 @@ def one_hot(labels: Tensor, n_cells: int) -> Tensor:
     return (labels[:, None] == torch.arange(n_cells, device=labels.device)).to(torch.float64)
 
 
-def moments(weights: Tensor, z: Tensor) -> Tensor:
+def moments(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
     """Return ``sum w (1, z, z_i z_j for j <= i)``, shape (K, 1 + D + D (D + 1) / 2), in int64."""
     columns = z.T.contiguous()
-    sums = [weights.sum(dim=0)[None], columns @ weights]
-    rows, others = torch.tril_indices(len(columns), len(columns), device=z.device)
-    pieces = zip(rows.split(_PRODUCTS), others.split(_PRODUCTS), strict=True)
-    sums += [(columns[i] * columns[j]) @ weights for i, j in pieces]
-    return torch.cat(sums).T.to(torch.int64)
+    rows = max(1, _PRODUCTS // len(columns))
+    products = [(some[:, None] * columns).flatten(0, 1) @ weights for some in columns.split(rows)]
+    second = torch.cat(products).index_select(0, lower)
+    return torch.cat([weights.sum(dim=0)[None], columns @ weights, second]).T.to(torch.int64)
 
 
 def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
@@ -279,9 +290,16 @@ def density_on(
     device: Any, means: FloatArray, whiteners: FloatArray, log_factors: FloatArray, domain: Domain
 ) -> Density:
     """Return a mixture and its domain on a device."""
-    parts = (means, whiteners, log_factors, domain.lower, domain.upper, domain.centre, domain.unit)
-    radius = float("inf") if domain.radius is None else domain.radius
-    return Density(*(on_device(part, device) for part in parts), radius)
+    return Density(
+        on_device(means, device),
+        on_device(whiteners, device),
+        on_device(log_factors, device),
+        on_device(domain.lower, device),
+        on_device(domain.upper, device),
+        on_device(domain.centre, device),
+        on_device(domain.unit, device),
+        float("inf") if domain.radius is None else domain.radius,
+    )
 
 
 def most_probable(X: Tensor, density: Density) -> Tensor:

@@ -138,7 +138,7 @@ class InMemoryEngine:
 
 def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:
     """Cut rows into chunks of one size, as many for each thread: none waits for the others' last chunk."""
-    n_chunks = n_threads * -(-n_rows // (largest * n_threads))
+    n_chunks = n_threads * max(1, -(-n_rows // (largest * n_threads)))
     cuts = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
 

@@ -37,8 +37,8 @@ class TensorEngine:
     chunk_rows : int or None
         Rows handed to torch at a time; None takes as many as keep temporaries small.
     fused : bool
-        Whether to use the fused kernel where it applies: hard cells, on CUDA with Triton, for up to 16
-        columns and 64 cells. Otherwise, and for all else, plain torch adds up.
+        Whether to use the fused kernel where it applies: hard cells, up to 16 columns and 64 of them, on an
+        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. For all else plain torch adds up.
     """
 
     chunk_rows: int | None = None
@@ -81,8 +81,9 @@ class TensorEngine:
         none = np.empty(0, dtype=np.int64)
         parts = [Tally(none, none, codes.n_bits)]
         for chunk in self._chunks(records, 1):
-            found = passes.binary_codes(codes, passes.quantise(chunk, grid)).unique(return_counts=True)
-            parts.append(Tally(*(part.cpu().numpy() for part in found), codes.n_bits))
+            found = passes.binary_codes(codes, passes.quantise(chunk, grid))
+            distinct, counts = found.unique(return_counts=True)
+            parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
         return add_up(parts)
 
     def _reduce_plainly(
