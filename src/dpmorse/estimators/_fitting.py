@@ -98,10 +98,11 @@ class PrivateFit(PrivateMixtureEstimator):
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
         own_ledger, sampler = Ledger(settings.budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
-        # Matrices here are small: BLAS threads would only spin on the cores that the engine wants.
+        # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants, and those
+        # of OpenMP add up in whatever order they end, so that a seeded fit would not repeat to the last bit.
         with (
             Mechanism.reserve(ledgers, reserved_events(plan), sampler) as mechanism,
-            threadpool_limits(limits=1, user_api="blas"),
+            threadpool_limits(limits=1),
         ):
             data = first_rows_of_groups(read_numbers(self, records), groups, settings.budget)
             _warn_of_weak_promise(settings.budget, len(data))

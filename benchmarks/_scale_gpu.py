@@ -1,0 +1,199 @@
+"""A billion records on one GPU: seconds of a private fit, against memory bandwidth and plain torch.
+
+    python -m benchmarks._scale_gpu [--rows N] [--out FILE]
+
+Prints JSON, and writes it to FILE. Needs CUDA. Records are made on the device; the same run checks, on
+fewer of them, that models and sums are those of the engine for arrays, bit for bit.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks._measure import machine
+from dpmorse import DPMoGHard, InMemoryEngine
+from dpmorse.engine.tensors import TensorEngine
+from dpmorse.statistics import CellMoments, Domain, ExactMoments, GaussianCells
+from dpmorse.statistics.cells import WEIGHT_BITS
+
+N_FEATURES, N_COMPONENTS, N_ITER = 8, 12, 10
+ROWS, PLAIN_ROWS, CHECKED_ROWS = 1_000_000_000, 200_000_000, 5_000_000
+_SPREAD = 0.3
+_AT_A_TIME = 10_000_000
+
+
+def groups_on_device(n_rows: int, dtype: Any = torch.float32, seed: int = 0) -> Any:
+    """Groups in the box that overlap enough for every iteration to have work, made where they are used."""
+    generator = torch.Generator("cuda").manual_seed(seed)
+    options = {"generator": generator, "device": "cuda", "dtype": dtype}
+    centres = 1.4 * torch.rand((N_COMPONENTS, N_FEATURES), **options) - 0.7
+    records = torch.empty((n_rows, N_FEATURES), dtype=dtype, device="cuda")
+    for part in records.split(_AT_A_TIME):
+        group = torch.randint(0, N_COMPONENTS, (len(part),), generator=generator, device="cuda")
+        part.copy_(centres[group] + _SPREAD * torch.randn(part.shape, **options)).clamp_(-1, 1)
+    return records
+
+
+def seconds(action: Callable[[], object], repeats: int = 3) -> float:
+    """Return the shortest of several runs, each until the device is done."""
+    times = []
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        action()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def fit(records: Any, engine: Any) -> DPMoGHard:
+    """Run the fit that is measured."""
+    model = DPMoGHard(N_COMPONENTS, epsilon=1.0, bounds=(-1, 1), n_iter=N_ITER, engine=engine, random_state=0)
+    return model.fit(records)
+
+
+def measured_fits(n_rows: int) -> dict[str, float]:
+    """Time whole fits, what their passes would take at memory bandwidth, and plain torch."""
+    records = groups_on_device(n_rows)
+    fit(records[:100_000], TensorEngine())  # load and compile
+    size = records.numel() * records.element_size()
+    one_read = seconds(lambda: records.view(-1).sum(), 5)
+    whole = seconds(lambda: fit(records, TensorEngine()))
+    cells = _true_cells(N_COMPONENTS, N_FEATURES)
+    statistic = CellMoments(_box(N_FEATURES), N_COMPONENTS)
+    one_pass = seconds(lambda: TensorEngine().reduce(records, statistic, cells), 5)
+    plain = records[: min(PLAIN_ROWS, n_rows)]
+    fit(plain[:100_000], TensorEngine(fused=False))
+    plain_seconds = seconds(lambda: fit(plain, TensorEngine(fused=False)), 1)
+    return {
+        "rows": n_rows,
+        "bytes": size,
+        "one read of the records, s": one_read,
+        "bandwidth of that read, TB/s": size / one_read / 1e12,
+        "whole fit, s": whole,
+        "iterations": N_ITER,
+        "bandwidth limit of the iterations, s": N_ITER * one_read,
+        "fraction of the bandwidth limit": N_ITER * one_read / whole,
+        "one pass over fixed cells, s": one_pass,
+        "plain torch: rows": len(plain),
+        "plain torch: whole fit, s": plain_seconds,
+        "plain torch: slower per row by a factor of": plain_seconds / len(plain) / (whole / n_rows),
+    }
+
+
+def compared_models(n_rows: int) -> dict[str, Any]:
+    """Say whether a fit on the device releases the model of a fit on the host, bit for bit."""
+    results: dict[str, Any] = {"rows": n_rows}
+    for dtype in (torch.float32, torch.float64):
+        records = groups_on_device(n_rows, dtype, seed=1)
+        array = records.cpu().numpy()
+        fit(array[:10_000], InMemoryEngine())  # load and compile
+        start = time.perf_counter()
+        on_host = fit(array, InMemoryEngine())
+        host_seconds = time.perf_counter() - start
+        name = str(dtype).removeprefix("torch.")
+        for kind, engine in (("fused", TensorEngine()), ("plain", TensorEngine(fused=False))):
+            fit(records[:100_000], engine)
+            results[f"{name}, {kind}: same model"] = fit(records, engine).mixture_ == on_host.mixture_
+            results[f"{name}, {kind}: fit, s"] = seconds(lambda e=engine, r=records: fit(r, e), 1)  # type: ignore[misc]
+        results[f"{name}: fit on the host, s"] = host_seconds
+    return results
+
+
+def compared_sums(n_rows: int = 100_000) -> dict[str, Any]:
+    """Say for which cases sums on the device are those on the host, bit for bit."""
+    differing, n_cases = [], 0
+    for name, domain, cells, options in _cases():
+        records = 1.2 * torch.randn((n_rows, domain.n_features), device="cuda")
+        statistic = CellMoments(domain, cells.n_cells, **options)
+        found = TensorEngine().reduce(records, statistic, cells)
+        expected = InMemoryEngine().reduce(records.cpu().numpy(), statistic, cells)
+        n_cases += 1
+        if not _equal(found, expected):
+            differing.append(name)
+    return {"cases": n_cases, "rows of each": n_rows, "differing": differing}
+
+
+def _cases() -> Iterator[tuple[str, Domain, GaussianCells, dict[str, Any]]]:
+    """Yield shapes, balls, residuals, memberships, and cells that float32 cannot tell apart."""
+    for d, k in ((1, 1), (2, 3), (3, 16), (5, 33), (8, 12), (8, 64), (9, 4), (12, 7), (16, 32), (20, 5)):
+        yield f"{d} columns, {k} cells", _box(d), _true_cells(k, d), {}
+    for d, k in ((1, 2), (8, 12), (11, 5)):
+        for radius in (None, 1.1):
+            for weight_bits in (0, WEIGHT_BITS):
+                options = {"weight_bits": weight_bits, "of_residuals": True}
+                yield (
+                    f"residuals: {d}, {k}, {radius}, {weight_bits}",
+                    _box(d, radius),
+                    _true_cells(k, d),
+                    options,
+                )
+            yield f"ball: {d}, {k}, {radius}", _box(d, radius), _true_cells(k, d), {}
+            yield (
+                f"soft: {d}, {k}, {radius}",
+                _box(d, radius),
+                _true_cells(k, d),
+                {"weight_bits": WEIGHT_BITS},
+            )
+    needles = np.tile(np.diag([1e-6, 1e-2]), (2, 1, 1))
+    yield "needles", _box(2), GaussianCells.from_mixture(np.full(2, 0.5), np.eye(2) - 0.5, needles, 3.0), {}
+    twins = np.repeat(np.random.default_rng(0).uniform(-0.7, 0.7, (3, 8)), 2, axis=0)
+    twins[1::2] += 1e-7
+    yield "twins", _box(8), _cells(twins), {}
+
+
+def _true_cells(n_cells: int, n_features: int) -> GaussianCells:
+    return _cells(np.random.default_rng(n_cells).uniform(-0.7, 0.7, (n_cells, n_features)))
+
+
+def _cells(means: Any) -> GaussianCells:
+    k, d = means.shape
+    covariances = np.tile(_SPREAD**2 * np.eye(d), (k, 1, 1))
+    return GaussianCells.from_mixture(np.full(k, 1 / k), means, covariances, 2.0)
+
+
+def _box(n_features: int, radius: float | None = None) -> Domain:
+    return Domain.from_bounds((-1.0, 1.0), n_features, radius)
+
+
+def _equal(found: ExactMoments, expected: ExactMoments) -> bool:
+    same_second = np.array_equal(np.tril(found.second_moments), np.tril(expected.second_moments))
+    same_sums = np.array_equal(found.sums, expected.sums)
+    return same_second and same_sums and np.array_equal(found.counts, expected.counts)
+
+
+def run(n_rows: int = ROWS) -> dict[str, Any]:
+    """Measure everything."""
+    return {
+        "machine": {
+            **machine(),
+            "gpu": torch.cuda.get_device_name(),
+            "torch": torch.__version__,
+        },
+        "sums": compared_sums(),
+        "models": compared_models(min(CHECKED_ROWS, n_rows)),
+        "fits": measured_fits(n_rows),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        parser.error("this needs CUDA")
+    text = json.dumps(run(arguments.rows), indent=2)
+    print(text)
+    if arguments.out:
+        arguments.out.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
