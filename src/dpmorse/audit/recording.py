@@ -109,7 +109,7 @@ def watched_fit(
     ledger = Ledger(plan.settings.budget)
     with (
         WatchedMechanism.reserve([ledger], reserved_events(plan), sampler) as mechanism,
-        threadpool_limits(limits=1, user_api="blas"),
+        threadpool_limits(limits=1),
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
         engine = WatchedEngine().watch(transcript)

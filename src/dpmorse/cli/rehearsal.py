@@ -109,7 +109,7 @@ def rehearse(base: PrivateFit, plan: Any, n_features: int, n_records: int) -> Re
     mechanism: Any = NotingMechanism()
     engine: Any = CrowdEngine()
     releases = Releases(Crowd.of(n_records, n_features), engine, mechanism, plan.settings.budget)
-    with threadpool_limits(limits=1, user_api="blas"):  # as in a fit
+    with threadpool_limits(limits=1):  # as in a fit
         base._release(releases, plan, np.random.default_rng(0))  # noqa: SLF001 - the whole point
     events: list[ReleaseEvent] = mechanism.events
     last = next(event for event in reversed(events) if "count" in event.noise_stddev)
