@@ -98,8 +98,8 @@ class PrivateFit(PrivateMixtureEstimator):
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
         own_ledger, sampler = Ledger(settings.budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
-        # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants. Those of
-        # OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
+        # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
+        # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         with (
             Mechanism.reserve(ledgers, reserved_events(plan), sampler) as mechanism,
             threadpool_limits(limits=1),
