@@ -21,6 +21,7 @@ def killed_fits(n_fits: int = 20, n_rows: int = 200_000) -> dict[str, int]:
     """Kill a worker during each fit, at a random moment; count the fits that are as if nothing happened."""
     import dask
     import dask.array
+    import distributed  # noqa: F401 - its settings must be there before one of them is changed
 
     X = overlapping_groups(n_rows, 6, 0.2)
     lazy = dask.array.from_array(X, chunks=(n_rows // 40, -1)).map_blocks(_slowly, dtype=X.dtype)
