@@ -31,7 +31,7 @@ _N_COMPONENTS = 8
 Fit = Callable[[type[Any]], GaussianMixture]
 
 
-def identical_models(n_rows: int = 200_000) -> dict[str, dict[str, bool]]:
+def identical_models(n_rows: int = 50_000) -> dict[str, dict[str, bool]]:
     """Return, for every way to hold the records, whether each estimator releases the model of the array."""
     X = overlapping_groups(n_rows, _N_COMPONENTS, 0.15)
     expected = {kind: _fit(X)(kind) for kind in KINDS}
