@@ -103,9 +103,10 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
     yield (
         f"{found['machine']['gpu']}, torch {found['machine']['torch']}: {fits['rows']:,} x 8 float32 on the "
         f"device, 12 components, a whole fit of `DPMoGHard` with {fits['iterations']} iterations in "
-        f"**{fits['whole fit, s']:.2f} s**. One read of the records takes {read:.1f} ms ({bandwidth:.1f} "
-        f"TB/s), so that this is {fits['fraction of the bandwidth limit']:.0%} of the limit that memory sets. Plain "
-        f"torch, without the fused kernel, takes {slower:.0f} times as long for a record."
+        f"**{fits['whole fit, s']:.2f} s**. One read of the records takes {read:.1f} ms "
+        f"({bandwidth:.1f} TB/s), so that this is {fits['fraction of the bandwidth limit']:.0%} of the limit "
+        f"that memory sets. Plain torch, without the fused kernel, takes {slower:.0f} times as long for a "
+        "record."
     )
     same = [value for name, value in models.items() if name.endswith("same model")]
     yield (
