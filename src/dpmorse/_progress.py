@@ -90,10 +90,10 @@ def progress(watcher: Watcher | None = None) -> Iterator[None]:
     --------
     >>> import numpy as np
     >>> from dpmorse import DPMoGHard, progress
-    >>> steps = []
-    >>> with progress(lambda report: steps.append(report.step)):
+    >>> steps = set()
+    >>> with progress(lambda report: steps.add(report.step)):
     ...     model = DPMoGHard(1, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(np.zeros((500, 2)))
-    >>> steps
+    >>> sorted(steps)
     ['round 1 of 2', 'round 2 of 2']
     """
     token = _WATCHER.set(_show if watcher is None else watcher)
