@@ -124,9 +124,14 @@ def _described(seed: int, error: BaseException) -> dict[str, Any]:
 
 
 def _by_the_installation() -> bool:
-    """Say whether this is an import of an installed module, or numba reading the code it compiled."""
-    names = (frame.f_code.co_filename for frame, _ in traceback.walk_stack(None))
-    return any("importlib" in name or f"{os.sep}numba{os.sep}" in name for name in names)
+    """Say whether this is an import of an installed module, numba reading what it compiled, or a traceback.
+
+    A traceback, which --debug asks for, parses the lines of the program that it shows.
+    """
+    names = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(None)]
+    known = ("importlib", f"{os.sep}numba{os.sep}", f"{os.sep}linecache.py")
+    shown = any(name == traceback.__file__ for name in names[2:])
+    return shown or any(part in name for name in names for part in known)
 
 
 def _on_alarm(*_: object) -> None:
