@@ -125,6 +125,20 @@ def test_columns_must_be_those_of_the_fit(X):
         fitted.predict(in_partitions(X, 2, names=["b", "a", "c"]))
 
 
+def test_logs_of_workers_quote_no_record(client, X):
+    """A task that fails is written to the log of its worker, with what it was given, if that can be shown."""
+    X[:, 0], X[7, 1] = 0.123456789, np.nan
+    fitted = model().fit(in_partitions(np.nan_to_num(X), 2))
+    for bad in (da.from_array(X, chunks=(3000, 3)), in_partitions(X, 2)):
+        with pytest.raises(InvalidParameterError):
+            model().fit(bad)
+        with pytest.raises(InvalidParameterError):
+            fitted.predict(bad).compute()
+    logs = repr([client.get_worker_logs(), client.get_scheduler_logs(), client.get_events()])
+    assert "InvalidParameterError" in logs
+    assert "0.123456789" not in logs
+
+
 def test_a_worker_that_dies_changes_nothing(client, X, monkeypatch):
     """The same sums, one draw for each release, one spend: noise is drawn here, after the sums are in."""
     expected = model(n_iter=6).fit(X)

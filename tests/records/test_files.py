@@ -163,6 +163,25 @@ def test_bad_files_are_refused_without_quoting_them(tmp_path, name, content, mes
     assert "SECRET" not in str(caught.value)
 
 
+def test_a_bad_dataset_is_refused_without_quoting_it(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "b.csv").write_text("a,b\n1,SECRET\n")
+    schema = pa.schema([("a", pa.float64()), ("b", pa.float64())])
+    with pytest.raises(InvalidParameterError, match="'the dataset' cannot be read") as caught:
+        model().fit(pa.dataset.dataset(str(tmp_path), format="csv", schema=schema))
+    assert "SECRET" not in str(caught.value)
+
+
+def test_a_damaged_dataset_is_refused(tmp_path, X):
+    """Arrow files are taken as they lie on disk: one may state more values than it has bytes."""
+    path = write(pa.table({"age": X[:900, 0]}), tmp_path / "x.feather")
+    content, length = path.read_bytes(), (900 * 8).to_bytes(8, "little")
+    assert content.count(length) >= 1
+    path.write_bytes(content.replace(length, (100 * 8).to_bytes(8, "little")))
+    with pytest.raises(InvalidParameterError, match="'the dataset' cannot be read"):
+        model().fit(pa.dataset.dataset(str(path), format="feather"))
+
+
 def test_what_is_not_there(tmp_path):
     with pytest.raises(InvalidParameterError, match="no file"):
         model().fit(tmp_path / "x.csv")

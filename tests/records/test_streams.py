@@ -99,7 +99,7 @@ def test_records_that_change_between_passes_are_refused(X):
     [
         ([], "has no batches"),
         ([np.zeros((0, 2))], "0 sample"),
-        ([np.zeros((3, 2)), np.zeros((3, 1))], "X has 1 features"),
+        ([np.zeros((3, 2)), np.zeros((3, 1))], "other columns than those of the first"),
         ([np.zeros((3, 2)), np.array([[1.0, np.nan]])], r"NaN in the columns 1"),
         ([np.zeros((3, 2)), np.array([[np.inf, 0.0]])], r"infinity in the columns 0"),
         ([np.zeros((3, 2)), np.array([["a", "b"]])], "must hold numbers"),

@@ -39,15 +39,20 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         """Names of the columns, or None if they have none."""
         return getattr(self, "feature_names_in_", None)
 
+    def same_as(self, other: Any) -> bool:
+        """Say whether these are the columns of another table or of a fit; only names that both have count."""
+        theirs = getattr(other, "feature_names_in_", None)
+        same_names = theirs is None or self.names is None or list(theirs) == list(self.names)
+        return bool(self.n_features_in_ == other.n_features_in_ and same_names)
+
     def check_those_of(self, estimator: Any) -> None:
         """Refuse columns that are not those of the fit."""
-        expected = getattr(estimator, "feature_names_in_", None)
         if self.n_features_in_ != estimator.n_features_in_:
             raise InvalidParameterError(
                 f"X has {self.n_features_in_} features, but {type(estimator).__name__} is expecting "
                 f"{estimator.n_features_in_} features as input."
             )
-        if expected is not None and self.names is not None and list(expected) != list(self.names):
+        if not self.same_as(estimator):
             raise InvalidParameterError("X must have the columns of the fit, in the same order.")
 
 

@@ -74,7 +74,7 @@ class DataFile:
         kind, compression, usual = _kind_of(path)
         separator = usual if separator is None else _checked_separator(separator)
         bare = cls(path, kind, compression, separator, {})
-        with _problems_told(path, ()):
+        with problems_told(path):
             columns = bare._csv_header() if kind == "csv" else bare._schema()
         return cls(path, kind, compression, separator, _distinct(path, columns))
 
@@ -91,7 +91,7 @@ class DataFile:
     def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
         """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text."""
         read = {"csv": self._csv_parts, "parquet": self._parquet_parts, "feather": self._feather_parts}
-        with _problems_told(self.path, self.names):
+        with problems_told(self.path, self.names):
             yield from read[self.kind](list(numbers), list(others))
 
     def _csv_header(self) -> list[tuple[str, Any]]:
@@ -152,9 +152,16 @@ class DataFile:
         with pa.OSFile(self.path) as file:
             reader = pa.ipc.open_file(file, options=wanted)
             for i in range(reader.num_record_batches):
-                batch = reader.get_batch(i).select(columns)
-                batch.validate(full=True)  # a damaged file can state more values than there are bytes
-                yield batch, (i + 1) / reader.num_record_batches
+                yield intact(reader.get_batch(i).select(columns)), (i + 1) / reader.num_record_batches
+
+
+def intact(batch: Any) -> Any:
+    """Return a batch that was not decoded but taken as it lies in a file, after looking at its buffers.
+
+    A damaged file can state more values than there are bytes.
+    """
+    batch.validate(full=True)
+    return batch
 
 
 def rows_of_a_batch(n_columns: int) -> int:
@@ -227,8 +234,8 @@ def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @contextmanager
-def _problems_told(path: str, names: Sequence[str]) -> Iterator[None]:
-    """Say what is wrong with a file without quoting it."""
+def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
+    """Say what is wrong with a file without quoting it; ``names`` are its columns, if they are known."""
     try:
         yield
     except FileNotFoundError:

@@ -14,7 +14,15 @@ import pyarrow.dataset
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.base import Columns
-from dpmorse.records.data_file import ENDINGS, DataFile, Part, is_number, rows_of_a_batch
+from dpmorse.records.data_file import (
+    ENDINGS,
+    DataFile,
+    Part,
+    intact,
+    is_number,
+    problems_told,
+    rows_of_a_batch,
+)
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
 from dpmorse.records.streams import StreamedRecords, read_ahead
 from dpmorse.typing import FloatArray, IntArray
@@ -49,8 +57,9 @@ class DatasetTable:
         """Yield rows of these columns, few at a time; nobody knows how many are left."""
         columns = [*numbers, *others]
         options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
-        for batch in self.dataset.to_batches(columns=columns, **options):
-            yield batch, 0.0
+        with problems_told(self.path):
+            for batch in self.dataset.to_batches(columns=columns, **options):
+                yield intact(batch), 0.0
 
 
 _Table = DataFile | DatasetTable

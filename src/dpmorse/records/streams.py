@@ -119,5 +119,6 @@ class TableStream(StreamedRecords):
     def arrays(self) -> Iterator[FloatArray]:
         """Yield the batches as arrays; all must have the columns of the first."""
         for batch in self._tables:
-            Table(batch).columns.check_those_of(self.columns)
+            if not Table(batch).columns.same_as(self.columns):
+                raise InvalidParameterError("X has batches with other columns than those of the first.")
             yield numbers_of(open_table(batch), least=0)
