@@ -47,7 +47,9 @@ def model(kind=DPMoGHard, **options):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.parquet", "x.feather"])
 @pytest.mark.parametrize("kind", [DPMoGHard, DPMorse])
-def test_a_path_gives_the_model_of_the_array(tmp_path, table, X, name, kind, monkeypatch):
+@pytest.mark.parametrize("kept_bytes", [0, 1 << 20])
+def test_a_path_gives_the_model_of_the_array(tmp_path, table, X, name, kind, kept_bytes, monkeypatch):
+    monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", kept_bytes)
     monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 1 << 14)
     monkeypatch.setattr("dpmorse.records.data_file._BATCH_BYTES", 1 << 14)
     path = write(table, tmp_path / name)
@@ -189,6 +191,16 @@ def test_what_is_not_there(tmp_path):
         model().fit(tmp_path / "*.csv")
     with pytest.raises(InvalidParameterError, match="missing must be"):
         DataFiles(tmp_path, missing="skip")
+
+
+@pytest.mark.parametrize(("kept_bytes", "n_reads"), [(1 << 20, 1), (1 << 10, 4)])
+def test_small_files_are_read_once(tmp_path, table, kept_bytes, n_reads, monkeypatch):
+    monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", kept_bytes)
+    records, reads = DataFiles(write(table, tmp_path / "x.parquet")), []
+    arrays = records.arrays
+    records.arrays = lambda: reads.append(1) or arrays()
+    model(n_iter=3).fit(records)
+    assert len(reads) == n_reads
 
 
 def test_only_a_batch_is_in_memory(tmp_path, monkeypatch, rng):

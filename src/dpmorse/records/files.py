@@ -93,6 +93,8 @@ class DataFiles(StreamedRecords):
     >>> DPMorse(3, epsilon=1.0, bounds=([0, 50], [110, 220]), max_rows_per_group=5).fit(X)  # doctest: +SKIP
     """
 
+    owns_arrays = True
+
     def __init__(
         self,
         source: Any,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,8 @@ from dpmorse.records.in_memory import Table, numbers_of, open_table
 from dpmorse.typing import FloatArray
 
 Mask = npt.NDArray[np.bool_]
+
+_KEPT_BYTES = 32 << 20  # as little as two batches of a file
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class StreamedRecords:
 
     columns: Columns
     drops_rows: bool = False
+    owns_arrays: bool = False  # memory of a caller's batches may be used again for the next
 
     def arrays(self) -> Iterator[FloatArray]:
         """Yield checked batches, from the first on."""
@@ -79,17 +83,19 @@ class StreamedRecords:
         return StreamedEngine() if given is None else StreamedEngine(given)
 
     def read(self, estimator: Any) -> Stream:
-        """Go through all batches once, to check and to count them."""
+        """Go through all batches once, to check and to count them; few records are then in memory."""
+        kept: list[FloatArray] | None = [] if self.owns_arrays else None
         with one_pass("checking the records"):
             done, n_rows = counter(), 0
             for batch in self.arrays():
                 n_rows += len(batch)
+                kept = _kept_while_few(kept, batch)
                 done(len(batch))
         if n_rows == 0:
             raise InvalidParameterError(
                 f"X has 0 sample(s), while a minimum of 1 is required by {type(estimator).__name__}."
             )
-        return Stream(self.arrays, n_rows)
+        return Stream(self.arrays if kept is None else partial(iter, kept), n_rows)
 
     def matching(self, estimator: Any) -> Self:
         """Refuse columns that are not those of the fit."""
@@ -99,6 +105,13 @@ class StreamedRecords:
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records as one array; only one batch is in memory at a time."""
         return np.concatenate([function(batch) for batch in self.arrays() if len(batch)])
+
+
+def _kept_while_few(kept: list[FloatArray] | None, batch: FloatArray) -> list[FloatArray] | None:
+    """Return the batches so far, with this one; None once they take too much memory."""
+    if kept is None or sum(array.nbytes for array in [*kept, batch]) > _KEPT_BYTES:
+        return None
+    return [*kept, batch]
 
 
 class TableStream(StreamedRecords):
