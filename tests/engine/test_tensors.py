@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from dpmorse import GaussianMixture, InMemoryEngine, InvalidParameterError, InvalidTypeError  # noqa: E402
 from dpmorse.engine import tensors  # noqa: E402
+from dpmorse.engine._fused_tables import fast_rule  # noqa: E402
 from dpmorse.engine.tensors import TensorEngine, labels  # noqa: E402
 from dpmorse.statistics import (  # noqa: E402
     BinaryCodes,
@@ -335,7 +336,7 @@ def test_sums_are_exact_until_they_are_flushed(rng, monkeypatch, corner):
     kernels = tensors._kernels()
     monkeypatch.setattr(kernels, "_processors", lambda device: 1)
     monkeypatch.setattr(kernels, "_PROGRAMS_PER_PROCESSOR", 1)
-    q = rng.integers(corner, 4097, size=(3 * kernels._ROWS_BEFORE_FLUSH + 100, 8))
+    q = rng.integers(corner, 4097, size=(3 * kernels.ROWS_BEFORE_FLUSH + 100, 8))
     q *= rng.choice([-1, 1], size=len(q))[:, None]
     check(
         (TensorEngine(), "cuda"),
@@ -349,13 +350,9 @@ def test_sums_are_exact_until_they_are_flushed(rng, monkeypatch, corner):
 @pytest.mark.parametrize("n_features", [8, 11])
 def test_float16_error_bound_holds(rng, scale, n_features):
     """The bound covers what is lost by coefficients in float16, for records all over the box."""
-    pytest.importorskip("triton")
-    kernels = tensors._kernels()
-    if kernels is None:
-        pytest.skip("needs a newer Triton")
     cells = random_cells(rng, 6, n_features, scale=scale)
     width = 8 if n_features <= 8 else 16
-    rule = kernels._fast_rule(cells, width)
+    rule = fast_rule(cells, width)
     in_fours = rule.coefficients[: 32 * width**2].reshape(4 * width, 2, width // 2, 4, 2)  # the first eight
     q = np.zeros((2000, width))
     q[:, :n_features] = rng.integers(-4096, 4097, size=(2000, n_features))

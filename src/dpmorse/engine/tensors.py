@@ -223,6 +223,6 @@ def _passes() -> Any:
 def _kernels() -> Any:
     """Load the fused kernel, or return None where there is no Triton."""
     try:
-        return import_module("dpmorse.engine._triton_kernels")
+        return import_module("dpmorse.engine._fused_pass")
     except ImportError:
         return None
