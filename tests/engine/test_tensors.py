@@ -198,6 +198,20 @@ def test_more_records_than_the_sums_hold_are_refused(rng, device, monkeypatch):
         TensorEngine().reduce(X, CellMoments(unit_box(2), 2), random_cells(rng, 2, 2))
 
 
+@BOTH
+@pytest.mark.parametrize("chunk_rows", [None, 10**12])
+def test_chunks_are_never_larger_than_float64_adds_up(rng, device, monkeypatch, weight_bits, chunk_rows):
+    X, statistic = rng.normal(size=(300, 2)), CellMoments(unit_box(2), 3, weight_bits)
+    passes, sizes = tensors._passes(), []
+    name, most = ("soft_moments", "SOFT_ROWS") if weight_bits else ("hard_moments", "HARD_ROWS")
+    assert getattr(passes, most) * 2 ** (24 + weight_bits) <= 2**53
+    original = getattr(passes, name)
+    monkeypatch.setattr(passes, name, lambda q, *a, **k: sizes.append(len(q)) or original(q, *a, **k))
+    monkeypatch.setattr(passes, most, 128)
+    check((TensorEngine(chunk_rows, fused=False), device), X, statistic, random_cells(rng, 3, 2))
+    assert sizes == [128, 128, 44]
+
+
 class HostRule:
     """Cells that know nothing of tensors."""
 
@@ -346,6 +360,52 @@ def test_sums_are_exact_until_they_are_flushed(rng, monkeypatch, corner):
     )
 
 
+def skip_without_gpu(gigabytes):
+    if "cuda" not in DEVICES:
+        pytest.skip("needs CUDA")
+    torch.cuda.empty_cache()
+    if torch.cuda.mem_get_info()[0] < gigabytes * 2**30:
+        pytest.skip(f"needs {gigabytes} GB on the GPU")
+
+
+@pytest.mark.parametrize("n_rows", [2**31 - 64, 2**31 - 1, 2**31 + 65, 2**33 + 1])
+def test_more_rows_than_32_bits_can_count(rng, n_rows):
+    """One record, repeated without memory."""
+    skip_without_gpu(2)
+    one = np.array([[0.25, -0.5]])
+    statistic, cells = CellMoments(unit_box(2), 3), random_cells(rng, 3, 2)
+    found = TensorEngine().reduce(torch.from_numpy(one).cuda().expand(n_rows, 2), statistic, cells)
+    expected = exact_moments(one, statistic, cells)
+    assert np.array_equal(found.counts, n_rows * expected.counts)
+    assert np.array_equal(found.sums, n_rows * expected.sums)
+    assert np.array_equal(found.second_moments, n_rows * np.tril(expected.second_moments))
+
+
+def test_records_in_doubt_beyond_the_reach_of_32_bits():
+    """Listed by the kernel and read again by torch, where indices of rows need more bits."""
+    skip_without_gpu(12)
+    n_rows, n_ties = 2**31 + 100, 50
+    X = torch.full((n_rows, 1), 0.25, device="cuda")
+    X[-n_ties:] = 0
+    means = np.array([[-0.5], [0.5]])
+    cells = GaussianCells.from_mixture(np.full(2, 0.5), means, np.full((2, 1, 1), 0.04))
+    found = TensorEngine().reduce(X, CellMoments(unit_box(1), 2), cells)
+    assert found.counts.tolist() == [n_ties, n_rows - n_ties]
+    assert found.sums.ravel().tolist() == [0, 1024 * (n_rows - n_ties)]
+
+
+def test_columns_further_apart_than_32_bits_can_say(rng, place):
+    """As in a tensor of a billion rows whose columns lie one after the other."""
+    engine, device = place
+    if device == "cpu":
+        pytest.skip("needs CUDA; see the interpreter for the kernel")
+    skip_without_gpu(10)
+    X = torch.empty(2**31 + 1000, device=device).as_strided((1000, 3), (1, 2**30))
+    X.copy_(torch.from_numpy(rng.normal(size=(1000, 3)) * 0.6))
+    statistic, cells = CellMoments(unit_box(3), 4), random_cells(rng, 4, 3)
+    assert_same(engine.reduce(X, statistic, cells), exact_moments(X.cpu().numpy(), statistic, cells))
+
+
 @pytest.mark.parametrize("scale", [0.002, 0.05, 0.5])
 @pytest.mark.parametrize("n_features", [8, 11])
 def test_float16_error_bound_holds(rng, scale, n_features):
@@ -369,7 +429,7 @@ def test_float16_error_bound_holds(rng, scale, n_features):
 
 
 KERNEL_ON_THE_CPU = """
-    import sys
+    import sys, tempfile
     import numpy as np, torch
     from triton.runtime.errors import InterpreterError
     from dpmorse.engine import tensors
@@ -404,6 +464,10 @@ KERNEL_ON_THE_CPU = """
             raise
         sys.exit(print("this NumPy is too new for this Triton's interpreter"))
     check(np.asfortranarray(records(130, 3)), 5)
+    pages = np.memmap(tempfile.TemporaryFile(), np.float32, shape=(2**31 + 100,))  # hardly any are written
+    columns = np.lib.stride_tricks.as_strided(pages, (100, 3), (4, 2**32))
+    columns[:] = records(100, 3)
+    check(columns, 4)
     check(records(70, 3, np.float32), 2, of_residuals=True)
     check(records(100, 9), 3, radius=1.1, of_residuals=True)
     weights, means, covariances = random_mixture(rng, 4, 3)

@@ -156,6 +156,7 @@ def hard_kernel(  # noqa: C901 - one loop over records, with variants that the c
 ) -> None:
     """Add the records of every ``num_programs``-th block to the totals of this program."""
     program, programs = tl.program_id(0), tl.num_programs(0)
+    n_rows = tl.cast(n_rows, tl.int64)  # rounded up to whole blocks it may be 2^31
     row, column, cell = tl.arange(0, BLOCK), tl.arange(0, WIDTH), tl.arange(0, CELLS)
     centre, half = tl.load(grid + column)[None, :], tl.load(grid + WIDTH + column)[None, :]
     lowest, steps = tl.load(grid + 2 * WIDTH + column)[None, :], tl.load(grid + 3 * WIDTH + column)[None, :]
@@ -164,7 +165,7 @@ def hard_kernel(  # noqa: C901 - one loop over records, with variants that the c
         at = row[:, None] * ROW + column[None, :]
         row_stride = row_stride * 0 + ROW
     else:
-        at = row[:, None].to(tl.int64) * row_stride + column[None, :] * column_stride
+        at = row[:, None].to(tl.int64) * row_stride + column[None, :].to(tl.int64) * column_stride
     product = tl.arange(0, 2 * TILE)[:, None] * CELLS + cell[None, :]
     highest = tl.arange(0, TILE)[:, None] * CELLS + cell[None, :]
     bounds = (tl.load(bound), tl.load(bound + 1), tl.load(bound + 2))

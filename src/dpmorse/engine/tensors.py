@@ -92,7 +92,7 @@ class TensorEngine:
         passes = _passes()
         grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
         pass_over = passes.soft_moments if statistic.weight_bits else passes.hard_moments
-        most = passes.SOFT_ROWS if statistic.weight_bits else None
+        most = passes.SOFT_ROWS if statistic.weight_bits else passes.HARD_ROWS
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
             q = passes.quantise(chunk, grid)
