@@ -1,15 +1,12 @@
 """One released model: the same bits for every order, chunking, thread count, layout and container."""
 
 import itertools
-import os
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
 
 from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPTree, InMemoryEngine
+from own_process import printed_by
 from toy_base import GridKMeans
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, GridKMeans])
@@ -98,15 +95,7 @@ DIGESTS = """
 def digests(n_threads):
     """Fit every kind in a process of its own, on one core or on all, with so many threads of libraries."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(n_threads))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(DIGESTS), str(n_threads)],
-        env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return printed_by(DIGESTS, str(n_threads), **threads).splitlines()
 
 
 def test_one_model_for_any_number_of_cores():
