@@ -43,3 +43,17 @@ def random_cells(rng, n_components, n_features, radii=1.0, **options) -> Gaussia
 
 def unit_box(n_features, radius=None) -> Domain:
     return Domain.from_bounds((-1.0, 1.0), n_features, radius)
+
+
+def twins(rng, n_features):
+    """Two nearly identical cells, between which margins that no float32 can see decide."""
+    weights, means, covariances = random_mixture(rng, 4, n_features)
+    means[1], covariances[1], weights[1] = means[0] + 1e-7, covariances[0], weights[0]
+    return GaussianCells.from_mixture(weights / weights.sum(), means, covariances)
+
+
+def assert_same(found, expected):
+    """Compare moments bit for bit; of second moments the lower triangle counts."""
+    assert np.array_equal(found.counts, expected.counts)
+    assert np.array_equal(found.sums, expected.sums)
+    assert np.array_equal(np.tril(found.second_moments), np.tril(expected.second_moments))

@@ -20,15 +20,9 @@ from dpmorse.statistics import (
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.histograms import N_BINS
-from plain import exact_moments, random_cells, random_mixture, unit_box
+from plain import assert_same, exact_moments, random_cells, random_mixture, unit_box
 
 BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
-
-
-def assert_same(found, expected):
-    assert np.array_equal(found.counts, expected.counts)
-    assert np.array_equal(found.sums, expected.sums)
-    assert np.array_equal(np.tril(found.second_moments), np.tril(expected.second_moments))
 
 
 @BOTH

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPTree, InMemoryEngine
+from own_process import printed_by
 from toy_base import GridKMeans
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, GridKMeans])
@@ -67,3 +68,38 @@ def test_units_do_not_matter(kind, scale, shift, blobs):
     ).mixture_
     assert found.weights == pytest.approx(expected.weights, abs=2e-3)
     assert found.means == pytest.approx(expected.means, rel=1e-3, abs=2e-3 * scale)
+
+
+DIGESTS = """
+    import hashlib, os, sys
+    if sys.argv[1] == "1" and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    import numpy as np
+    from dpmorse import (
+        DPCube, DPLloyd, DPMoG, DPMoGHard, DPMorse, DPTree, MorseClustering, PrivateGaussianMixture
+    )
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-0.7, 0.7, (8, 6))[rng.integers(0, 8, 8000)] + 0.1 * rng.normal(size=(8000, 6))
+    for kind in (DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, PrivateGaussianMixture, DPMorse, "clusters"):
+        options = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 5}
+        model = MorseClustering(DPMoGHard(8, **options)) if kind == "clusters" else kind(8, **options)
+        mixture = model.fit(X).mixture_
+        values = [mixture.weights, mixture.means, mixture.covariances, model.predict(X)]
+        if hasattr(model, "merge_tree_"):
+            values += [model.merge_tree_.saddles, model.merge_tree_.linkage_matrix()]
+        print(kind, hashlib.sha256(b"".join(map(np.ndarray.tobytes, values))).hexdigest())
+"""
+
+
+def digests(n_threads):
+    """Fit every kind in a process of its own, on one core or on all, with so many threads of libraries."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(n_threads))
+    return printed_by(DIGESTS, str(n_threads), **threads).splitlines()
+
+
+def test_one_model_for_any_number_of_cores():
+    """Libraries below share sums among threads, each number of which adds up in another order."""
+    one = digests(1)
+    assert len(one) == 8
+    assert digests(7) == one

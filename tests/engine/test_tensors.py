@@ -1,10 +1,5 @@
 """The tensor engine gives the plain NumPy sums bit for bit, in plain torch and by its fused kernel."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 
@@ -24,7 +19,8 @@ from dpmorse.statistics import (  # noqa: E402
 from dpmorse.statistics.cells import WEIGHT_BITS  # noqa: E402
 from dpmorse.statistics.codes import NearestCubes, PrefixCells  # noqa: E402
 from dpmorse.statistics.sensitivity import SecondMoments  # noqa: E402
-from plain import exact_moments, random_cells, random_mixture, unit_box  # noqa: E402
+from own_process import printed_by  # noqa: E402
+from plain import assert_same, exact_moments, random_cells, random_mixture, twins, unit_box  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 PLACES = [("cpu", False), *([("cuda", True), ("cuda", False)] if torch.cuda.is_available() else [])]
@@ -41,12 +37,6 @@ def place(request):
     """An engine, and the device it is for."""
     device, fused = request.param
     return TensorEngine(fused=fused), device
-
-
-def assert_same(found, expected):
-    assert np.array_equal(found.counts, expected.counts)
-    assert np.array_equal(found.sums, expected.sums)
-    assert np.array_equal(np.tril(found.second_moments), np.tril(expected.second_moments))
 
 
 def check(place, X, statistic, cells):
@@ -147,13 +137,6 @@ def test_needles(rng, place):
         check(place, X, CellMoments(unit_box(2), 2, of_residuals=of_residuals), cells)
 
 
-def twins(rng, n_features):
-    """Two nearly identical cells, between which margins that no float32 can see decide."""
-    weights, means, covariances = random_mixture(rng, 4, n_features)
-    means[1], covariances[1], weights[1] = means[0] + 1e-7, covariances[0], weights[0]
-    return GaussianCells.from_mixture(weights / weights.sum(), means, covariances)
-
-
 def test_close_calls_are_settled_exactly(rng, place):
     X, cells = rng.uniform(-1, 1, size=(6000, 3)), twins(rng, 3)
     assert np.all(exact_moments(X, CellMoments(unit_box(3), 4), cells).counts[:2] > 0)
@@ -195,6 +178,20 @@ def test_more_records_than_the_sums_hold_are_refused(rng, device, monkeypatch):
     X = torch.zeros((256, 2), device=device)
     with pytest.raises(InvalidParameterError, match="too many rows"):
         TensorEngine().reduce(X, CellMoments(unit_box(2), 2), random_cells(rng, 2, 2))
+
+
+@BOTH
+@pytest.mark.parametrize("chunk_rows", [None, 10**12])
+def test_chunks_are_never_larger_than_float64_adds_up(rng, device, monkeypatch, weight_bits, chunk_rows):
+    X, statistic = rng.normal(size=(300, 2)), CellMoments(unit_box(2), 3, weight_bits)
+    passes, sizes = tensors._passes(), []
+    name, most = ("soft_moments", "SOFT_ROWS") if weight_bits else ("hard_moments", "HARD_ROWS")
+    assert getattr(passes, most) * 2 ** (24 + weight_bits) <= 2**53
+    original = getattr(passes, name)
+    monkeypatch.setattr(passes, name, lambda q, *a, **k: sizes.append(len(q)) or original(q, *a, **k))
+    monkeypatch.setattr(passes, most, 128)
+    check((TensorEngine(chunk_rows, fused=False), device), X, statistic, random_cells(rng, 3, 2))
+    assert sizes == [128, 128, 44]
 
 
 class HostRule:
@@ -286,145 +283,6 @@ def test_options_are_checked():
         TensorEngine(fused=1)
 
 
-def run(script, **environment):
-    """Run a script in a process of its own; return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_torch_is_not_loaded_until_it_is_needed():
-    loaded = run("import sys, dpmorse, dpmorse.engine.tensors; print('torch' in sys.modules)")
+    loaded = printed_by("import sys, dpmorse, dpmorse.engine.tensors; print('torch' in sys.modules)")
     assert loaded.strip() == "False"
-
-
-# -- the fused kernel -----------------------------------------------------------------------------------
-
-
-def test_the_kernel_is_what_runs_on_a_gpu(rng):
-    if "cuda" not in DEVICES:
-        pytest.skip("needs CUDA")
-    kernels = tensors._kernels()
-    records = torch.zeros((10, 8), device="cuda")
-    assert kernels.covers(records, random_cells(rng, 12, 8))
-    assert not kernels.covers(records.cpu(), random_cells(rng, 12, 8))
-    assert not kernels.covers(torch.zeros((10, 17), device="cuda"), random_cells(rng, 2, 17))
-
-
-def test_the_kernel_scores_all_exactly_if_many_are_in_doubt(rng, monkeypatch):
-    if "cuda" not in DEVICES:
-        pytest.skip("needs CUDA")
-    kernels = tensors._kernels()
-    X = rng.uniform(-1, 1, size=(6000, 3))
-    for rows_per_doubtful in (1, 64):
-        monkeypatch.setattr(kernels, "_ROWS_PER_DOUBTFUL", rows_per_doubtful)
-        check((TensorEngine(), "cuda"), X, CellMoments(unit_box(3), 4), twins(rng, 3))
-
-
-@pytest.mark.parametrize("corner", [4094, 1000])
-def test_sums_are_exact_until_they_are_flushed(rng, monkeypatch, corner):
-    """One program adds up as many of the largest digits as it ever does, in float32."""
-    if "cuda" not in DEVICES:
-        pytest.skip("needs CUDA")
-    kernels = tensors._kernels()
-    monkeypatch.setattr(kernels, "_processors", lambda device: 1)
-    monkeypatch.setattr(kernels, "_PROGRAMS_PER_PROCESSOR", 1)
-    q = rng.integers(corner, 4097, size=(3 * kernels._ROWS_BEFORE_FLUSH + 100, 8))
-    q *= rng.choice([-1, 1], size=len(q))[:, None]
-    check(
-        (TensorEngine(), "cuda"),
-        (q / 4096).astype(np.float32),
-        CellMoments(unit_box(8), 1),
-        random_cells(rng, 1, 8),
-    )
-
-
-@pytest.mark.parametrize("scale", [0.002, 0.05, 0.5])
-@pytest.mark.parametrize("n_features", [8, 11])
-def test_float16_error_bound_holds(rng, scale, n_features):
-    """The bound covers what is lost by coefficients in float16, for records all over the box."""
-    pytest.importorskip("triton")
-    kernels = tensors._kernels()
-    if kernels is None:
-        pytest.skip("needs a newer Triton")
-    cells = random_cells(rng, 6, n_features, scale=scale)
-    width = 8 if n_features <= 8 else 16
-    rule = kernels._fast_rule(cells, width)
-    in_fours = rule.coefficients[: 32 * width**2].reshape(4 * width, 2, width // 2, 4, 2)  # the first eight
-    q = np.zeros((2000, width))
-    q[:, :n_features] = rng.integers(-4096, 4097, size=(2000, n_features))
-    a = np.rint(q / 4)
-    record = np.stack([a, a, q - 4 * a, np.full_like(q, 1024)], axis=2).reshape(2000, -1).astype(np.float32)
-    y = np.einsum("nk,kgtce->ngcte", record, in_fours.astype(np.float32), dtype=np.float32)
-    squares = np.square(y).sum(axis=(3, 4), dtype=np.float32).reshape(2000, 8)
-    absolute, kept, unit = rule.bound
-    found = (rule.constants + unit * squares)[:, : cells.n_cells]
-    true = cells.scores(q[:, :n_features].astype(np.int64)) * 4.0**-cells.score_bits
-    # half of the bound is for one score, the other half for the one it is compared with
-    assert np.all(np.abs(found - true) <= (absolute + (1 - kept) * true) / 2)
-    assert absolute < 1, "and is of use"
-
-
-KERNEL_ON_THE_CPU = """
-    import sys
-    import numpy as np, torch
-    from triton.runtime.errors import InterpreterError
-    from dpmorse.engine import tensors
-    from dpmorse.statistics import CellMoments, GaussianCells
-    from plain import exact_moments, random_cells, random_mixture, unit_box
-
-    kernels = tensors._kernels()
-    if kernels is None:
-        sys.exit(print("needs a newer Triton"))
-    rng = np.random.default_rng(0)
-    launches = []
-    launch = kernels._launch
-    kernels._launch = lambda *a, exact: launches.append(exact) or launch(*a, exact=exact)
-
-    def check(X, n_cells, cells=None, radius=None, **options):
-        d = X.shape[1]
-        statistic = CellMoments(unit_box(d, radius), n_cells, **options)
-        cells = cells or random_cells(rng, n_cells, d, radii=2.0)
-        found = tensors.TensorEngine().reduce(torch.from_numpy(X), statistic, cells)
-        expected = exact_moments(X, statistic, cells)
-        assert np.array_equal(found.counts, expected.counts)
-        assert np.array_equal(found.sums, expected.sums)
-        assert np.array_equal(found.second_moments, np.tril(expected.second_moments))
-
-    def records(n, d, dtype=np.float64):
-        return (rng.normal(size=(n, d)) * 0.6).astype(dtype)
-
-    try:
-        check(records(200, 8, np.float32), 12)
-    except InterpreterError as error:
-        if "0-dimensional" not in str(error):
-            raise
-        sys.exit(print("this NumPy is too new for this Triton's interpreter"))
-    check(np.asfortranarray(records(130, 3)), 5)
-    check(records(70, 3, np.float32), 2, of_residuals=True)
-    check(records(100, 9), 3, radius=1.1, of_residuals=True)
-    weights, means, covariances = random_mixture(rng, 4, 3)
-    means[1], covariances[1], weights[1] = means[0] + 1e-7, covariances[0], weights[0]
-    twins = GaussianCells.from_mixture(weights / weights.sum(), means, covariances)
-    launches.clear()
-    check(records(200, 3), 4, twins)  # more in doubt than there is room for
-    assert launches == [False, True], launches
-    kernels._ROWS_PER_DOUBTFUL = 1
-    check(records(200, 3), 4, twins)
-    assert launches == [False, True, False], launches
-    print("done")
-"""
-
-
-def test_the_kernel_in_the_interpreter():
-    """What a GPU would run, on the CPU: all but how two digits are packed into a register."""
-    pytest.importorskip("triton")
-    outcome = run(KERNEL_ON_THE_CPU, TRITON_INTERPRET="1").strip()
-    if outcome != "done":
-        pytest.skip(outcome)

@@ -167,6 +167,8 @@ def test_choices_cannot_be_drawn_by_opendp_refused(X):
         (lambda X: np.ma.masked_greater(X, 0.5), InvalidTypeError, "X must not be a masked array"),
         (lambda X: None, InvalidTypeError, "X must be an array or a data frame, got NoneType"),
         (lambda X: {"a": [1]}, InvalidTypeError, "X must be an array or a data frame, got dict"),
+        (lambda X: Matrix(), InvalidTypeError, "X must be an array or a data frame, got Matrix"),
+        (lambda X: TextMatrix(), InvalidTypeError, "X must hold numbers, got dtype <U"),
         (lambda X: 5.0, InvalidParameterError, "X must have two dimensions, .* got 0"),
         (lambda X: [[1, 2], [3]], InvalidParameterError, "rows have different lengths"),
         (lambda X: np.array([["x", 1, 2]], dtype=object), InvalidParameterError, "X must hold numbers; some"),
@@ -182,6 +184,27 @@ def test_data_refused(kind, spoil, error, message, X):
 SECRET = 0.123456789
 
 
+class Matrix:
+    """A matrix of a library that NumPy does not know."""
+
+    shape, dtype = (2, 2), np.dtype(np.float64)
+
+    def __repr__(self):
+        return f"Matrix({SECRET})"
+
+
+class TextMatrix:
+    """A matrix whose type of values is not known before it is read."""
+
+    shape = (2, 2)
+
+    def __repr__(self):
+        return "TextMatrix"
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([["alice-secret", "1"], ["2", "3"]])
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -194,6 +217,8 @@ SECRET = 0.123456789
         [[SECRET, SECRET], [SECRET]],
         [["alice-secret", "0.123456789"]],
         np.full((2, 2, 2), SECRET),
+        Matrix(),
+        TextMatrix(),
     ],
     ids=str,
 )

@@ -21,8 +21,11 @@ from dpmorse.typing import FloatArray, LabelArray
 Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
 
+HARD_ROWS = 1 << 29
+"""Products up to 2^24, added up over as many rows, reach 2^53 at most."""
+
 SOFT_ROWS = 1 << 17
-"""Weights up to 2^12 times products up to 2^24, added up over as many rows, reach 2^53 at most."""
+"""Weights up to 2^12 times such products, added up over as many rows, reach 2^53 at most."""
 
 _PRODUCTS = 64  # z_i z_j that are held at a time
 _BYTES = {"cpu": 1 << 23, "cuda": 1 << 29}  # of temporaries: a processor's cache, a small part of a GPU

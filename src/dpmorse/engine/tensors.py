@@ -92,7 +92,7 @@ class TensorEngine:
         passes = _passes()
         grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
         pass_over = passes.soft_moments if statistic.weight_bits else passes.hard_moments
-        most = passes.SOFT_ROWS if statistic.weight_bits else None
+        most = passes.SOFT_ROWS if statistic.weight_bits else passes.HARD_ROWS
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
             q = passes.quantise(chunk, grid)
@@ -223,6 +223,6 @@ def _passes() -> Any:
 def _kernels() -> Any:
     """Load the fused kernel, or return None where there is no Triton."""
     try:
-        return import_module("dpmorse.engine._triton_kernels")
+        return import_module("dpmorse.engine._fused_pass")
     except ImportError:
         return None

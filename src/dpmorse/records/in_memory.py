@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from dpmorse.engine import Engine, InMemoryEngine
@@ -53,11 +54,7 @@ def open_table(X: Any) -> Any:
     if frame is not None:
         return frame
     array = X if hasattr(X, "shape") else _open_array(X)
-    kind = getattr(array, "dtype", None)
-    if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
-        raise InvalidTypeError(f"X must hold numbers, got dtype {kind}.")
-    if isinstance(kind, np.dtype) and kind.kind == "c":
-        raise InvalidParameterError("Complex data not supported: X must hold real numbers.")
+    _check_kind(array)
     if len(array.shape) != 2:
         raise InvalidParameterError(
             f"X must have two dimensions, (n_samples, n_features), got {len(array.shape)}. "
@@ -113,12 +110,31 @@ def _open_array(X: Any) -> Any:
     return array
 
 
+def _check_kind(array: Any) -> None:
+    kind = getattr(array, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
+        raise InvalidTypeError(f"X must hold numbers, got dtype {kind}.")
+    if isinstance(kind, np.dtype) and kind.kind == "c":
+        raise InvalidParameterError("Complex data not supported: X must hold real numbers.")
+
+
+def _to_array(X: Any) -> Any:
+    """Refuse a matrix that NumPy takes for one object, such as a sparse one of another library."""
+    array = np.asarray(X)
+    _check_kind(array)
+    if array.ndim != 2:
+        raise InvalidTypeError(f"X must be an array or a data frame, got {type(X).__name__}.")
+    return array
+
+
 def _native(table: Any) -> Any:
     return table.to_native() if isinstance(table, nw.DataFrame) else table
 
 
 def _objects_to_floats(array: Any) -> Any:
     """Convert Python objects ourselves: NumPy's and scikit-learn's errors would quote them."""
+    if not (isinstance(array, np.ndarray) or issparse(array)):
+        array = _to_array(array)
     if not (isinstance(array, np.ndarray) and array.dtype.kind == "O"):
         return array
     try:

@@ -27,7 +27,7 @@ class TensorRecords:
         if not on_cpu and isinstance(given, InMemoryEngine):
             raise InvalidTypeError(
                 f"engine=InMemoryEngine() takes arrays, and X is on {self._tensor.device}. Leave engine at "
-                "None, or pass X.cpu()."
+                f"None, or pass {'X.get()' if self._is_cupy else 'X.cpu()'}."
             )
         if given is not None:
             return given
@@ -68,7 +68,7 @@ class TensorRecords:
 def _open(X: Any) -> tuple[Any, bool]:
     """Return a tensor of floats without copying where X has them, and whether X is CuPy's."""
     is_tensor = isinstance(X, torch.Tensor)
-    tensor = X.detach() if is_tensor else torch.from_dlpack(X)
+    tensor = X.detach() if is_tensor else _from_cupy(X)
     if tensor.layout is not torch.strided or tensor.is_complex() or tensor.is_quantized:
         raise InvalidTypeError("X must be a dense tensor of real numbers.")
     if tensor.ndim != 2:
@@ -79,6 +79,11 @@ def _open(X: Any) -> tuple[Any, bool]:
     if tensor.is_floating_point():
         return (tensor if tensor.dtype.itemsize >= 4 else tensor.to(torch.float32)), not is_tensor
     return tensor.to(torch.float64), not is_tensor
+
+
+def _from_cupy(X: Any) -> Any:
+    """Share the memory of a CuPy array, or of a copy where it runs backwards, which no tensor does."""
+    return torch.from_dlpack(X if min(X.strides, default=0) >= 0 else X.copy())
 
 
 def _check_finite(tensor: Any) -> None:
