@@ -63,7 +63,8 @@ class Arrays:
                 model.fit(case.X)
         except (ValueError, TypeError) as refusal:
             said = "".join(traceback.format_exception_only(refusal))
-            assert "1234567" not in said, f"a refusal quotes a value: {said[:200]}"
+            is_path = isinstance(case.X, str)  # text is the name of a file, and may be repeated
+            assert is_path or "1234567" not in said, f"a refusal quotes a value: {said[:200]}"
             assert ledger.events == (), "a refusal that was paid for"
             assert not hasattr(model, "mixture_"), "a refusal that left something"
             return "refused"

@@ -36,7 +36,7 @@ def fails(run, here):
 CONTENTS = {
     "empty": ("x.csv", b"", "must begin with the names"),
     "an empty first line": ("x.csv", b"\na,b\n1,2\n", "must begin with the names"),
-    "names only": ("x.csv", b"a,b\n", "0 sample(s)"),
+    "names only": ("x.csv", b"a,b\n", "no rows"),
     "short rows": ("x.csv", b"a,b\n1,2\n3\n", "more or fewer values"),
     "long rows": ("x.csv", b"a,b\n1,2\n3,4,5\n", "more or fewer values"),
     "another separator": ("x.csv", b"a;b\n1;2\n", "column 'a;b'"),

@@ -8,6 +8,7 @@ import pytest
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
+from dpmorse.engine.base import spans
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -210,14 +211,17 @@ def test_nan_cannot_pass_the_clipping_of_codes_either():
     assert engine.count(missing, MagnitudeHistograms(2)).sum(axis=1).tolist() == [3, 3]
 
 
-def test_more_records_than_the_sums_hold_are_refused(rng, monkeypatch):
-    from dpmorse.statistics import moments
-
-    monkeypatch.setattr(moments, "_CAPACITY_BITS", 36)
-    with pytest.raises(InvalidParameterError, match="too many rows"):
-        InMemoryEngine().reduce(
-            rng.normal(size=(256, 2)), CellMoments(unit_box(2), 2), random_cells(rng, 2, 2)
-        )
+@BOTH
+def test_more_records_than_64_bits_hold_are_added_in_spans(rng, weight_bits, monkeypatch):
+    X, statistic = rng.normal(size=(600, 2)), CellMoments(unit_box(2), 3, weight_bits)
+    cells = random_cells(rng, 3, 2)
+    plain = statistic.to_units(InMemoryEngine().reduce(X, statistic, cells))
+    monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", statistic.unit_bits + 8)
+    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", statistic.unit_bits + 8)
+    assert [span.stop for span in spans(len(X), statistic)] == [255, 510, 765]
+    wide = statistic.to_units(InMemoryEngine().reduce(X, statistic, cells))
+    assert wide.dtype == object
+    assert wide.tolist() == plain.tolist()
 
 
 def test_input_is_not_touched(rng):

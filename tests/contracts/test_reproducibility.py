@@ -29,6 +29,15 @@ def test_released_model_is_bit_identical(kind, radius, rng):
 
 
 @KINDS
+def test_sums_beyond_64_bits_give_the_same_model(kind, rng, monkeypatch):
+    X = rng.normal(size=(3000, 3)) * 0.4
+    expected = fit(kind, X)
+    monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", 36 + 8)
+    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", 36)
+    assert fit(kind, X) == expected
+
+
+@KINDS
 def test_float32_data_gives_the_model_of_its_exact_float64_values(kind, rng):
     X = (rng.normal(size=(3000, 2)) * 0.4).astype(np.float32)
     assert fit(kind, X) == fit(kind, X.astype(np.float64))

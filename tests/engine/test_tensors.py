@@ -171,13 +171,12 @@ def test_nan_cannot_pass_the_clipping(place, weight_bits):
         assert counts.sum() == 6
 
 
-def test_more_records_than_the_sums_hold_are_refused(rng, device, monkeypatch):
-    from dpmorse.statistics import moments
-
-    monkeypatch.setattr(moments, "_CAPACITY_BITS", 36)
-    X = torch.zeros((256, 2), device=device)
-    with pytest.raises(InvalidParameterError, match="too many rows"):
-        TensorEngine().reduce(X, CellMoments(unit_box(2), 2), random_cells(rng, 2, 2))
+@BOTH
+def test_more_records_than_64_bits_hold_are_added_in_spans(rng, device, monkeypatch, weight_bits):
+    X, statistic = rng.normal(size=(600, 2)), CellMoments(unit_box(2), 3, weight_bits)
+    monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", statistic.unit_bits + 8)
+    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", statistic.unit_bits + 8)
+    check((TensorEngine(), device), X, statistic, random_cells(rng, 3, 2))
 
 
 @BOTH

@@ -69,7 +69,22 @@ def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
         pass  # what the own ledger had reserved was given back
 
 
-@pytest.mark.parametrize("exact", [np.zeros(2, dtype=np.int64), np.zeros(3)])
+def test_integers_of_any_size_are_released_exactly():
+    exact = np.array([2**70, -(2**70), 5], dtype=object)
+    with Mechanism.reserve([Ledger(Budget(1.0))], [planned().event], RecordingSampler()) as mechanism:
+        assert mechanism.release(exact, planned()).tolist() == [2**70, 1 - 2**70, 7]
+
+
+@pytest.mark.parametrize(
+    "exact",
+    [
+        np.zeros(2, dtype=np.int64),
+        np.zeros(3),
+        np.array([2**70, 1.5, 0], dtype=object),
+        np.array([2**70, 0, None], dtype=object),
+    ],
+    ids=["shape", "float", "a float among integers", "nothing among integers"],
+)
 def test_only_integers_of_the_planned_shape_are_released(exact):
     with pytest.raises(ValueError, match="shape and type"):
         Mechanism([], RecordingSampler()).release(exact, planned())

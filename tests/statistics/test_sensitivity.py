@@ -337,13 +337,6 @@ def test_units_round_trip(rng):
         assert np.array_equal(noiseless.second_moments[k], q[labels == k].T @ q[labels == k])
 
 
-def test_too_many_records_are_refused():
-    with pytest.raises(InvalidParameterError, match="exact 64-bit sums hold fewer than 17179869184"):
-        CellMoments(unit_box(2), 3).check_capacity(2**34)
-    with pytest.raises(InvalidParameterError, match="exact 64-bit sums"):
-        CellMoments(unit_box(2), 3, WEIGHT_BITS).check_capacity(2**26)
-
-
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(InvalidParameterError, match="epsilon is too small"):
         CellMoments(unit_box(8), 3).calibrate(1e-20, ADD_REMOVE)

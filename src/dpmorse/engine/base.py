@@ -29,6 +29,12 @@ def add_up(parts: Iterable[Sums]) -> Sums:
     return total
 
 
+def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
+    """Cut rows where 64 bits might not hold the sums over all: nearly always, this is one span."""
+    most = statistic.largest_n_rows
+    return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
+
+
 class LabelledCells(Protocol):
     """A rule that gives each record one cell or none, from that record and released values alone."""
 

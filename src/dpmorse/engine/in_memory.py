@@ -13,7 +13,7 @@ from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, LabelledCells, add_up
+from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import GRID_BITS, Domain
@@ -50,7 +50,11 @@ class InMemoryEngine:
 
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
-        statistic.check_capacity(len(records))
+        return add_up(
+            self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic)
+        )
+
+    def _reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)

@@ -39,7 +39,6 @@ class StreamedEngine:
 
     def reduce(self, records: Batches, statistic: CellMoments, cells: Cells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
-        statistic.check_capacity(len(records))
         return add_up(self.inner.reduce(batch, statistic, cells) for batch in records)
 
     def count(self, records: Batches, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:

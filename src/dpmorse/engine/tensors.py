@@ -10,7 +10,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse.engine.base import Cells, LabelledCells, add_up
+from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
@@ -53,7 +53,11 @@ class TensorEngine:
     def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
         _check(records)
-        statistic.check_capacity(len(records))
+        return add_up(
+            self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic)
+        )
+
+    def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
         kernels = _kernels() if self.fused and not statistic.weight_bits else None

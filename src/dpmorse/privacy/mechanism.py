@@ -71,13 +71,13 @@ class Mechanism:
 
     def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
         """Return ``exact`` plus fresh noise."""
-        if exact.shape != planned.scales.shape or exact.dtype != np.int64:
+        if exact.shape != planned.scales.shape or not _are_integers(exact):
             raise ValueError("exact sums do not have the shape and type of the planned release")
         if planned.event.noise is Noise.CHOICE:
             raise ValueError("a release of sums cannot have the event of a choice")
         self._record(planned.event)
         draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE else self._sampler.gaussian
-        return exact + draw(planned.scales)
+        return exact + draw(planned.scales).astype(exact.dtype, copy=False)
 
     def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
         """Return a random index, the smaller its exact penalty the more likely."""
@@ -89,3 +89,8 @@ class Mechanism:
     def _record(self, event: ReleaseEvent) -> None:
         for reservation in self._reservations:
             reservation.record(event)
+
+
+def _are_integers(exact: IntArray) -> bool:
+    """Say whether these are exact integers: of 64 bits, or Python's own, of any size."""
+    return exact.dtype == np.int64 or (exact.dtype == object and all(type(value) is int for value in exact))

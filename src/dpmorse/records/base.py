@@ -56,6 +56,15 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             raise InvalidParameterError("X must have the columns of the fit, in the same order.")
 
 
+def refuse_none(n_rows: int, estimator: Any) -> None:
+    """Refuse records of which there are none, in words that contain scikit-learn's."""
+    if n_rows == 0:
+        name = type(estimator).__name__
+        raise InvalidParameterError(
+            f"X has no rows: 0 sample(s), while a minimum of 1 is required by {name}."
+        )
+
+
 class Records(Protocol):
     """Records wherever they are. Opening them looks at no value; ``read`` and ``each`` do."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from dpmorse.engine import Engine
 from dpmorse.engine.dask_partitions import DaskEngine, Partitions
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function
+from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.in_memory import Table, numbers_of, open_table
 from dpmorse.typing import FloatArray
 
@@ -38,10 +38,7 @@ class DaskRecords:
         """Go through all partitions once, to check and to count them."""
         arrays = [dask.delayed(_numbers)(part) for part in self._parts]
         lengths = dask.compute(*(dask.delayed(len)(array) for array in arrays))
-        if not sum(lengths):
-            raise InvalidParameterError(
-                f"X has 0 sample(s), while a minimum of 1 is required by {type(estimator).__name__}."
-            )
+        refuse_none(sum(lengths), estimator)
         return Partitions(arrays, lengths)
 
     def matching(self, estimator: Any) -> "DaskRecords":

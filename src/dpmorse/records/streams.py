@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dpmorse._progress import counter, one_pass
 from dpmorse.engine import Engine, StreamedEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function
+from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.in_memory import Table, numbers_of, open_table
 from dpmorse.typing import FloatArray
 
@@ -91,10 +91,7 @@ class StreamedRecords:
                 n_rows += len(batch)
                 kept = _kept_while_few(kept, batch)
                 done(len(batch))
-        if n_rows == 0:
-            raise InvalidParameterError(
-                f"X has 0 sample(s), while a minimum of 1 is required by {type(estimator).__name__}."
-            )
+        refuse_none(n_rows, estimator)
         return Stream(self.arrays if kept is None else partial(iter, kept), n_rows)
 
     def matching(self, estimator: Any) -> Self:

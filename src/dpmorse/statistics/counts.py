@@ -12,6 +12,7 @@ from dpmorse.privacy.calibration import SMALLEST_SCALE
 from dpmorse.privacy.events import Noise, release_event
 from dpmorse.privacy.mechanism import PlannedRelease
 from dpmorse.privacy.sampler import LARGEST_SCALE
+from dpmorse.statistics import integers
 from dpmorse.statistics.moments import UNIT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
@@ -74,7 +75,7 @@ class GroupCounts:
 
     def to_units(self, exact: IntArray) -> IntArray:
         """Bring exact counts to the unit of the noise, as one vector."""
-        return exact.astype(np.int64).ravel() << UNIT_BITS
+        return integers.shift(exact.astype(np.int64).ravel(), UNIT_BITS)
 
     def from_units(self, released: IntArray) -> FloatArray:
         """Return released integers as counts."""

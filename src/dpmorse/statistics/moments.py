@@ -12,7 +12,9 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, release_event
 from dpmorse.privacy.mechanism import PlannedRelease
+from dpmorse.statistics import integers
 from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.integers import ROOM_BITS
 from dpmorse.statistics.noise import MomentShares, NoiseScales
 from dpmorse.statistics.sensitivity import InverseScales, RecordBounds, SecondMoments
 from dpmorse.statistics.sums import ExactMoments, NoisyMoments
@@ -21,7 +23,6 @@ from dpmorse.typing import FloatArray, IntArray
 UNIT_BITS = 28
 """Noise is drawn in units of 2^-28: fine enough for Theorem 4, coarse enough for int64."""
 
-_CAPACITY_BITS = 62
 _SMALLEST_COST = 1e-30
 
 
@@ -63,6 +64,11 @@ class CellMoments:
     def unit_bits(self) -> int:
         """Everything is counted in units of 2^-unit_bits."""
         return max(UNIT_BITS, 2 * GRID_BITS + self.weight_bits)
+
+    @property
+    def largest_n_rows(self) -> int:
+        """How many records can be added up in 64 bits; sums over more are added as integers of any size."""
+        return (1 << (ROOM_BITS - self.unit_bits)) - 1
 
     @property
     def n_values(self) -> int:
@@ -172,34 +178,29 @@ class CellMoments:
         )
         return tuple(PlannedRelease(vector, replace(event, name=name)) for name in names)
 
-    def check_capacity(self, n_records: int) -> None:
-        """Refuse more records than 64-bit sums can hold."""
-        largest = 1 << (_CAPACITY_BITS - self.unit_bits)
-        if n_records >= largest:
-            raise InvalidParameterError(f"X has too many rows: exact 64-bit sums hold fewer than {largest}.")
-
     def to_units(self, exact: ExactMoments) -> IntArray:
         """Bring exact sums to the common unit, as one vector."""
         spare = self.unit_bits - self.weight_bits
         second = np.diagonal(exact.second_moments, axis1=1, axis2=2)
         if self.second_moments is SecondMoments.TRACE:
-            second = second.sum(axis=1)
+            second = integers.add_columns(second)
         elif self.second_moments is SecondMoments.NONE:
             second = second[:, :0]
         blocks = [
-            exact.counts << spare,
-            exact.sums.ravel() << (spare - GRID_BITS),
-            second.ravel() << (spare - 2 * GRID_BITS),
+            integers.shift(exact.counts, spare),
+            integers.shift(exact.sums.ravel(), spare - GRID_BITS),
+            integers.shift(second.ravel(), spare - 2 * GRID_BITS),
         ]
         if self.second_moments is SecondMoments.FULL:
             lower = np.tril_indices(self.domain.n_features, -1)
-            blocks.append(exact.second_moments[:, lower[0], lower[1]].ravel() << (spare - 2 * GRID_BITS))
+            off_diagonal = exact.second_moments[:, lower[0], lower[1]].ravel()
+            blocks.append(integers.shift(off_diagonal, spare - 2 * GRID_BITS))
         return np.concatenate(blocks)
 
     def from_units(self, released: IntArray, planned: PlannedRelease) -> NoisyMoments:
         """Return released integers as moments in scaled units."""
         k, d = self.n_cells, self.domain.n_features
-        values = released * 2.0**-self.unit_bits
+        values = released.astype(np.float64) * 2.0**-self.unit_bits
         counts, sums, second = np.split(values, np.cumsum([k, k * d]))
         if self.second_moments is SecondMoments.FULL:
             second = self._matrices(second)

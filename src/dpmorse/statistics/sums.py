@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.statistics import integers
 from dpmorse.typing import FloatArray, IntArray
 
 
@@ -26,7 +27,9 @@ class ExactMoments:
     def __add__(self, other: "ExactMoments") -> "ExactMoments":
         """Return the sums over the records of both: exact, in whatever order parts are added."""
         return ExactMoments(
-            self.counts + other.counts, self.sums + other.sums, self.second_moments + other.second_moments
+            integers.add(self.counts, other.counts),
+            integers.add(self.sums, other.sums),
+            integers.add(self.second_moments, other.second_moments),
         )
 
 
