@@ -66,7 +66,7 @@ def _files(found: dict[str, Any]) -> Iterator[str]:
             rows.append([name, f"{int(n_rows):,}", f"{fit['seconds']:.2f}", f"{fit['peak MB']:.0f}"])
     yield _table(["estimator", "rows x 8, Parquet", "seconds of fit", "peak memory of the process, MB"], rows)
     exponents = ", ".join(f"{result['exponent']:.2f} ({name})" for name, result in found.items())
-    yield f"Seconds grow with the number of rows to the power {exponents}."
+    yield f"Seconds, of short fits the least of five, grow with the number of rows to the power {exponents}."
 
 
 def _dask(found: dict[str, int]) -> Iterator[str]:

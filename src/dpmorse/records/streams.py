@@ -18,7 +18,7 @@ from dpmorse.typing import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
-_KEPT_BYTES = 32 << 20  # as little as two batches of a file
+_KEPT_BYTES = 16 << 20  # a batch of a file, which is in memory in any case
 
 
 @dataclass(frozen=True)
