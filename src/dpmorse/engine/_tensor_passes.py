@@ -28,7 +28,8 @@ SOFT_ROWS = 1 << 17
 """Weights up to 2^12 times such products, added up over as many rows, reach 2^53 at most."""
 
 _PRODUCTS = 64  # z_i z_j that are held at a time
-_BYTES = {"cpu": 1 << 23, "cuda": 1 << 29}  # of temporaries: a processor's cache, a small part of a GPU
+_BLOCK_ROWS = 1024
+_BYTES = {"cpu": 1 << 23, "cuda": 1 << 30}  # of temporaries: a processor's cache, a small part of a GPU
 
 
 class Grid(NamedTuple):
@@ -96,7 +97,7 @@ def is_table_of_floats(records: Any) -> bool:
 
 def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
     """Return how many rows take about as much memory as is set aside for temporaries."""
-    columns = 3 * n_cells * n_features + 2 * _PRODUCTS
+    columns = 6 * n_cells * (n_features + 1) + 2 * _PRODUCTS
     return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
 
 
@@ -180,9 +181,7 @@ def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
     weights = memberships(scores(v, rule), rule)
     if not of_residuals:
         return moments(weights, q, rule.lower)
-    all_residuals = residuals(v, rule.residual_steps)
-    each = zip(weights.split(1, dim=1), all_residuals.unbind(dim=1), strict=True)
-    return torch.cat([moments(weight, own, rule.lower) for weight, own in each])
+    return moments_of_each(weights, residuals(v, rule.residual_steps), rule.lower)
 
 
 def one_hot(labels: Tensor, n_cells: int) -> Tensor:
@@ -197,6 +196,28 @@ def moments(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
     products = [(some[:, None] * columns).flatten(0, 1) @ weights for some in columns.split(rows)]
     second = torch.cat(products).index_select(0, lower)
     return torch.cat([weights.sum(dim=0)[None], columns @ weights, second]).T.to(torch.int64)
+
+
+def moments_of_each(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
+    """Return what ``moments`` does where every cell has its own z, shape (n, K, D).
+
+    With y = (1, z) all of it is in ``sum w y y^T``, a product of matrices for each cell. They are small, and
+    long in the direction that is added up; blocks of rows give a GPU enough of them to work on.
+    """
+    y = torch.cat([torch.ones_like(z[..., :1]), z], dim=2)
+    totals = torch.zeros((), dtype=torch.float64, device=z.device)
+    for some, shares in zip(_in_blocks(y), _in_blocks(weights[..., None]), strict=True):
+        totals = totals + ((some * shares).transpose(2, 3) @ some).sum(dim=0)
+    d = z.shape[2]
+    second = totals[:, 1:, 1:].reshape(-1, d * d).index_select(1, lower)
+    return torch.cat([totals[:, :, 0], second], dim=1).to(torch.int64)
+
+
+def _in_blocks(rows: Tensor) -> list[Tensor]:
+    """Cut (n, K, m) into blocks of rows and a last one of what is left, each (blocks, K, rows, m)."""
+    whole = len(rows) - len(rows) % _BLOCK_ROWS
+    parts = (rows[:whole].unflatten(0, (-1, _BLOCK_ROWS)), rows[whole:][None])
+    return [part.transpose(1, 2) for part in parts if part.numel()]
 
 
 def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
