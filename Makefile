@@ -26,19 +26,12 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 # The oldest supported version of every dependency; Python 3.11 and 3.12 have wheels for all of them.
 OLD_ENOUGH := $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 13) else "")' 2>/dev/null)
 
-$(OLDEST)/.ready: requirements/oldest.txt pyproject.toml
-	@echo "Setting up $(OLDEST) (once) ..."
-	@$(PYTHON) -m venv $(OLDEST)
-	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/oldest.txt
-	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch $@
-
-# torch, which is larger than all else together: only for the tests of tensors (about 3 GB).
-$(TORCH)/.ready: requirements/torch.txt pyproject.toml
-	@echo "Setting up $(TORCH) (once, some minutes) ..."
-	@$(PYTHON) -m venv $(TORCH)
-	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/torch.txt
-	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+# torch, in an environment of its own, is larger than all else together: about 3 GB, for the tests of tensors.
+$(OLDEST)/.ready $(TORCH)/.ready: .venv-%/.ready: requirements/%.txt pyproject.toml
+	@echo "Setting up .venv-$* (once, a minute or more) ..."
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(DOCS)/.ready: requirements/docs.txt
