@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpmorse import DPMoGHard, DPMorse, InMemoryEngine, InvalidParameterError, InvalidTypeError
+from dpmorse import (
+    DPMoGHard,
+    DPMorse,
+    InMemoryEngine,
+    InvalidParameterError,
+    InvalidTypeError,
+    PrivateGaussianMixture,
+)
 from dpmorse.records import open_records
 
 
@@ -45,6 +52,15 @@ def test_batches_of_frames_keep_their_names(X):
     assert fitted.mixture_ == model().fit(X).mixture_
     assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
     assert np.array_equal(fitted.predict(frames), fitted.predict(pd.DataFrame(X, columns=["a", "b", "c"])))
+
+
+def test_batches_whose_sums_need_more_than_64_bits(X, monkeypatch):
+    """Soft cells of residuals, which are the first to: beyond 2^26 rows."""
+    base = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-1, 1), random_state=0)
+    expected = base.fit(X).mixture_
+    monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", 36 + 8)
+    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", 36)
+    assert base.fit(InBatches(X, 700)).mixture_ == expected
 
 
 def test_options_of_the_engine_are_those_of_one_batch(X):

@@ -76,6 +76,7 @@ def _distances(
     centre, whitener = components.centres[k], components.whiteners[k]
     _first_rows(columns, centre, whitener, -2 * components.log_factors[k], distance)
     for i in range(4, centre.shape[0], 4):
+        u[:] = 0.0
         for j in range(0, i, 4):
             _whiten(columns, centre, whitener, i, j, u)
         _last_block(columns, centre, whitener, i, u, distance)
@@ -105,7 +106,7 @@ def _first_rows(
 def _whiten(
     columns: FloatArray, centre: FloatArray, whitener: FloatArray, i: int, j: int, u: FloatArray
 ) -> None:
-    """Add block (i, j) of the whitener, times four centred columns, to u; block (i, 0) starts it."""
+    """Add block (i, j) of the whitener, times four centred columns, to u."""
     c0, c1, c2, c3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
     m0, m1, m2, m3 = centre[j], centre[j + 1], centre[j + 2], centre[j + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
@@ -114,20 +115,12 @@ def _whiten(
     f10, f11, f12, f13 = row1[j], row1[j + 1], row1[j + 2], row1[j + 3]
     f20, f21, f22, f23 = row2[j], row2[j + 1], row2[j + 2], row2[j + 3]
     f30, f31, f32, f33 = row3[j], row3[j + 1], row3[j + 2], row3[j + 3]
-    if j == 0:
-        for r in range(BLOCK):
-            x0, x1, x2, x3 = c0[r] - m0, c1[r] - m1, c2[r] - m2, c3[r] - m3
-            u0[r] = f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
-            u1[r] = f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
-            u2[r] = f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
-            u3[r] = f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
-    else:
-        for r in range(BLOCK):
-            x0, x1, x2, x3 = c0[r] - m0, c1[r] - m1, c2[r] - m2, c3[r] - m3
-            u0[r] = u0[r] + f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
-            u1[r] = u1[r] + f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
-            u2[r] = u2[r] + f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
-            u3[r] = u3[r] + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = c0[r] - m0, c1[r] - m1, c2[r] - m2, c3[r] - m3
+        u0[r] = u0[r] + f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
+        u1[r] = u1[r] + f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
+        u2[r] = u2[r] + f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
+        u3[r] = u3[r] + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
 
 
 @compiled_fused

@@ -205,9 +205,8 @@ def moments_of_each(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
     long in the direction that is added up; blocks of rows give a GPU enough of them to work on.
     """
     y = torch.cat([torch.ones_like(z[..., :1]), z], dim=2)
-    totals = torch.zeros((), dtype=torch.float64, device=z.device)
-    for some, shares in zip(_in_blocks(y), _in_blocks(weights[..., None]), strict=True):
-        totals = totals + ((some * shares).transpose(2, 3) @ some).sum(dim=0)
+    blocks = zip(_in_blocks(y), _in_blocks(weights[..., None]), strict=True)
+    totals: Tensor = sum(((some * shares).transpose(2, 3) @ some).sum(dim=0) for some, shares in blocks)
     d = z.shape[2]
     second = totals[:, 1:, 1:].reshape(-1, d * d).index_select(1, lower)
     return torch.cat([totals[:, :, 0], second], dim=1).to(torch.int64)
