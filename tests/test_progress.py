@@ -44,9 +44,13 @@ def test_every_round_is_told_and_ends_at_one(X, eager):
 
 
 def test_the_default_tells_every_stage(X):
-    steps = {report.step for report in watched(lambda: DPMorse(2, epsilon=1.0, bounds=(-1, 1)).fit(X))}
-    assert {"ranges of the columns", "moments of the columns"} <= steps
-    assert any(step.startswith("components, round 1") for step in steps)
+    def steps(X):
+        return {report.step for report in watched(lambda: DPMorse(2, epsilon=1.0, bounds=(-1, 1)).fit(X))}
+
+    first = {"ranges of the columns", "moments of the columns"}
+    assert steps(X) == {*first, "joint histogram"}
+    others = steps(np.column_stack([X, X])) - first
+    assert {step.split(",")[0] for step in others} == {"coreset", "components"}
 
 
 def test_batches_are_checked_before_anybody_knows_their_number(X, eager):

@@ -14,10 +14,11 @@ from worst_pairs import seeded
 RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 
 
-@pytest.mark.parametrize(("kind", "relation", "mu"), every_base())
-def test_all_releases_of_a_base_spend_what_they_claim(kind, relation, mu):
+@pytest.mark.parametrize(("kind", "n_features", "relation", "mu"), every_base())
+def test_all_releases_of_a_base_spend_what_they_claim(kind, n_features, relation, mu):
     """At least 95 % of what the worst record moves, which is known exactly (at fewer runs here, 90 %)."""
-    result = audited(base(kind, relation, mu), runs=40_000, seed=4, confidence=0.99)
+    estimator = base(kind, relation, mu)
+    result = audited(estimator, runs=40_000, seed=4, confidence=0.99, n_features=n_features)
     assert result.passed, str(result)
     assert moved(result) >= least_moved(kind, relation)
     assert 0.9 * moved(result) <= result.certified / result.claimed <= 1
@@ -33,26 +34,26 @@ def test_pure_promises_are_kept(kind, relation):
     assert moved(result) > 0.7
 
 
-@pytest.mark.parametrize(("kind", "relation"), [case[:2] for case in every_base()[::2]])
-def test_questions_depend_on_answers_only(kind, relation):
+@pytest.mark.parametrize(("kind", "n_features", "relation"), [case[:3] for case in every_base()[::2]])
+def test_questions_depend_on_answers_only(kind, n_features, relation):
     """Whatever the records are: a fit that is given the same answers asks the same questions."""
     private = {"bounds": "private"} if relation == "add-remove" else {}
     estimator = base(kind, relation, 1.0, **private)
-    first = watched_fit(estimator, any_records(0, 700), seeded(6))
+    first = watched_fit(estimator, any_records(0, 700, n_features), seeded(6))
     n_records = 90 if relation == "add-remove" else 700  # the number of records is public under replace-one
-    other = watched_fit(estimator, 0.1 * any_records(1, n_records), seeded(7), earlier=first)
+    other = watched_fit(estimator, 0.1 * any_records(1, n_records, n_features), seeded(7), earlier=first)
     assert other.questions == first.questions
     assert other.events == first.events
     assert any(not np.array_equal(a.exact, b.exact) for a, b in zip(first.asked, other.asked, strict=True))
 
 
-@pytest.mark.parametrize(("kind", "relation"), [case[:2] for case in every_base()[::2]])
-def test_only_clipped_records_are_looked_at(kind, relation):
+@pytest.mark.parametrize(("kind", "n_features", "relation"), [case[:3] for case in every_base()[::2]])
+def test_only_clipped_records_are_looked_at(kind, n_features, relation):
     """Records far out of bounds and the same records at the bounds get the same exact answers.
 
     But for the default base, which clips to a ball that it has released: there they may be anywhere far out.
     """
-    estimator, records = base(kind, relation, 1.0), any_records(2, 500)
+    estimator, records = base(kind, relation, 1.0), any_records(2, 500, n_features)
     far, near = records.copy(), np.clip(records, -1, 1)
     far[::7] *= 1e6
     near[::7] = np.sign(near[::7]) * (1e3 if kind is PrivateGaussianMixture else 1)

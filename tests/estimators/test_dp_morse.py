@@ -111,7 +111,9 @@ def test_a_file_with_another_base_is_refused(fitted, tmp_path):
 
 def test_how_many_components_are_fitted():
     assert fitted_n_components(None, 3, 8) == 7
-    assert fitted_n_components(None, 2, 2) == 16
+    assert fitted_n_components(None, 2, 2) == 24
+    assert fitted_n_components(None, 30, 2) == 45
+    assert fitted_n_components(None, 2, 3) == 16
     assert fitted_n_components(None, None, 8) == 13
     assert fitted_n_components(20, 2, 8) == 6, "more would split clusters"
     assert fitted_n_components(20, 2, 2) == 20

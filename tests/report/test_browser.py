@@ -14,6 +14,7 @@ import pytest
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.report import write_report
+from dpmorse.report.noise import noise_of_last_release
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
@@ -160,19 +161,20 @@ def test_the_noise_beside_each_number(visit, name, request):
     """In records for a size; for a centre as for 1,000 records, or for the number that the reader enters."""
     model = request.getfixturevalue(name)
     seen = visit(model)
-    stddev = model.privacy_.events[-1].noise_stddev
     mixture, labels = model.mixture_, model.component_labels_
+    noise = noise_of_last_release(model.privacy_.to_dicts(), mixture, model.base_.domain_)
     _, centres, _ = expected(model, 4)
     for cluster, row in enumerate(seen.rows()):
         cells = row.split("\t")
         mine = (labels == cluster) & (mixture.weights > 0)
-        assert number(cells[3]) == pytest.approx(stddev["count"] * np.sqrt(mine.sum()), rel=0.06)
+        counts = np.square(noise.counts)[mine]
+        assert number(cells[3]) == pytest.approx(np.sqrt(counts.sum()), rel=0.06)
         if name == "default_model":
             variances = np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
-            own = 1.5**2 * 2 * stddev["sum"] ** 2 * variances.sum(axis=0)
-            square = own + stddev["count"] ** 2 * ((mixture.means[mine] - centres[cluster]) ** 2).sum(axis=0)
+            own = np.square(noise.residuals)[mine] @ variances
+            square = own + counts @ (mixture.means[mine] - centres[cluster]) ** 2
         else:
-            square = mine.sum() * (stddev["sum"] ** 2 + stddev["count"] ** 2 * centres[cluster] ** 2)
+            square = mine.sum() * noise.records**2 + counts.sum() * centres[cluster] ** 2
         assert [number(cells[6]), number(cells[9])] == pytest.approx(np.sqrt(square) / 1000, rel=0.06)
     before = number(seen.rows()[0].split("\t")[6])
     seen.page.fill("#records", "100000")

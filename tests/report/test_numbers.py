@@ -1,6 +1,7 @@
 """The numbers of a page are those of the model; the noise that is stated is the noise that is drawn."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
-from dpmorse.report.noise import RESIDUAL_RADIUS, noise_of_last_release
+from dpmorse.report.noise import REACH, RESIDUAL_RADIUS, noise_of_last_release
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +128,28 @@ def test_the_radius_of_residuals_is_that_of_the_default_base():
 def test_what_a_ledger_tells(blobs):
     X = blobs[0][:500]
     hard = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(X).privacy_
-    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_
+    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(np.column_stack([X, X])).privacy_
     centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_
-    read = [noise_of_last_release(privacy.to_dicts(), 2) for privacy in (hard, default, centres)]
+    mixture = GaussianMixture([0.5, 0.5], [[-1.0] * 4, [1.0] * 4], np.tile(np.eye(4), (2, 1, 1)))
+    read = [noise_of_last_release(privacy.to_dicts(), mixture) for privacy in (hard, default, centres)]
     stddevs = [privacy.events[-1].noise_stddev for privacy in (hard, default, centres)]
-    assert [noise.count for noise in read] == [stddev["count"] for stddev in stddevs]
+    assert [noise.counts for noise in read] == [[stddev["count"]] * 2 for stddev in stddevs]
     assert [noise.records for noise in read] == [stddevs[0]["sum"], None, None]
-    assert [noise.residuals for noise in read] == [None, 1.5 * math.sqrt(2) * stddevs[1]["sum"], None]
+    assert [noise.residuals for noise in read] == [None, [1.5 * math.sqrt(4) * stddevs[1]["sum"]] * 2, None]
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_component_has_the_noise_of_the_cells_it_covers(constant):
+    """100 x 100 cells of width 1, an ellipse; in one column, a line. Smoothing adds 1/2 to a variance."""
+    half = np.array([50.0, 0.0 if constant else 50.0])
+    box = SimpleNamespace(centre=np.zeros(2), half_width=half, unit=np.where(half > 0, half, 1.0))
+    row = {"release": "joint histogram", "values": 100 if constant else 10_000, "noise_stddev_count": 4.0}
+    mixture = GaussianMixture([1.0], [[0.0, 0.0]], [np.diag([35.5, 3.5])])
+    noise = noise_of_last_release([row], mixture, box)
+    n_cells = 2 * REACH * 6 if constant else math.pi * REACH**2 * 6 * 2
+    assert noise.counts == pytest.approx([4 * math.sqrt(n_cells)])
+    assert noise.residuals == pytest.approx([noise.counts[0] * REACH / math.sqrt(3 if constant else 4)])
+    assert noise_of_last_release([row], mixture).counts is None
 
 
 @pytest.mark.parametrize(
@@ -147,8 +163,9 @@ def test_what_a_ledger_tells(blobs):
     ],
 )
 def test_nothing_is_read_into_a_ledger_of_another_kind(ledger):
-    assert noise_of_last_release(ledger, 2) == noise_of_last_release([], 2)
-    assert noise_of_last_release([], 2).count is None
+    mixture = GaussianMixture([1.0], [[0.0]], [[[1.0]]])
+    assert noise_of_last_release(ledger, mixture) == noise_of_last_release([], mixture)
+    assert noise_of_last_release([], mixture).counts is None
 
 
 def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monkeypatch):
@@ -158,7 +175,8 @@ def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monke
     X = blobs[0] * 0.5 + 0.25
     settings = {"epsilon": 1.0, "bounds": (-1, 1), "n_iter": 1}
     fits = [DPMoGHard(2, random_state=seed, **settings).fit(X) for seed in range(150)]
-    noise = noise_of_last_release(fits[0].privacy_.to_dicts(), 2)
+    noise = noise_of_last_release(fits[0].privacy_.to_dicts(), fits[0].mixture_)
+    of_count = noise.counts[0]
     monkeypatch.setattr(
         NativeSampler, "gaussian", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)
     )
@@ -166,9 +184,9 @@ def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monke
     in_shares, in_centres = [], []
     for fit, clean in zip(fits, exact, strict=True):
         share = clean.weights[0]
-        spread = noise.count * math.sqrt((1 - share) ** 2 + share**2) / len(X)
+        spread = of_count * math.sqrt((1 - share) ** 2 + share**2) / len(X)
         in_shares.append((fit.mixture_.weights[0] - share) / spread)
-        spread = np.hypot(noise.records, noise.count * clean.means[0]) / (share * len(X))
+        spread = np.hypot(noise.records, of_count * clean.means[0]) / (share * len(X))
         in_centres.extend((fit.mixture_.means[0] - clean.means[0]) / spread)
     assert np.std(in_shares) == pytest.approx(1, abs=0.2)
     assert np.std(in_centres) == pytest.approx(1, abs=0.2)

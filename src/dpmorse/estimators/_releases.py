@@ -58,6 +58,11 @@ class Releases:
         """Release counts of disjoint groups of records; return them with their noise."""
         return self._counts(name, GroupCounts(exact.size), exact, cost)
 
+    def noise_of_counts(self, cost: float) -> float:
+        """Return the noise that counts of disjoint groups will have."""
+        planned = GroupCounts(1).plan("", self.cost_of_a_row(cost), self.neighboring, self.noise)
+        return planned.event.noise_stddev["count"]
+
     def total(self, name: str, cost: float) -> float:
         """Release the number of records, or state it where it is public: at least 1."""
         n_records = len(self.records)

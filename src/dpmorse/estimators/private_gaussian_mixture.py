@@ -1,5 +1,6 @@
 """The default base: a mixture that is measured in four stages, each in units found by the one before."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +9,14 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
-from dpmorse.estimators import _components, _coreset
+from dpmorse.estimators import _components, _coreset, _joint_histogram
+from dpmorse.estimators._binned_em import fit_cells
 from dpmorse.estimators._components import in_units_of, release_components, start_at
 from dpmorse.estimators._coreset import release_coreset, spread_centres
 from dpmorse.estimators._fitting import PrivateFit, Released
-from dpmorse.estimators._metric import measure
+from dpmorse.estimators._joint_histogram import release_cells
+from dpmorse.estimators._metric import Metric, measure
+from dpmorse.estimators._parameters import Parameters
 from dpmorse.estimators._ranges import occupied_box
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._settings import Settings, common_values
@@ -29,6 +33,8 @@ _SOME_CLUSTERS = 6  # where nobody says how many there are
 
 def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
     """Return two components for each cluster and one, and in few columns enough to follow curved shapes."""
+    if n_features <= _joint_histogram.MOST_COLUMNS:
+        return max(math.ceil(1.5 * n_clusters), 24)
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
 
 
@@ -58,9 +64,14 @@ class StageSettings(Settings):
 def stages_of(settings: StageSettings) -> dict[str, Stage]:
     """Return what each stage may spend, and the most noise values it may draw."""
     k, d = settings.n_components, settings.domain.n_features
-    return {
+    units = {
         "ranges of the columns": Stage(0.04, N_BINS * d),
         "moments of the columns": Stage(0.10, 1 + 2 * d),
+    }
+    if d <= _joint_histogram.MOST_COLUMNS:
+        return {**units, "joint histogram": Stage(0.86, _joint_histogram.largest_n_cells(d, k))}
+    return {
+        **units,
         "coreset": Stage(0.34, _coreset.N_ROUNDS * _coreset.largest_n_cells(k) * (2 + d)),
         "components": Stage(0.52, _components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)),
     }
@@ -183,11 +194,22 @@ class PrivateGaussianMixture(PrivateFit):
         settings = plan.settings
         box = occupied_box(releases, settings.domain, plan.cost_of("ranges of the columns"))
         metric = measure(releases, settings.domain, box, plan.cost_of("moments of the columns"))
-        balls = release_coreset(releases, metric, settings.n_components, plan.cost_of("coreset"), rng)
-        start = start_at(*spread_centres(balls, metric, settings.n_components, rng))
-        components = release_components(releases, metric, start, plan.cost_of("components"))
+        components = self._components(releases, metric, plan, rng)
         kept = components.kept(at_least=min(settings.min_components, settings.n_components))
         return Released(in_units_of(metric, kept), metric.domain, bool(components.supported.any()))
+
+    @staticmethod
+    def _components(
+        releases: Releases, metric: Metric, plan: Stages[StageSettings], rng: np.random.Generator
+    ) -> Parameters:
+        """Count all cells where there are few enough; else start from a coreset and move components."""
+        k = plan.settings.n_components
+        if metric.n_features <= _joint_histogram.MOST_COLUMNS:
+            cells = release_cells(releases, metric, k, plan.cost_of("joint histogram"))
+            return fit_cells(cells, metric, k, rng)
+        balls = release_coreset(releases, metric, k, plan.cost_of("coreset"), rng)
+        start = start_at(*spread_centres(balls, metric, k, rng))
+        return release_components(releases, metric, start, plan.cost_of("components"))
 
     def _check_restored(
         self, plan: Stages[StageSettings], mixture: GaussianMixture, domain: Domain, report: PrivacyReport

@@ -51,7 +51,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "saddles": _saddles(model.tree, axes),
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
-        "noise": vars(noise_of_last_release(model.promise.to_dicts(), model.mixture.n_features)),
+        "noise": _noise(model),
     }
 
 
@@ -86,6 +86,12 @@ def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
         "means": _table(axes.project(model.mixture.means), scales),
         "stddevs": [[_significant(value) for value in row] for row in np.sqrt(variances)],
     }
+
+
+def _noise(model: ReleasedModel) -> dict[str, Any]:
+    noise = vars(noise_of_last_release(model.promise.to_dicts(), model.mixture, model.domain))
+    lists = (name for name, value in noise.items() if isinstance(value, list))
+    return {**noise, **{name: [_significant(value) for value in noise[name]] for name in lists}}
 
 
 def _correlations(model: ReleasedModel, axes: Axes) -> list[list[int]]:

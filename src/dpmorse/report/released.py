@@ -31,6 +31,7 @@ class Box(Protocol):
     """Where records lie after clipping; a statistic counts in units of its half-widths."""
 
     centre: FloatArray
+    half_width: FloatArray
     unit: FloatArray
 
 

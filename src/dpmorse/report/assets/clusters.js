@@ -3,7 +3,7 @@
 const parts = data.components;
 const nColumns = data.columns.length;
 const nParts = parts.weights.length;
-const withWeight = parts.weights.filter((weight) => weight > 0).length;
+const withWeight = [...parts.weights.keys()].filter((i) => parts.weights[i] > 0);
 
 // Cutting deeper splits one cluster in two: the heavier part keeps the colour, the other gets the next.
 const coloursOfCuts = (() => {
@@ -49,17 +49,18 @@ function describe(number, colour, labels) {
 
 // -- noise of the last release ---------------------------------------------------------------------
 
+const noiseOfCounts = (members) => members.reduce((sum, i) => sum + data.noise.counts[i] ** 2, 0);
+
 // Standard deviation of the released count of a cluster, in records: counts of its components are added.
 function countNoise(cluster) {
-  return data.noise.count === null ? null : data.noise.count * Math.sqrt(cluster.members.length);
+  return data.noise.counts === null ? null : Math.sqrt(noiseOfCounts(cluster.members));
 }
 
 // The same for its share, if there are so many records: the count of all others is in the denominator.
 function shareNoise(cluster, records) {
-  if (data.noise.count === null) return null;
-  const mine = cluster.members.length;
-  const variance = (1 - cluster.share) ** 2 * mine + cluster.share ** 2 * (withWeight - mine);
-  return data.noise.count * Math.sqrt(variance) / records;
+  if (data.noise.counts === null) return null;
+  const mine = noiseOfCounts(cluster.members), others = noiseOfCounts(withWeight) - mine;
+  return Math.sqrt((1 - cluster.share) ** 2 * mine + cluster.share ** 2 * others) / records;
 }
 
 const knowsCentres = data.noise.residuals !== null ||
@@ -68,14 +69,11 @@ const knowsCentres = data.noise.residuals !== null ||
 // Standard deviation of a coordinate of the centre, if the cluster has so many records.
 function centreNoise(cluster, column, records) {
   if (!knowsCentres || !cluster.members.length) return null;
-  const {count, records: ofRecords, residuals} = data.noise;
+  const {counts, records: ofRecords, residuals} = data.noise;
   const centre = cluster.centre[column];
-  if (residuals === null) {
-    const {unit, middle} = data.columns[column];
-    const ofOne = Math.hypot(unit * ofRecords, (centre - middle) * count);
-    return Math.sqrt(cluster.members.length) * ofOne / records;
-  }
-  const squares = cluster.members.map((i) =>
-    (residuals * parts.stddevs[i][column]) ** 2 + (count * (parts.means[i][column] - centre)) ** 2);
+  const {unit, middle} = data.columns[column];
+  const squares = cluster.members.map((i) => residuals === null ?
+    (unit * ofRecords) ** 2 + (counts[i] * (centre - middle)) ** 2 :
+    (residuals[i] * parts.stddevs[i][column]) ** 2 + (counts[i] * (parts.means[i][column] - centre)) ** 2);
   return Math.sqrt(squares.reduce((sum, value) => sum + value, 0)) / records;
 }

@@ -80,7 +80,7 @@ function clusterFoot() {
     const {mean, stddev} = data.columns[column];
     return [cell(show(mean, stddev), "start"), cell(show(stddev, stddev)), cell("")];
   });
-  return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight)),
+  return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight.length)),
     cell(showShare(1), "start"), ...ifRecords(cell(fixed(state.records || 0, 0))), cell(""), ...totals));
 }
 
@@ -90,7 +90,7 @@ function clusterCaption() {
     "units of the data.",
     "Noise: standard deviation of the noise of the last release in these numbers; sampling error and what " +
     "earlier rounds did to the components come on top."];
-  if (data.noise.count !== null) {
+  if (data.noise.counts !== null) {
     words.push("The noise of a size is in records, added up over the components of the cluster.");
   }
   if (data.noise.records !== null) words.push("A base that averages its last rounds has less.");
