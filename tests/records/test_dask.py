@@ -81,6 +81,12 @@ def test_every_base_on_a_cluster(client, X, kind):
     assert np.array_equal(fitted.predict(in_partitions(X, 3)).compute(), fitted.predict(frame))
 
 
+def test_the_joint_histogram_of_two_columns_on_a_cluster(client, X):
+    few = X[:, :2]
+    lazy = da.from_array(few, chunks=(901, 2))
+    assert model(DPMorse).fit(lazy).mixture_ == model(DPMorse).fit(few).mixture_
+
+
 def test_parquet_read_by_dask(client, X, tmp_path):
     in_partitions(X, 5).to_parquet(tmp_path)
     fitted = model().fit(dd.read_parquet(tmp_path))

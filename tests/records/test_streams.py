@@ -86,6 +86,14 @@ def test_every_pass_begins_anew(X):
     assert batches.passes == 1 + 1 + 3, "a look at the columns, a check, three rounds"
 
 
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_the_joint_histogram_of_few_columns(n_features, X):
+    few = X[:, :n_features]
+    clusters = DPMorse(4, epsilon=1.0, bounds=(-1, 1), random_state=0)
+    expected = clusters.fit(few).mixture_
+    assert clusters.fit(InBatches(few, 901)).mixture_ == expected
+
+
 @pytest.mark.parametrize("kind", [DPMoGHard, DPMorse])
 def test_groups_go_with_batches(X, kind):
     groups = np.arange(len(X)) // 3

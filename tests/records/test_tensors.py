@@ -50,6 +50,14 @@ def test_a_tensor_gives_the_model_of_the_array(device, kind, engine, X):
 
 
 @devices
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_the_joint_histogram_of_few_columns(device, n_features, X):
+    few = X[:, :n_features]
+    expected = model(DPMorse).fit(few)
+    assert model(DPMorse).fit(torch.from_numpy(few.copy()).to(device)).mixture_ == expected.mixture_
+
+
+@devices
 @pytest.mark.parametrize("radius", [None, 0.9])
 def test_labels_of_a_domain_with_and_without_a_ball(device, radius, X):
     fitted = model(radius=radius).fit(X)

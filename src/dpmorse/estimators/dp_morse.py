@@ -38,7 +38,7 @@ class DPMorse(MorseEstimator):
         Number of clusters. It may be changed after the fit by ``cut``. "auto" counts the modes that are
         twice as dense as the pass to a deeper one; give a number where you have one.
     n_components : int or None, default=None
-        Largest number of components of the mixture. None takes two for each cluster and one, or up to 16
+        Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
     epsilon : float
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.

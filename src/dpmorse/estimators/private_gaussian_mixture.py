@@ -1,4 +1,4 @@
-"""The default base: a mixture that is measured in four stages, each in units found by the one before."""
+"""The default base: a mixture that is measured in stages, each in units found by the one before."""
 
 import math
 from dataclasses import dataclass
@@ -32,7 +32,10 @@ _SOME_CLUSTERS = 6  # where nobody says how many there are
 
 
 def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
-    """Return two components for each cluster and one, and in few columns enough to follow curved shapes."""
+    """Return two components for each cluster and one, and in few columns enough to follow curved shapes.
+
+    Counts of cells, in one or two columns, carry more components than moments do.
+    """
     if n_features <= _joint_histogram.MOST_COLUMNS:
         return max(math.ceil(1.5 * n_clusters), 24)
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
@@ -80,8 +83,7 @@ def stages_of(settings: StageSettings) -> dict[str, Stage]:
 class PrivateGaussianMixture(PrivateFit):
     r"""Differentially private Gaussian mixture, the default base of ``DPMorse``.
 
-    Four stages, each in units that the one before has found, so that noise stays relative to what is
-    measured:
+    Stages, each in units that the one before has found, so that noise stays relative to what is measured:
 
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
     2. their number, means and variances give units in which all columns matter (10 %);
@@ -90,11 +92,14 @@ class PrivateGaussianMixture(PrivateFit):
     4. 3 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away (52 %).
 
+    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (86 %); the mixture is
+    fitted to its counts.
+
     Parameters
     ----------
     n_components : int or None, default=None
-        Largest number of components. None takes 13, or 16 in three columns or fewer. Components that the
-        noise hides are left out of the mixture.
+        Largest number of components. None takes 13, 16 in three columns, 24 in one or two. Components that
+        the noise hides are left out of the mixture.
     epsilon : float
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
