@@ -237,9 +237,18 @@ def test_rounds_grow_with_the_number_of_records(no_noise):
     counts = []
     for n in (500, 200_000):
         X = np.column_stack([two_gaussians(n)[0], np.linspace(-1, 1, n)])
-        events = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_.events
+        model = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-1, 1), min_components=4)
+        events = model.fit(X).privacy_.events
         counts.append(sum(event.name.startswith("components") for event in events))
     assert counts == list(_components.N_ROUNDS)
+
+
+def test_no_more_components_than_noise_lets_one_measure(no_noise, rng):
+    """Many columns, few records: as many components as were asked for at least, not as many as allowed."""
+    X = rng.normal(size=(2000, 16)) * 0.2
+    model = PrivateGaussianMixture(21, epsilon=1.0, bounds=(-1, 1), min_components=4, random_state=0)
+    assert model.fit(X).mixture_.n_components == 4
+    assert model.fit(np.tile(X, (400, 1))).mixture_.n_components == 21
 
 
 def test_a_fit_reserves_its_whole_cost_before_it_looks(blobs):

@@ -28,9 +28,10 @@ def fit_cells(cells: Cells, metric: Metric, n_components: int, rng: np.random.Ge
     means: FloatArray = found.cluster_centers_
     memberships: FloatArray = np.eye(n_components)[found.labels_]
     floor = max(_SMALLEST_VARIANCE, _SMALLEST_PART * cells.width**2)
-    start = np.tile(floor * np.eye(means.shape[1]), (n_components, 1, 1))
-    components = Parameters(np.empty(0), means, start, np.zeros(n_components, dtype=bool))
-    components = _maximise(components, cells, memberships, floor)
+    covariances = np.tile(floor * np.eye(means.shape[1]), (n_components, 1, 1))
+    equal = np.full(n_components, 1 / n_components)
+    start = Parameters(equal, means, covariances, np.zeros(n_components, dtype=bool))
+    components = _maximise(start, cells, memberships, floor)
     for _ in range(_N_ROUNDS):
         components = _maximise(components, cells, _memberships(components, cells), floor)
     return _with_constant_columns(components, metric)

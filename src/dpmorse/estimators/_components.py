@@ -8,7 +8,6 @@ noise is shrunk away.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,15 +16,15 @@ from dpmorse.estimators._metric import Metric
 from dpmorse.estimators._parameters import Parameters
 from dpmorse.estimators._releases import Releases
 from dpmorse.estimators._shrinkage import floor_spectrum, mean_residuals, rebuild, shrink_to_identity
-from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments
-from dpmorse.statistics.cells import WEIGHT_BITS
+from dpmorse.statistics.cells import LARGEST_N_CELLS, WEIGHT_BITS
 from dpmorse.typing import FloatArray
 
-N_ROUNDS = (3, 10)
+N_ROUNDS = (2, 10)
 _SHARES = MomentShares(count=0.10, sum=0.35, second_moment=0.55)
 _RADIUS = 1.5  # of a residual, times sqrt(D)
-_RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep it there
+_RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep it there ...
+_ROUNDS_TO_AFFORD = 3  # ... and as many components fitted as leave so many rounds
 _OVER_RELAXATION = 1.5  # of all steps but the last
 _LARGEST_STEP = 10.0  # factor by which an over-relaxed eigenvalue may change in one round
 _SMALLEST_VARIANCE = 0.002  # in units of z
@@ -51,7 +50,8 @@ def release_components(releases: Releases, metric: Metric, start: Parameters, rh
     k, d = start.means.shape
     radius = _RADIUS * math.sqrt(d)
     statistic = CellMoments(metric.domain, k, WEIGHT_BITS, of_residuals=True)
-    n_rounds = _n_rounds(statistic, metric, radius, releases.cost_of_a_row(rho), releases.neighboring)
+    affordable = (_RELATIVE_NOISE / _noise_of_an_entry(releases, metric, rho) / k) ** 2
+    n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     components = start
     for i in range(1, n_rounds + 1):
         cells = metric.cells(components.weights, components.means, components.covariances, radius)
@@ -64,14 +64,18 @@ def release_components(releases: Releases, metric: Metric, start: Parameters, rh
     return components
 
 
-def _n_rounds(
-    statistic: CellMoments, metric: Metric, radius: float, rho: float, neighboring: Neighboring
-) -> int:
-    """Return how many rounds the released number of records pays for."""
-    scales = replace(statistic, n_cells=1).calibrate(rho, neighboring, _SHARES)
-    noise = radius**2 * scales.diagonal * 2.0**-statistic.unit_bits
-    affordable = (_RELATIVE_NOISE * metric.n_records / (statistic.n_cells * noise)) ** 2
-    return int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
+def measurable_n_components(releases: Releases, metric: Metric, rho: float) -> int:
+    """Return how many components of equal size the noise of a few rounds lets one measure."""
+    noise = _noise_of_an_entry(releases, metric, rho) * math.sqrt(_ROUNDS_TO_AFFORD)
+    return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
+
+
+def _noise_of_an_entry(releases: Releases, metric: Metric, rho: float) -> float:
+    """Return the noise of a covariance entry if one round and one component have it all, relative to 1."""
+    one = CellMoments(metric.domain, 1, WEIGHT_BITS, of_residuals=True)
+    scales = one.calibrate(releases.cost_of_a_row(rho), releases.neighboring, _SHARES)
+    squared_radius = _RADIUS**2 * metric.n_features
+    return squared_radius * scales.diagonal * 2.0**-one.unit_bits / metric.n_records
 
 
 def maximise(

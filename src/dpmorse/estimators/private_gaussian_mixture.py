@@ -11,7 +11,12 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.estimators import _components, _coreset, _joint_histogram
 from dpmorse.estimators._binned_em import fit_cells
-from dpmorse.estimators._components import in_units_of, release_components, start_at
+from dpmorse.estimators._components import (
+    in_units_of,
+    measurable_n_components,
+    release_components,
+    start_at,
+)
 from dpmorse.estimators._coreset import release_coreset, spread_centres
 from dpmorse.estimators._fitting import PrivateFit, Released
 from dpmorse.estimators._joint_histogram import release_cells
@@ -89,7 +94,7 @@ class PrivateGaussianMixture(PrivateFit):
     2. their number, means and variances give units in which all columns matter (10 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
        to find a start (34 %);
-    4. 3 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
+    4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away (52 %).
 
     In one or two columns a histogram of all columns at once takes the place of 3 and 4 (86 %); the mixture is
@@ -98,8 +103,9 @@ class PrivateGaussianMixture(PrivateFit):
     Parameters
     ----------
     n_components : int or None, default=None
-        Largest number of components. None takes 13, 16 in three columns, 24 in one or two. Components that
-        the noise hides are left out of the mixture.
+        Largest number of components. None takes 13, 16 in three columns, 24 in one or two. In three columns
+        or more no more are fitted than the noise lets one measure, given the released number of records,
+        and no fewer than ``min_components``. Components that the noise hides are left out of the mixture.
     epsilon : float
         Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
     delta : float, default=1e-6
@@ -114,7 +120,7 @@ class PrivateGaussianMixture(PrivateFit):
         None protects one record. A number protects all records of one group, such as a person, who are told
         apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
     min_components : int, default=1
-        Components that are kept even if the noise hides them, the heaviest first.
+        Components that are fitted, and kept even if the noise hides them, the heaviest first.
     calibration : {"gaussian", "zcdp"}, default="gaussian"
         Which proof sets the noise, see ``Calibration``.
     noise : {"native", "opendp"}, default="native"
@@ -212,6 +218,8 @@ class PrivateGaussianMixture(PrivateFit):
         if metric.n_features <= _joint_histogram.MOST_COLUMNS:
             cells = release_cells(releases, metric, k, plan.cost_of("joint histogram"))
             return fit_cells(cells, metric, k, rng)
+        measurable = measurable_n_components(releases, metric, plan.cost_of("components"))
+        k = min(k, max(measurable, plan.settings.min_components))
         balls = release_coreset(releases, metric, k, plan.cost_of("coreset"), rng)
         start = start_at(*spread_centres(balls, metric, k, rng))
         return release_components(releases, metric, start, plan.cost_of("components"))
