@@ -43,8 +43,7 @@ def _range(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[
     first, end = _occupied_runs(counts, n_columns)
     if not len(first):
         return 0.0, 1.0
-    start = min(first[end == end.min()].max(), first.max())
-    stop = max(end[first == first.max()].min(), end.min())
+    start, stop = first[end == end.min()].max(), end[first == first.max()].min()
     margin = relative_margin * (stop - start)
     return max(0.0, (start - margin) / N_BINS), min(1.0, (stop + margin) / N_BINS)
 
