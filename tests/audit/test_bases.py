@@ -20,7 +20,7 @@ def test_all_releases_of_a_base_spend_what_they_claim(kind, n_features, relation
     estimator = base(kind, relation, mu)
     result = audited(estimator, runs=40_000, seed=4, confidence=0.99, n_features=n_features)
     assert result.passed, str(result)
-    assert moved(result) >= least_moved(kind, relation)
+    assert moved(result) >= least_moved(kind, n_features, relation)
     assert 0.9 * moved(result) <= result.certified / result.claimed <= 1
 
 

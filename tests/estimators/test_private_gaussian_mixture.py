@@ -82,9 +82,8 @@ def test_every_stage_costs_what_its_event_says(n_features, neighboring, monkeypa
     if neighboring == "add-remove":
         columns = calls[1]  # count, sums, squares of the columns: a corner of the box
         assert events[1].rho == pytest.approx(sum((one / s) ** 2 for s in columns.astype(float)) / 2)
-        for scales, event in zip(calls[2:5], events[2:5], strict=n_features > 2):  # a residual on the sphere
-            if event.name == "joint histogram":
-                break
+    if neighboring == "add-remove" and n_features > 2:
+        for scales, event in zip(calls[2:5], events[2:5], strict=True):  # a residual on the sphere
             count, total, trace = scales[0], scales[-1 - len(scales) // 6], scales[-1]
             assert event.rho == pytest.approx(sum((one / float(s)) ** 2 for s in (count, total, trace)) / 2)
     if n_features == 2:  # a record moves one count, or two if it is replaced

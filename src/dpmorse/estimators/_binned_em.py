@@ -8,6 +8,7 @@ side h has the covariance of its records plus h^2 / 12 in every column (Sheppard
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
+from dpmorse.estimators._components import SMALLEST_VARIANCE
 from dpmorse.estimators._coreset import k_means
 from dpmorse.estimators._joint_histogram import Cells
 from dpmorse.estimators._metric import Metric
@@ -18,8 +19,7 @@ from dpmorse.typing import FloatArray
 _N_ROUNDS = 40
 _N_STARTS = 5
 _SUPPORT = 3.0  # standard deviations of a count
-_SMALLEST_VARIANCE = 0.002  # in units of z ...
-_SMALLEST_PART = 0.15  # ... and of a squared cell
+_SMALLEST_PART = 0.15  # of a variance, in squared sides of a cell
 
 
 def fit_cells(cells: Cells, metric: Metric, n_components: int, rng: np.random.Generator) -> Parameters:
@@ -27,7 +27,7 @@ def fit_cells(cells: Cells, metric: Metric, n_components: int, rng: np.random.Ge
     found = k_means(cells.centres, n_components, _N_STARTS, rng, cells.smooth)
     means: FloatArray = found.cluster_centers_
     memberships: FloatArray = np.eye(n_components)[found.labels_]
-    floor = max(_SMALLEST_VARIANCE, _SMALLEST_PART * cells.width**2)
+    floor = max(SMALLEST_VARIANCE, _SMALLEST_PART * cells.width**2)
     covariances = np.tile(floor * np.eye(means.shape[1]), (n_components, 1, 1))
     equal = np.full(n_components, 1 / n_components)
     start = Parameters(equal, means, covariances, np.zeros(n_components, dtype=bool))
@@ -70,7 +70,7 @@ def _with_constant_columns(components: Parameters, metric: Metric) -> Parameters
     """Add the columns that the cells do not have, in which all records are the same."""
     varying = np.flatnonzero(metric.domain.half_width > 0)
     k, d = len(components.means), metric.n_features
-    means, covariances = np.zeros((k, d)), np.tile(_SMALLEST_VARIANCE * np.eye(d), (k, 1, 1))
+    means, covariances = np.zeros((k, d)), np.tile(SMALLEST_VARIANCE * np.eye(d), (k, 1, 1))
     means[:, varying] = components.means
     covariances[:, varying[:, None], varying] = components.covariances
     return Parameters(components.weights, metric.project(means), covariances, components.supported)

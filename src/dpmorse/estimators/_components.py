@@ -27,14 +27,14 @@ _RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep 
 _ROUNDS_TO_AFFORD = 3  # ... and as many components fitted as leave so many rounds
 _OVER_RELAXATION = 1.5  # of all steps but the last
 _LARGEST_STEP = 10.0  # factor by which an over-relaxed eigenvalue may change in one round
-_SMALLEST_VARIANCE = 0.002  # in units of z
+SMALLEST_VARIANCE = 0.002  # in units of z
 _SUPPORT = 3.0  # standard deviations of a count
 
 
 def start_at(means: FloatArray, variance: float) -> Parameters:
     """Return equal, round components."""
     k, d = means.shape
-    covariances = np.tile(max(variance, _SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
+    covariances = np.tile(max(variance, SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
     return Parameters(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
 
 
@@ -59,7 +59,7 @@ def release_components(releases: Releases, metric: Metric, start: Parameters, rh
         noisy = releases.moments(name, statistic, cells, rho / n_rounds, _SHARES, n_repeats=n_rounds - i)
         relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
         components = maximise(
-            components, noisy, metric.project, radius, _SMALLEST_VARIANCE, relaxation=relaxation
+            components, noisy, metric.project, radius, SMALLEST_VARIANCE, relaxation=relaxation
         )
     return components
 

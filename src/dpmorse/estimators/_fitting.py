@@ -212,7 +212,7 @@ def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
 def _warn_of_pure_noise() -> None:
     """Say that nothing was learnt. Which components are supported is released, so this costs nothing."""
     warnings.warn(
-        "The noise supports no component: the model is its data-free start. It takes more records, a "
+        "The noise supports no component: the model shows no more than its start. It takes more records, a "
         "larger epsilon, fewer components, rounds or columns, or (in many columns) a radius.",
         NoisyModelWarning,
         stacklevel=3,
