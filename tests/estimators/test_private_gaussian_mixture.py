@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 from sklearn.metrics import adjusted_rand_score
 
 from dpmorse import (
@@ -240,6 +241,14 @@ def test_rounds_grow_with_the_number_of_records(no_noise):
         events = model.fit(X).privacy_.events
         counts.append(sum(event.name.startswith("components") for event in events))
     assert counts == list(_components.N_ROUNDS)
+
+
+@pytest.mark.parametrize("n_features", [3, 9, 10, 64, 1000])
+def test_residuals_of_gaussian_components_are_hardly_ever_shrunk(n_features):
+    """Nor is the ball much larger than they need, for noise is proportional to its radius."""
+    radius = _components.radius_of_residuals(n_features)
+    assert chi2.sf(radius**2, n_features) < (0.02 if n_features > 3 else 0.1)
+    assert chi2.sf((radius - 2) ** 2, n_features) > 0.5
 
 
 def test_no_more_components_than_noise_lets_one_measure(no_noise, rng):

@@ -13,7 +13,7 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
-from dpmorse.report.noise import REACH, RESIDUAL_RADIUS, noise_of_last_release
+from dpmorse.report.noise import REACH, noise_of_last_release, radius_of_residuals
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,8 @@ def test_limits_hold_for_huge_models(monkeypatch, promise_of, embedded):
 
 
 def test_the_radius_of_residuals_is_that_of_the_default_base():
-    assert RESIDUAL_RADIUS == _components._RADIUS
+    for n_features in (1, 3, 9, 10, 64, 1000):
+        assert radius_of_residuals(n_features) == _components.radius_of_residuals(n_features)
 
 
 def test_what_a_ledger_tells(blobs):

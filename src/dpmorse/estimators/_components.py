@@ -22,7 +22,8 @@ from dpmorse.typing import FloatArray
 
 N_ROUNDS = (2, 10)
 _SHARES = MomentShares(count=0.10, sum=0.35, second_moment=0.55)
-_RADIUS = 1.5  # of a residual, times sqrt(D)
+_RADIUS = 1.5  # of a residual, times sqrt(D) ...
+_MARGIN = 1.5  # ... and no more than that above sqrt(D), where most residuals are in many columns
 _RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep it there ...
 _ROUNDS_TO_AFFORD = 3  # ... and as many components fitted as leave so many rounds
 _OVER_RELAXATION = 1.5  # of all steps but the last
@@ -48,7 +49,7 @@ def in_units_of(metric: Metric, components: Parameters) -> GaussianMixture:
 def release_components(releases: Releases, metric: Metric, start: Parameters, rho: float) -> Parameters:
     """Spend ``rho`` on rounds of expectation-maximisation."""
     k, d = start.means.shape
-    radius = _RADIUS * math.sqrt(d)
+    radius = radius_of_residuals(d)
     statistic = CellMoments(metric.domain, k, WEIGHT_BITS, of_residuals=True)
     affordable = (_RELATIVE_NOISE / _noise_of_an_entry(releases, metric, rho) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
@@ -74,8 +75,16 @@ def _noise_of_an_entry(releases: Releases, metric: Metric, rho: float) -> float:
     """Return the noise of a covariance entry if one round and one component have it all, relative to 1."""
     one = CellMoments(metric.domain, 1, WEIGHT_BITS, of_residuals=True)
     scales = one.calibrate(releases.cost_of_a_row(rho), releases.neighboring, _SHARES)
-    squared_radius = _RADIUS**2 * metric.n_features
+    squared_radius = radius_of_residuals(metric.n_features) ** 2
     return squared_radius * scales.diagonal * 2.0**-one.unit_bits / metric.n_records
+
+
+def radius_of_residuals(n_features: int) -> float:
+    """Return the length residuals are shrunk to, which noise is proportional to.
+
+    The length of D standard normal numbers is sqrt(D) give or take 0.7, however many there are.
+    """
+    return min(_RADIUS * math.sqrt(n_features), math.sqrt(n_features) + _MARGIN)
 
 
 def maximise(

@@ -5,7 +5,7 @@ count. For a sum it is known in units that depend on what the base adds up:
 
 * ``"round i of n"`` (expectation-maximisation): records, in half-widths of the domain;
 * ``"components, round i of n"`` (the default base): residuals in the component's own whitened coordinates,
-  divided by ``RESIDUAL_RADIUS * sqrt(n_features)``;
+  divided by their ``radius_of_residuals``;
 * ``"joint histogram"`` (the default base in one or two columns): cells, of which the ledger tells how many
   there are. A component that stands alone is seen in the cells within ``REACH`` of its standard deviations;
 * ``"covariances"`` (the bases that find centres): offsets in units that are not part of the model.
@@ -23,9 +23,6 @@ import numpy as np
 from dpmorse.densities import GaussianMixture
 from dpmorse.report.released import Box
 from dpmorse.typing import FloatArray
-
-RESIDUAL_RADIUS = 1.5
-"""That of the last stage of ``PrivateGaussianMixture``; a test compares the two."""
 
 REACH = 4.0
 
@@ -71,9 +68,14 @@ def noise_of_last_release(
     if _SUMS_OF_RECORDS.fullmatch(name):
         return NoiseOfLastRelease(counts, records=total)
     if _SUMS_OF_RESIDUALS.fullmatch(name):
-        residual = RESIDUAL_RADIUS * math.sqrt(mixture.n_features) * total
+        residual = radius_of_residuals(mixture.n_features) * total
         return NoiseOfLastRelease(counts, residuals=[residual] * mixture.n_components)
     return NoiseOfLastRelease()
+
+
+def radius_of_residuals(n_features: int) -> float:
+    """Return that of the last stage of ``PrivateGaussianMixture``; a test compares the two."""
+    return min(1.5 * math.sqrt(n_features), math.sqrt(n_features) + 1.5)
 
 
 def _is_known(name: str) -> bool:
