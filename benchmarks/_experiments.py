@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks import _paper
-from benchmarks._clusterings import DEFAULT, REFERENCES, Clustering, cluster, merges
+from benchmarks._clusterings import DEFAULT, MORSE, REFERENCES, Clustering, cluster, merges
 from dpmorse import datasets
 from dpmorse.datasets import LabelledData
 from dpmorse.datasets.labelled import NOISE
@@ -79,7 +79,7 @@ class Plan:
     def _six(self) -> Iterator[Task]:
         for dataset in self.datasets:
             for method in self.methods:
-                components = _paper.COMPONENTS[dataset] if merges(method) else None
+                components = main_components(method, dataset)
                 yield from self._runs(method, dataset, components, self.epsilons, self.n_seeds)
 
     def _more_components(self) -> Iterator[Task]:
@@ -93,8 +93,7 @@ class Plan:
         if DEFAULT not in self.methods or not self.bounds_factors:
             return
         for dataset in self.datasets:
-            components = _paper.COMPONENTS[dataset]
-            for task in self._runs(DEFAULT, dataset, components, (WIDE_EPSILON,), self.n_seeds):
+            for task in self._runs(DEFAULT, dataset, None, (WIDE_EPSILON,), self.n_seeds):
                 yield from (replace(task, bounds_factor=factor) for factor in (1.0, *self.bounds_factors))
 
     def _generated(self) -> Iterator[Task]:
@@ -111,6 +110,11 @@ class Plan:
         for seed in range(1 if method in _ONCE else n_seeds):
             for epsilon in budgets:
                 yield Task(method, dataset, components, epsilon, seed, 1.0, config)
+
+
+def main_components(method: str, dataset: str) -> int | None:
+    """Return the paper's K0 for bases with the Morse step; all else, the default included, decides itself."""
+    return _paper.COMPONENTS[dataset] if method.endswith(MORSE) else None
 
 
 def generated_names(instances: Sequence[int]) -> list[str]:

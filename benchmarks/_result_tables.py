@@ -127,7 +127,7 @@ def wide_table(results: Results) -> Table:
 
 
 def _wide_score(results: Results, dataset: str, factor: float) -> Score | None:
-    return results.score(DEFAULT, dataset, WIDE_EPSILON, _paper.COMPONENTS[dataset], factor)
+    return results.score(DEFAULT, dataset, WIDE_EPSILON, bounds_factor=factor)
 
 
 def generated_table(results: Results) -> Table:

@@ -20,9 +20,10 @@ standard deviation (worst) over seeds. Neighbours differ by one record added or 
 A run that fails counts as 0. Records labelled as background noise take part in fits and not in scores."""
 _ABOUT_SIX = f"""\
 A base alone has K components, which are its clusters. `-Morse` is `MorseClustering` over the base with the
-paper's K0 components and the default rule; `{DEFAULT}` is the default estimator with the same K0. Bounds are
-minimum and maximum of each column, assumed public as in the paper. The paper does not say which six
-actions its EMG has, nor how its USPS was embedded: these two are not exactly its data."""
+paper's K0 components and the default rule; `{DEFAULT}` is the default estimator, which is told K
+and nothing else of a dataset. Bounds are minimum and maximum of each column, assumed public as in the paper.
+The paper does not say which six actions its EMG has, nor how its USPS was embedded: these two are not exactly
+its data."""
 _ABOUT_MEANS = "Mean over the datasets of the mean over seeds. References have no budget."
 _ABOUT_REFERENCES = f"""\
 These see the records, scaled by the bounds to [-1, 1]. `KMeans` and `GaussianMixture` are scikit-learn's
@@ -32,7 +33,8 @@ more; what it calls noise counts as one more cluster."""
 _ABOUT_COMPONENTS = f"""\
 The paper prints numbers for DPMoG-hard-Morse only, as means of {_paper.RUNS} runs, merged by single linkage;
 it states no delta, and no scores for epsilon 0.5. `{_paper.PRINTED_METHOD}` is that method with the
-corrections of [privacy.md](privacy.md) and the default rule."""
+corrections of [privacy.md](privacy.md) and the default rule. For `{DEFAULT}` K0 is a
+limit; it takes no more components than suit K and the number of columns."""
 _ABOUT_TENTH = f"`{DEFAULT}` at epsilon 1 beside the scores that the paper prints for epsilon 10."
 _ABOUT_WIDE = f"""\
 `{DEFAULT}` at epsilon {WIDE_EPSILON:g}, with bounds widened about their centre: what it costs to know the

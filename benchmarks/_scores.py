@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _paper
 from benchmarks._clusterings import DEFAULT, REFERENCES, merges
-from benchmarks._experiments import Row
+from benchmarks._experiments import Row, main_components
 
 Key = tuple[str, str, int | None, float | None, float]
 
@@ -80,7 +79,7 @@ class Results:
 
     @property
     def merging(self) -> list[str]:
-        """Methods with a budget that merge K0 components."""
+        """Methods with a budget that merge more components than there are clusters."""
         return [method for method in self.private_methods if merges(method)]
 
     @property
@@ -100,8 +99,8 @@ class Results:
         return self._scores.get((method, dataset, n_components, epsilon, bounds_factor))
 
     def main(self, method: str, dataset: str, epsilon: float | None = None) -> Score | None:
-        """Return the score in the paper's main setting: its K0 for what merges, its K for all else."""
-        return self.score(method, dataset, epsilon, _paper.COMPONENTS[dataset] if merges(method) else None)
+        """Return the score in the main setting: the paper's K0 for bases with the Morse step."""
+        return self.score(method, dataset, epsilon, main_components(method, dataset))
 
     def of_method(self, method: str) -> list[Row]:
         """Return every run of a method."""

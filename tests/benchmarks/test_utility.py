@@ -248,11 +248,14 @@ class TestPlan:
         tasks = replace(plan, bounds_factors=(3.0,)).tasks()
         assert len(set(tasks)) == len(tasks)
         runs = 2 * 2  # seeds and budgets
-        # Two sets, K0 = 10, 15, 20 for the two that merge, HDBSCAN once a set, wide bounds at one budget.
-        assert len(tasks) == 2 * 3 * runs + 3 * 2 * runs + 2 + 2 * 2
-        alone = {task.n_components for task in tasks if task.method == "DPMoGHard"}
-        merged = {task.n_components for task in tasks if task.dataset == "emg" and task.method == "DPMorse"}
-        assert (alone, merged) == ({None}, {COMPONENTS["emg"]})
+        # Two sets; K0 = 10, 15, 20, and 6 where the main setting has another number; HDBSCAN once a set;
+        # wide bounds at one budget.
+        assert len(tasks) == 2 * 3 * runs + (3 + 4) * runs + 2 + 2 * 2
+
+    def test_a_base_has_the_papers_components_and_the_default_its_own(self):
+        tasks = Plan(("DPMoGHard", "DPMoGHard-Morse", "DPMorse"), ("emg",), bounds_factors=(3.0,)).tasks()
+        components = {(task.method, task.n_components) for task in tasks}
+        assert components == {("DPMoGHard", None), ("DPMoGHard-Morse", COMPONENTS["emg"]), ("DPMorse", None)}
 
     def test_seeds_come_one_after_the_other(self):
         seeds = [task.seed for task in Plan(("DPMoG", "KMeans"), n_seeds=3).tasks()]
