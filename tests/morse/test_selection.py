@@ -8,6 +8,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import merge_tree
 from dpmorse.morse.agglomeration import total_variances
+from dpmorse.morse.selection import most_agreed
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -126,3 +127,27 @@ def test_the_number_of_clusters_is_checked():
 def test_one_component_has_nothing_to_choose():
     tree = merge_tree(spheres([[0.0, 0.0]], 1.0), rule="auto", n_clusters=3)
     assert tree.cut(1).tolist() == [0]
+
+
+# -- near ties ---------------------------------------------------------------------------------------
+
+ONE_LARGE, EVEN, ALMOST_EVEN = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+
+
+@pytest.mark.parametrize(("ahead", "chosen"), [(0.01, 1), (2.0, 0)])
+def test_a_proposal_alone_wins_only_if_it_is_clearly_ahead(ahead, chosen):
+    cuts = [ONE_LARGE, EVEN, EVEN, ALMOST_EVEN]
+    scores = np.array([1 + ahead, 1.0, 1.0, 1.0])
+    assert most_agreed(cuts, scores, np.full(4, 0.25)) == chosen
+
+
+def test_agreement_is_counted_in_records():
+    """Two of three put the second and the third group together: that decides if these hold all records."""
+    cuts = [EVEN, ONE_LARGE, ALMOST_EVEN]
+    assert most_agreed(cuts, np.zeros(3), np.full(4, 0.25)) == 0
+    assert most_agreed(cuts, np.zeros(3), np.array([0.0, 0.5, 0.5, 0.0])) == 1
+
+
+def test_names_of_clusters_do_not_matter():
+    cuts = [ONE_LARGE, 1 - EVEN, EVEN]
+    assert most_agreed(cuts, np.zeros(3), np.full(4, 0.25)) == 1

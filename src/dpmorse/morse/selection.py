@@ -12,6 +12,11 @@ clusters explain. A low climb means a cut through a cluster; a cluster of next t
 noise than a cluster; variance breaks the ties among cuts through empty space. All of it is a function of
 the mixture alone.
 
+Scores that differ by hundredths of a nat say nothing, and where no cut follows a valley all are close. So
+every proposal has a say by its score s, exp(s / 0.05), and the one nearest to the mean of all is taken: it puts
+fewest pairs of records together that others part, or the reverse (Binder 1978). Where one score is clearly
+the best, that is the one.
+
 Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
 """
@@ -39,6 +44,7 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 SMOOTHINGS = (0.0, 0.02, 0.1)
 _BALANCE, _VARIANCE = 1.5, 0.1  # nats of climb that perfect balance and all variance are worth
 _UNCLIMBABLE = 1e-3  # e^-c of a climb that is as good as endless
+_CLOSE = 0.05  # nats of score by which a proposal loses most of its say
 
 
 @dataclass(frozen=True)
@@ -92,10 +98,31 @@ def merge_by_selection(
     full = np.flatnonzero(leaves.components >= 0)
     score = _Score(views[0])
     wanted = min(n_clusters, len(full))
-    chosen = max(_proposals(views), key=lambda proposal: score(proposal.cut(wanted)))
+    proposals = list(_proposals(views))
+    cuts = [proposal.cut(wanted) for proposal in proposals]
+    scores = np.array([score(cut) for cut in cuts])
+    chosen = proposals[most_agreed(cuts, scores, mixture.weights[leaves.components[full]])]
     first, second = full[chosen.pairs].T
     merges = Merges.without_saddles(first, second, chosen.heights)
     return attach_bare_modes(points, leaves) + merges, chosen.name
+
+
+def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray) -> int:
+    """Return which cut is nearest to the mean of all, each with a say by its score.
+
+    The distance is the expected share of pairs of records that one puts together and the other does not;
+    ``weights`` are those of what is cut into clusters.
+    """
+    say = np.exp((scores - scores.max()) / _CLOSE)
+    say /= say.sum()
+    mean = sum(share * _together(cut) for share, cut in zip(say, cuts, strict=True))
+    distances = [weights @ np.square(_together(cut) - mean) @ weights for cut in cuts]
+    return int(np.argmin(distances))
+
+
+def _together(cut: IntArray) -> FloatArray:
+    same: FloatArray = (cut[:, None] == cut).astype(np.float64)
+    return same
 
 
 def _smoothed(mixture: GaussianMixture, smoothing: float, search: str) -> _View:
