@@ -13,9 +13,9 @@ noise than a cluster; variance breaks the ties among cuts through empty space. A
 the mixture alone.
 
 Scores that differ by hundredths of a nat say nothing, and where no cut follows a valley all are close. So
-every proposal has a say by its score s, exp(s / 0.05), and the one nearest to the mean of all is taken: it puts
-fewest pairs of records together that others part, or the reverse (Binder 1978). Where one score is clearly
-the best, that is the one.
+every proposal has a say by its score s, exp(s / 0.05), and the one nearest to the mean of all is taken: it
+puts fewest pairs of records together that others part, or the reverse (Binder 1978). Where one score is
+clearly the best, that is the one.
 
 Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
