@@ -159,7 +159,7 @@ def shapes(n_seeds: int = 20) -> list[dict[str, Any]]:
     return rows
 
 
-def rules(n_sets: int = 2, n_seeds: int = 2) -> list[dict[str, Any]]:
+def rules(n_sets: int = 8, n_seeds: int = 1) -> list[dict[str, Any]]:
     """Compare merge rules at the true number of clusters, and the suggested number with the true one."""
     rows = [
         _rule_scores(family, instance, seed, epsilon)
