@@ -245,7 +245,7 @@ def test_rounds_grow_with_the_number_of_records(no_noise):
 
 @pytest.mark.parametrize("n_features", [3, 9, 10, 64, 1000])
 def test_residuals_of_gaussian_components_are_hardly_ever_shrunk(n_features):
-    """Nor is the ball much larger than they need, for noise is proportional to its radius."""
+    """Nor is the ball much larger than they need, for noise grows with its radius."""
     radius = _components.radius_of_residuals(n_features)
     assert chi2.sf(radius**2, n_features) < (0.02 if n_features > 3 else 0.1)
     assert chi2.sf((radius - 2) ** 2, n_features) > 0.5

@@ -80,7 +80,7 @@ def _noise_of_an_entry(releases: Releases, metric: Metric, rho: float) -> float:
 
 
 def radius_of_residuals(n_features: int) -> float:
-    """Return the length residuals are shrunk to, which noise is proportional to.
+    """Return the length residuals are shrunk to, which noise grows with.
 
     The length of D standard normal numbers is sqrt(D) give or take 0.7, however many there are.
     """
