@@ -1,12 +1,15 @@
 """Rules that merge by likelihood and by variance, and the choice among rules."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
+from sklearn.metrics import adjusted_rand_score
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import merge_tree
+from dpmorse.morse import merge_tree, selection
 from dpmorse.morse.agglomeration import total_variances
 from dpmorse.morse.selection import most_agreed
 from morse_mixtures import FAMILIES, random_mixture
@@ -131,19 +134,31 @@ def test_one_component_has_nothing_to_choose():
 
 # -- near ties ---------------------------------------------------------------------------------------
 
-ONE_LARGE, EVEN, ALMOST_EVEN = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+ONE_LARGE, EVEN, OTHER_LARGE = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+
+
+@pytest.mark.parametrize(("family", "seed", "n_clusters"), [("noisy", 5, 2), ("triangle", 2, 3)])
+def test_where_all_score_alike_the_majority_decides(family, seed, n_clusters, monkeypatch):
+    """Not the rule that is asked first, which is in the minority here."""
+    cuts = []
+    monkeypatch.setattr(selection._Score, "__call__", lambda _, groups: cuts.append(tuple(groups)) or 0.0)
+    tree = merge_tree(random_mixture(family, 2, seed, 8), rule="auto", n_clusters=n_clusters)
+    majority, votes = Counter(cuts).most_common(1)[0]
+    assert votes > len(cuts) / 2
+    assert cuts[0] != majority
+    assert adjusted_rand_score(majority, tree.cut(n_clusters)[: len(majority)]) == 1
 
 
 @pytest.mark.parametrize(("ahead", "chosen"), [(0.01, 1), (2.0, 0)])
 def test_a_proposal_alone_wins_only_if_it_is_clearly_ahead(ahead, chosen):
-    cuts = [ONE_LARGE, EVEN, EVEN, ALMOST_EVEN]
+    cuts = [ONE_LARGE, EVEN, EVEN, OTHER_LARGE]
     scores = np.array([1 + ahead, 1.0, 1.0, 1.0])
     assert most_agreed(cuts, scores, np.full(4, 0.25)) == chosen
 
 
 def test_agreement_is_counted_in_records():
     """Two of three put the second and the third group together: that decides if these hold all records."""
-    cuts = [EVEN, ONE_LARGE, ALMOST_EVEN]
+    cuts = [EVEN, ONE_LARGE, OTHER_LARGE]
     assert most_agreed(cuts, np.zeros(3), np.full(4, 0.25)) == 0
     assert most_agreed(cuts, np.zeros(3), np.array([0.0, 0.5, 0.5, 0.0])) == 1
 

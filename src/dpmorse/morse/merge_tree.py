@@ -232,8 +232,8 @@ def merge_tree(
     rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}, default="single"
         What is merged first: modes over the lowest saddle; the least persistent mode; the components that
         share most records over the lowest barrier; those that one Gaussian describes best; those that are
-        nearest; or "auto", whichever of these cuts best at ``n_clusters``. ``docs/morse.md`` says when
-        each wins.
+        nearest; or "auto", whichever of these cuts best at ``n_clusters`` (near ties: what most agree on).
+        ``docs/morse.md`` says when each wins.
     n_clusters : int or None, default=None
         For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
         The tree can be cut anywhere all the same.
