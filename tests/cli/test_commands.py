@@ -202,11 +202,46 @@ def test_a_budget_over_many_fits(here, run, run_json, csv_file):
     assert not (here / "b.json").exists()
     content = run_json(*args, "--epsilon", 0.5, "-o", "b.json", "--budget-epsilon", 1.5)
     assert content["budget"]["spent"] <= 1.5
-    assert "by 2 fit(s)" in run("show", "--budget", "team.budget").stdout
+    shown = run("show", "--budget", "team.budget").stdout
+    assert "by 2 fit(s)" in shown
+    assert "the unit is one row." in shown
+    assert "May be published: epsilon 1.3125 so far, 1.5 in all." in shown
+    assert content["budget"]["publishable"] == 1.3125 == 1.5 * 7 / 8
+    assert run_json("show", "--budget", "team.budget")["unit"] == "row"
     assert (
         "cannot be changed"
         in run(*args, "--epsilon", 0.1, "-o", "c.json", "--budget-epsilon", 9, code=1).stderr
     )
+
+
+def test_a_budget_knows_whose_it_is(here, run, run_json, patients):
+    who, visit = ([f"{name} {i // 4}" for i in range(len(patients))] for name in ("a", "b"))
+    table = patients.add_column(0, "who", pa.array(who)).add_column(0, "visit", pa.array(visit))
+    write(table, here / "visits.csv")
+    args = ["fit", "visits.csv", *FAST, "--columns", "age", "--budget", "team.budget", "--force"]
+    begun = run(*args, "--unit", "who", "--max-rows", 2, "--budget-epsilon", 20, "-o", "model.json")
+    assert "the unit is one who, of which at most 2 rows are used." in begun.stdout
+    assert (
+        "removing all records of one who, of which at most 2 are used"
+        in load("model.json").privacy_.statement
+    )
+    shown = run_json("show", "--budget", "team.budget")
+    assert (shown["unit"], shown["max_rows_per_group"]) == ("who", 2)
+    assert run_json("show", "--model", "model.json")["privacy"]["unit"] == "who"
+    other = run(*args, "--unit", "visit", "--max-rows", 2, "-o", "b.json", code=1).stderr
+    assert "of the unit 'who' as in the ledger, got 'visit'" in other
+    more = run(*args, "--unit", "who", "--max-rows", 3, "-o", "b.json", code=1).stderr
+    assert "max_rows_per_group must be at most 2" in more
+    assert "neighboring must be" in run(*args, "-o", "b.json", code=1).stderr
+    assert run_json("show", "--budget", "team.budget")["spent"] == shown["spent"]
+    run(*args, "--unit", "who", "--max-rows", 1, "-o", "b.json")
+
+
+def test_private_bounds_are_part_of_what_a_budget_is_asked_for(here, run, csv_file, monkeypatch):
+    monkeypatch.setattr("dpmorse.cli.fit._fitted", lambda *_: pytest.fail("the fit began"))
+    args = ["fit", csv_file, "--private-bounds", "--epsilon", 1, "-o", "a.json"]
+    result = run(*args, "--budget", "team.budget", "--budget-epsilon", 0.99, code=3)
+    assert "over the budget of 0.99" in result.stderr
 
 
 def test_a_refused_fit_reads_nothing_and_spends_nothing(here, run, csv_file, monkeypatch):

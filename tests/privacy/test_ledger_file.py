@@ -126,6 +126,14 @@ def test_pure_and_grouped_budgets_are_read_back(tmp_path):
         assert FileLedger(tmp_path / str(i)).budget == budget
 
 
+def test_costs_of_large_promises_are_read_back(path):
+    """A line that was written must be one that can be read, or the file would be lost."""
+    ledger = FileLedger(path, Budget(1e9, 0))
+    planned = event(5e17, noise="laplace", pure_epsilon=1e9)
+    spend(ledger, planned)
+    assert FileLedger(path).events == (planned,)
+
+
 def test_another_relation_is_refused(ledger):
     with pytest.raises(InvalidParameterError, match="neighboring"):
         ledger.reserve([event(neighboring=Budget(1.0, 1e-6, "replace-one").neighboring)])
@@ -353,8 +361,20 @@ def test_a_finished_line_cannot_spend_more_than_was_reserved(ledger, path):
 def test_a_file_of_a_newer_version_is_refused(path):
     from dpmorse.privacy import ledger_lines as lines
 
-    path.write_bytes(lines._line({"format": lines.FORMAT, "version": 2, "budget": {}}, ""))
-    with pytest.raises(InvalidParameterError, match="reads version 1"):
+    for version in (3, 0, True, "2", None):
+        path.write_bytes(lines._line({"format": lines.FORMAT, "version": version, "budget": {}}, ""))
+        with pytest.raises(InvalidParameterError, match="reads versions 1 to 2"):
+            FileLedger(path)
+
+
+@pytest.mark.parametrize(("version", "unit"), [(1, {"unit": None}), (2, {})])
+def test_a_first_line_has_the_fields_of_its_version(version, unit, path):
+    from dpmorse.privacy import ledger_lines as lines
+
+    budget = {"epsilon": 1.0, "delta": 1e-6, "neighboring": "add-remove", "max_rows_per_group": None}
+    content = {"format": lines.FORMAT, "version": version, "budget": {**budget, **unit}}
+    path.write_bytes(lines._line(content, ""))
+    with pytest.raises(InvalidParameterError, match="does not state a budget"):
         FileLedger(path)
 
 

@@ -7,8 +7,8 @@ from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent
 from dpmorse.privacy.report import _upwards
 
 
-def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round"):
-    events = tuple(
+def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round", n_used=2, **unit):
+    reserved = tuple(
         ReleaseEvent(
             name=f"{name} {i}",
             neighboring=neighboring,
@@ -19,11 +19,19 @@ def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round"):
         )
         for i in (1, 2)
     )
-    return PrivacyReport(Budget(1.0, 1e-6, neighboring), events, Calibration.GAUSSIAN, secure)
+    budget = Budget(1.0, 1e-6, neighboring, **unit)
+    return PrivacyReport(budget, reserved, reserved[:n_used], Calibration.GAUSSIAN, secure)
 
 
-def test_figures_come_from_the_events():
-    made = report()
+def test_figures_come_from_what_was_reserved():
+    """Whatever was used of it, which is an account beside the promise."""
+    less, made = report(n_used=1), report()
+    assert (less.rho, less.epsilon, less.epsilon_zcdp) == (made.rho, made.epsilon, made.epsilon_zcdp)
+    assert less.statement.splitlines()[0] == made.statement.splitlines()[0]
+    assert less.used.rho == pytest.approx(0.01)
+    assert f"rho = {_upwards(0.02)} (zCDP)" in less.statement
+    assert f"Used: rho = {_upwards(0.01)}, an account, not a smaller promise." in less.statement
+    assert less.used.epsilon(1e-6) < less.epsilon == made.used.epsilon(1e-6)
     assert made.rho == pytest.approx(0.02)
     assert made.epsilon < 1.0
     assert made.epsilon < made.epsilon_zcdp
@@ -38,6 +46,16 @@ def test_statement_in_words():
     assert "labels of training records" in text
     assert "NOT SECURE" not in text
     assert "replacing the values of one record" in report(Neighboring.REPLACE_ONE).statement
+
+
+def test_the_statement_names_the_unit():
+    def text(rows, unit):
+        return report(Neighboring.ADD_REMOVE_GROUP, max_rows_per_group=rows, unit=unit).statement
+
+    assert "removing all records of one patient, of which at most 5 are used." in text(5, "patient")
+    assert "removing all records of one group (such as a person), of which at most 2 are used." in text(
+        2, None
+    )
 
 
 def test_a_seeded_model_is_stamped():
@@ -62,7 +80,12 @@ def test_costs_are_written_rounded_up():
 
 def test_ledger_as_table():
     made = report()
-    assert len(made.table.splitlines()) == 3
+    assert len(made.table.splitlines()) == 5
+    assert [line.split()[-1] for line in report(n_used=1).table.splitlines()[-2:]] == [
+        _upwards(0.01),
+        _upwards(0.02),
+    ]
+    assert [line.split()[0] for line in made.table.splitlines()[-2:]] == ["used", "promised"]
     assert made.to_dicts()[1]["release"] == "round 2"
     assert made.to_dicts()[0]["noise_stddev_sum"] == 6.5
 

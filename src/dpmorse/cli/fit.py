@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,8 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
-from dpmorse.cli.summaries import Model, model_in_words, model_to_dict
+from dpmorse.cli.summaries import Model, budget_in_words, budget_to_dict, model_in_words, model_to_dict
+from dpmorse.estimators._fitting import reserved_events
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
 from dpmorse.privacy.ledger_file import FileLedger
@@ -126,7 +128,7 @@ def fit(
         max_rows=max_rows,
         seed=seed,
     )
-    ledger = _checked_ledger(request, len(source.names), budget, budget_epsilon)
+    ledger = _checked_ledger(request, source, budget, budget_epsilon)
     if seed is not None:
         warn(_SEED)
     with progress_bar(shown=not quiet) as bar:
@@ -188,14 +190,15 @@ def _source(
 
 
 def _checked_ledger(
-    request: FitRequest, n_features: int, path: str | None, total: float | None
+    request: FitRequest, source: DataFiles, path: str | None, total: float | None
 ) -> FileLedger | None:
     """Check all parameters, and that the budget file can pay; data is read only after that."""
-    _, plan = request.plan(n_features)
+    _, plan = request.plan(len(source.names))
+    budget = replace(plan.settings.budget, unit=source.unit)
     if path is None:
         return None
-    ledger = open_budget(path, total, plan.settings.budget)
-    ledger.check(plan.events)
+    ledger = open_budget(path, total, budget)
+    ledger.check(reserved_events(plan), budget)
     return ledger
 
 
@@ -225,9 +228,7 @@ def _circumstances(missing: str, ledger: FileLedger | None) -> dict[str, Any]:
 
 
 def _account(ledger: FileLedger) -> dict[str, Any]:
-    budget = ledger.budget
-    spent = ledger.spent.epsilon(budget.delta)
-    return {"file": ledger.path, "epsilon": budget.epsilon, "delta": budget.delta, "spent": spent}
+    return {"file": ledger.path, **budget_to_dict(ledger)}
 
 
 def _in_words(model: Model, output: str, missing: str, ledger: FileLedger | None) -> str:
@@ -235,9 +236,5 @@ def _in_words(model: Model, output: str, missing: str, ledger: FileLedger | None
     if missing == "drop":
         lines.append(_DROPPED)
     if ledger is not None:
-        account = _account(ledger)
-        lines.append(
-            f"{os.path.basename(ledger.path)!r}: epsilon {account['spent']:.6g} of {account['epsilon']:g} "
-            f"is spent at delta = {account['delta']:g}."
-        )
+        lines.append(f"{os.path.basename(ledger.path)!r}: {budget_in_words(budget_to_dict(ledger))}")
     return "\n".join([*lines, f"\nThe model is in {output!r}; it may be published."])

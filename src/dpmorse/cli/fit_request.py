@@ -79,7 +79,7 @@ def parse_clusters(text: str) -> int | str:
 
 
 def open_budget(path: str, total: float | None, budget: Budget) -> FileLedger:
-    """Open a budget file, or begin one with ``total`` and the delta and relation of this fit.
+    """Open a budget file, or begin one with ``total`` and the delta, relation and unit of this fit.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def open_budget(path: str, total: float | None, budget: Budget) -> FileLedger:
         if total is None:
             raise InvalidParameterError(
                 f"there is no budget file {path!r}. To begin one, say with --budget-epsilon how much may be "
-                "spent in all; its delta and neighbouring relation will be those of this fit."
+                "spent in all; its delta, neighbouring relation, unit and rows will be those of this fit."
             )
         return FileLedger(path, replace(budget, epsilon=total))
     ledger = FileLedger(path)

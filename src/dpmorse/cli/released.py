@@ -1,7 +1,7 @@
 """Commands that work on a model alone: ``cut``, ``sample``, ``report`` and ``show``. They cost nothing."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import pyarrow as pa
 import typer
@@ -11,6 +11,8 @@ from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
 from dpmorse.cli.options import ForceOption, JsonOption, ModelOption, OutputOption, QuietOption
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.summaries import (
+    budget_in_words,
+    budget_to_dict,
     cluster_table,
     column_names,
     label_name,
@@ -113,26 +115,12 @@ def _show_model(path: str, *, json: bool) -> None:
 def _show_budget(path: str, *, json: bool) -> None:
     if not os.path.exists(path):
         raise InvalidParameterError(f"there is no budget file {path!r}.")
-    content = _budget_to_dict(FileLedger(path))
+    ledger = FileLedger(path)
+    account, content = ledger.account(), budget_to_dict(ledger)
+    n_fits, n_unfinished = len(account.fits), len(account.unfinished)
     if json:
-        say_json(content)
+        say_json({"budget": ledger.path, **content, "fits": n_fits, "unfinished": n_unfinished})
         return
-    say(
-        f"epsilon {content['spent']:.6g} of {content['epsilon']:g} is spent at delta = {content['delta']:g} "
-        f"({content['neighboring']}), by {content['fits']} fit(s)."
-    )
-    if content["unfinished"]:
-        say(f"{content['unfinished']} of them run or were interrupted; what they reserved counts as spent.")
-
-
-def _budget_to_dict(ledger: FileLedger) -> dict[str, Any]:
-    account, budget = ledger.account(), ledger.budget
-    return {
-        "budget": ledger.path,
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "neighboring": budget.neighboring.value,
-        "spent": account.spent.epsilon(budget.delta),
-        "fits": len(account.fits),
-        "unfinished": len(account.unfinished),
-    }
+    say(f"{budget_in_words(content)}\nIt was spent by {n_fits} fit(s).")
+    if n_unfinished:
+        say(f"{n_unfinished} of them run or were interrupted; what they reserved counts as spent.")

@@ -11,7 +11,7 @@ from dpmorse.estimators import load
 from dpmorse.estimators._base import PrivateMixtureEstimator
 from dpmorse.estimators._morse import MorseEstimator
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
-from dpmorse.privacy import PrivacyReport
+from dpmorse.privacy import Ledger, PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
 Model = PrivateMixtureEstimator | MorseEstimator
@@ -139,11 +139,40 @@ def _privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
         "epsilon": report.epsilon,
         "delta": report.delta,
         "neighboring": report.neighboring,
+        "unit": report.budget.unit_name,
+        "max_rows_per_group": report.budget.max_rows_per_group,
         "rho": report.rho,
+        "used": {"epsilon": report.used.epsilon(report.delta), "rho": report.used.rho},
         "secure": report.secure,
         "statement": report.statement,
         "releases": report.to_dicts(),
     }
+
+
+def budget_to_dict(ledger: Ledger) -> dict[str, Any]:
+    """Return whose budget a ledger holds, how much, and what is left of it to say."""
+    budget = ledger.budget
+    return {
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "neighboring": budget.neighboring.value,
+        "unit": budget.unit_name,
+        "max_rows_per_group": budget.max_rows_per_group,
+        "spent": ledger.spent.epsilon(budget.delta),
+        "publishable": ledger.odometer(),
+    }
+
+
+def budget_in_words(content: Mapping[str, Any]) -> str:
+    """Say what is spent of a budget, and which of the two numbers may be published."""
+    rows = content["max_rows_per_group"]
+    unit = printable(content["unit"]) + ("" if rows is None else f", of which at most {rows} rows are used")
+    spent = "(the account of its holder, not a promise)"
+    return (
+        f"epsilon {content['spent']:.6g} of {content['epsilon']:g} is spent {spent} at delta = "
+        f"{content['delta']:g}, {content['neighboring']}; the unit is one {unit}.\n"
+        f"May be published: epsilon {content['publishable']:.6g} so far, {content['epsilon']:g} in all."
+    )
 
 
 def _by_name(names: list[str], values: FloatArray) -> Mapping[str, float]:

@@ -56,7 +56,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     domain_ : Domain
         Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
     privacy_ : PrivacyReport
-        What the fit promises: epsilon, delta, relation, ledger, statement.
+        What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of str
@@ -107,8 +107,8 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
 
-        The file holds public parameters and released values, never a seed. It is written whole or not
-        at all.
+        The file holds public parameters and released values, never a seed (a pickle holds all parameters,
+        ``random_state`` among them). It is written whole or not at all.
         """
         check_is_fitted(self, "mixture_")
         write_document(path, self._to_document())
@@ -162,7 +162,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         domain = _documents.domain_from_dict(fields["domain"], mixture.n_features)
         report = _documents.privacy_from_dict(fields["privacy"])
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
-        estimator, settings = _plain_data.rebuild(
+        estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls._restore(parameters, mixture, domain, report)
         )
         names = fields["feature_names"]
@@ -175,6 +175,6 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     @classmethod
     def _restore(
         cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> tuple[Self, Settings]:
-        """Return an unfitted estimator with these parameters, or say what contradicts what."""
+    ) -> tuple[Self, Settings, PrivacyReport]:
+        """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError

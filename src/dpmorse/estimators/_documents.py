@@ -1,20 +1,26 @@
 """Between fitted estimators and the plain data of a model file, with every field checked."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dpmorse._plain_data import fields, holds_boolean, number, numbers, of_type, rebuild
 from dpmorse.densities import GaussianMixture
+from dpmorse.estimators._older_files import NOT_STATED
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.calibration import Calibration
 from dpmorse.privacy.event_records import event_from_dict, event_to_dict
+from dpmorse.privacy.events import Composition, ReleaseEvent
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.statistics.cells import LARGEST_N_CELLS
 from dpmorse.statistics.domain import Domain
 from dpmorse.typing import FloatArray
+
+_BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
+_PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
 
 
 def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
@@ -59,42 +65,64 @@ def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArr
 
 
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
-    """Return a privacy report as plain data, with its derived epsilon beside the events."""
+    """Return a privacy report as plain data: the promise, what it follows from, and what was used of it."""
     return {
         "budget": {
             "epsilon": report.budget.epsilon,
             "delta": report.delta,
             "neighboring": report.neighboring,
             "max_rows_per_group": report.budget.max_rows_per_group,
+            "unit": report.budget.unit,
         },
         "calibration": report.calibration.value,
         "secure": report.secure,
         "epsilon": report.epsilon,
         "rho": report.rho,
+        "reserved": [event_to_dict(event) for event in report.reserved],
+        "used": {"epsilon": report.used.epsilon(report.delta), "rho": report.used.rho},
         "events": [event_to_dict(event) for event in report.events],
     }
 
 
 def privacy_from_dict(content: object) -> PrivacyReport:
-    """Rebuild a privacy report and compare the epsilon and rho it states with those of its events."""
-    parts = fields("privacy", content, "budget", "calibration", "secure", "epsilon", "rho", "events")
-    budget = fields(
-        "privacy.budget", parts["budget"], "epsilon", "delta", "neighboring", "max_rows_per_group"
-    )
-    events = of_type("privacy.events", parts["events"], list)
+    """Rebuild a privacy report and compare what it states with what its events add up to.
+
+    A file of version 1 does not say what was reserved; who knows the plan must add it.
+    """
+    parts = fields("privacy", content, *_PRIVACY)
+    budget = fields("privacy.budget", parts["budget"], *_BUDGET)
     report = PrivacyReport(
         budget=rebuild("privacy.budget", lambda: Budget(**budget)),
-        events=tuple(event_from_dict(event) for event in events),
+        reserved=() if parts["reserved"] is NOT_STATED else _events("privacy.reserved", parts["reserved"]),
+        events=_events("privacy.events", parts["events"]),
         calibration=rebuild("privacy.calibration", lambda: Calibration(parts["calibration"])),
         secure=of_type("privacy.secure", parts["secure"], bool),
     )
-    for name, derived in (("epsilon", report.epsilon), ("rho", report.rho)):
-        stated = number(f"privacy.{name}", parts[name])
+    if parts["reserved"] is not NOT_STATED:
+        _check_stated("privacy", parts, "privacy.reserved", report.reserved, report.delta)
+    used = fields("privacy.used", parts["used"], "epsilon", "rho")
+    _check_stated("privacy.used", used, "privacy.events", report.events, report.delta)
+    return report
+
+
+def _events(name: str, content: object) -> tuple[ReleaseEvent, ...]:
+    listed = of_type(name, content, list)
+    if not listed:
+        raise ModelFormatError(f"{name} must not be empty.")
+    return tuple(event_from_dict(event) for event in listed)
+
+
+def _check_stated(
+    name: str, parts: Mapping[str, Any], source: str, events: Sequence[ReleaseEvent], delta: float
+) -> None:
+    """Refuse an epsilon or a rho that does not follow from events."""
+    total = Composition.of(events)
+    for key, derived in (("epsilon", total.epsilon(delta)), ("rho", total.rho)):
+        stated = number(f"{name}.{key}", parts[key])
         if not math.isclose(stated, derived, rel_tol=1e-6):
             raise ModelFormatError(
-                f"privacy.{name} is stated as {stated:g}, but the events add up to {derived:g}."
+                f"{name}.{key} is stated as {stated:g}, but {source} add up to {derived:g}."
             )
-    return report
 
 
 def _array(name: str, value: object) -> Any:

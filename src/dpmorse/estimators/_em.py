@@ -20,6 +20,7 @@ from dpmorse.estimators._starts import packed_centres
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import DEFAULT_DELTA, Calibration, Ledger, Neighboring, PlannedRelease, PrivacyReport
 from dpmorse.privacy.calibration import affordable_rho
+from dpmorse.privacy.event_records import same_events
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
@@ -148,7 +149,7 @@ class PrivateEM(PrivateFit):
             raise ModelFormatError("the mixture does not have n_components components.")
         if domain_to_dict(domain) != domain_to_dict(plan.settings.domain):
             raise ModelFormatError("the domain is not that of the bounds and the radius.")
-        if not _same_releases(plan, report):
+        if not same_events(plan.events, report.events):
             raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
 
     @classmethod
@@ -162,22 +163,6 @@ def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, fl
     n_draws = settings.n_iter * statistic.n_values + _private_bounds.n_draws(settings.domain)
     total = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
     return _private_bounds.divide(total, private=settings.private_bounds)
-
-
-def _same_releases(plan: Rounds, report: PrivacyReport) -> bool:
-    """Compare what was released with what the parameters plan, up to rounding between platforms."""
-    planned = plan.events
-    return len(planned) == len(report.events) and all(map(_same_release, planned, report.events))
-
-
-def _same_release(a: ReleaseEvent, b: ReleaseEvent) -> bool:
-    numbers = ((a.rho, b.rho), (a.smallest_scale, b.smallest_scale), (a.pure_epsilon, b.pure_epsilon))
-    return (
-        (a.name, a.noise, a.n_draws, a.neighboring) == (b.name, b.noise, b.n_draws, b.neighboring)
-        and set(a.noise_stddev) == set(b.noise_stddev)
-        and all(math.isclose(x, y, rel_tol=1e-6) for x, y in numbers)
-        and all(math.isclose(a.noise_stddev[k], b.noise_stddev[k], rel_tol=1e-6) for k in a.noise_stddev)
-    )
 
 
 def _start(statistic: CellMoments, rng: np.random.Generator) -> Parameters:

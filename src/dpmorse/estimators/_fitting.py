@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ from dpmorse.exceptions import (
     PrivacyLeakWarning,
 )
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
+from dpmorse.privacy.event_records import same_events
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.records import Records
 from dpmorse.statistics import Domain
@@ -96,12 +97,13 @@ class PrivateFit(PrivateMixtureEstimator):
         _check_dropped_rows(records, plan.settings.budget)
         settings, engine = plan.settings, records.engine(self._engine())
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
-        own_ledger, sampler = Ledger(settings.budget), randomness.sampler
+        budget, reserved = _budget_of_unit(settings.budget, records), reserved_events(plan)
+        own_ledger, sampler = Ledger(budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
         # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
         # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         with (
-            Mechanism.reserve(ledgers, reserved_events(plan), sampler) as mechanism,
+            Mechanism.reserve(ledgers, reserved, sampler, budget) as mechanism,
             threadpool_limits(limits=1),
         ):
             data = first_rows_of_groups(read_numbers(self, records), groups, settings.budget)
@@ -110,7 +112,9 @@ class PrivateFit(PrivateMixtureEstimator):
             released = self._spend(releases, plan, randomness.init)
         if not released.supported:
             _warn_of_pure_noise()
-        report = PrivacyReport(settings.budget, own_ledger.events, settings.calibration, sampler.secure)
+        report = PrivacyReport(
+            budget, tuple(reserved), own_ledger.events, settings.calibration, sampler.secure
+        )
         self._set_fitted(released.mixture, released.domain, report, settings, records.columns)
         return self
 
@@ -159,7 +163,7 @@ class PrivateFit(PrivateMixtureEstimator):
     @classmethod
     def _restore(
         cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> tuple[Self, Settings]:
+    ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
         if set(parameters) != expected:
@@ -167,12 +171,14 @@ class PrivateFit(PrivateMixtureEstimator):
         estimator = cls._from_values(parameters)
         plan = estimator._plan(mixture.n_features)  # noqa: SLF001 - an instance of cls
         settings = plan.settings
-        if report.budget != settings.budget or report.calibration is not settings.calibration:
+        asked = replace(report.budget, unit=None)  # the unit's name came with the records
+        if asked != settings.budget or report.calibration is not settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
+        own, planned = report, plan
         if settings.private_bounds:
-            plan, report = plan.with_domain(domain), without_bounds(report, _events_of_bounds(plan))
-        estimator._check_restored(plan, mixture, domain, report)  # noqa: SLF001 - an instance of cls
-        return estimator, settings
+            plan, own = plan.with_domain(domain), without_bounds(report, _events_of_bounds(plan))
+        estimator._check_restored(plan, mixture, domain, own)  # noqa: SLF001 - an instance of cls
+        return estimator, settings, _with_reserved(report, planned)
 
 
 def read_numbers(estimator: Any, records: Records) -> Any:
@@ -192,6 +198,21 @@ def _check_dropped_rows(records: Records, budget: Budget) -> None:
 def reserved_events(plan: Plan) -> list[ReleaseEvent]:
     """Return all that is reserved before data is touched."""
     return [*_events_of_bounds(plan), *plan.events]
+
+
+def _budget_of_unit(budget: Budget, records: Records) -> Budget:
+    """Return a budget that says whose it is: groups are named as where they came from."""
+    if budget.max_rows_per_group is None:
+        return budget
+    return replace(budget, unit=getattr(records, "unit", None))
+
+
+def _with_reserved(report: PrivacyReport, plan: Plan) -> PrivacyReport:
+    """Compare what a file says was reserved with the plan of its parameters; version 1 does not say."""
+    planned = tuple(reserved_events(plan))
+    if report.reserved and not same_events(planned, report.reserved):
+        raise ModelFormatError("privacy.reserved is not what a fit with these parameters reserves.")
+    return report if report.reserved else replace(report, reserved=planned)
 
 
 def _events_of_bounds(plan: Plan) -> list[ReleaseEvent]:

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpmorse import _atomic, _plain_data
+from dpmorse.estimators._older_files import from_version_1
 from dpmorse.exceptions import ModelFormatError
 
 FORMAT = "dpmorse-model"
-VERSION = 1
+VERSION = 2
 LARGEST_FILE = 64 << 20
 _LARGEST_STRUCTURE = 1 << 16
 _MOST_VALUES = 1 << 22
@@ -49,8 +50,8 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     _check_version(document.get("version"))
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
-    del document["format"], document["version"]
-    return document
+    del document["format"]
+    return from_version_1(document) if document.pop("version") == 1 else document
 
 
 def _parse(data: bytes) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError, PrivacyLeakWarning
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, PrivacyLeakWarning
 
 DEFAULT_DELTA = 1e-6
 """Public and fixed: a delta such as 1/n would reveal n, which add/remove-one protects."""
@@ -16,6 +16,7 @@ SMALLEST_DELTA = 1e-100
 """Below these, float64 accounting is not certified to the margins of ``accounting``."""
 
 LARGEST_GROUP = 10_000
+LONGEST_UNIT = 200
 LARGEST_SENSIBLE_EPSILON = 10.0
 LARGEST_SENSIBLE_DELTA = 1e-3
 
@@ -54,12 +55,16 @@ class Budget:
         The neighbouring relation.
     max_rows_per_group : int or None
         How many records of a group are used at most; None unless the relation is about groups.
+    unit : str or None
+        What a group is, such as "patient": a public name, and only where the relation is about groups. None
+        is a group without a name.
     """
 
     epsilon: float
     delta: float = DEFAULT_DELTA
     neighboring: Neighboring = Neighboring.ADD_REMOVE
     max_rows_per_group: int | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         """Validate before anything can be planned with this budget."""
@@ -75,6 +80,8 @@ class Budget:
                 f"max_rows_per_group={self.max_rows_per_group} does not go with neighboring="
                 f"'{self.neighboring}': a number goes with groups that are added or removed, and only there."
             )
+        if self.unit is not None:
+            _check_unit(self.unit, self.neighboring)
         if self.epsilon < SMALLEST_EPSILON:
             raise InvalidParameterError(
                 f"epsilon must be at least {SMALLEST_EPSILON:g}, got {self.epsilon:g}: less buys nothing."
@@ -95,6 +102,25 @@ class Budget:
                 )
             relation = Neighboring.ADD_REMOVE_GROUP
         return cls(estimator.epsilon, estimator.delta, relation, rows)
+
+    @property
+    def unit_name(self) -> str:
+        """Whose budget it is, in a word: "row", the name of the unit, or "group" if it has none."""
+        return "row" if self.neighboring is not Neighboring.ADD_REMOVE_GROUP else self.unit or "group"
+
+    def check_pays_for(self, fit: "Budget") -> None:
+        """Refuse a fit that protects another unit than this budget, or uses more rows of one.
+
+        The cost of a fit covers all rows of a unit that it uses, so that fits with fewer rows add up with
+        others; what this budget says of rows is the most that any fit may use.
+        """
+        if fit.neighboring is self.neighboring and fit.unit != self.unit:
+            raise InvalidParameterError(_another_unit(self, fit))
+        if fit.rows > self.rows:
+            raise InvalidParameterError(
+                f"max_rows_per_group must be at most {self.rows} as in the ledger, got {fit.rows}. Nothing "
+                "was released. Use fewer rows of each, or another ledger (with --budget, another file)."
+            )
 
     @property
     def rows(self) -> int:
@@ -133,6 +159,40 @@ class Budget:
                 PrivacyLeakWarning,
                 stacklevel=stacklevel,
             )
+
+
+def _check_unit(unit: object, neighboring: Neighboring) -> None:
+    """Refuse what is no name: it stands in files and in sentences."""
+    if not isinstance(unit, str):
+        raise InvalidTypeError(f"unit must be a text or None, got {_validate.describe(unit)}.")
+    if not unit.strip() or len(unit) > LONGEST_UNIT or not unit.isprintable():
+        raise InvalidParameterError(
+            f"unit must be a text of 1 to {LONGEST_UNIT} printable characters, got {len(unit)}"
+            f"{'' if unit.isprintable() else ', not all printable'}. It is the name of the column or Series "
+            "that groups are given as: name that otherwise."
+        )
+    if neighboring is not Neighboring.ADD_REMOVE_GROUP:
+        raise InvalidParameterError(
+            f"unit={unit!r} does not go with neighboring='{neighboring}': it names groups that are added or "
+            "removed. Leave it out, or use neighboring='add-remove-group' with max_rows_per_group."
+        )
+
+
+def _another_unit(ledger: Budget, fit: Budget) -> str:
+    rename = (
+        "give groups without a name, as an array"
+        if ledger.unit is None
+        else f"if it is the same, give groups as a column or Series named {ledger.unit!r}"
+    )
+    return (
+        f"groups must be of the unit {_quoted(ledger)} as in the ledger, got {_quoted(fit)}: promises to "
+        f"different units do not add up. Nothing was released. Use another ledger for this unit (with "
+        f"--budget, another file); or {rename}."
+    )
+
+
+def _quoted(budget: Budget) -> str:
+    return "'group' (without a name)" if budget.unit is None else repr(budget.unit)
 
 
 def _checked_delta(delta: object) -> float:

@@ -1,6 +1,7 @@
 """Release events as plain data, for model files and budget files, with every field checked."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from dpmorse._plain_data import fields, number, of_type, rebuild
@@ -9,7 +10,7 @@ from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, ReleaseEvent
 from dpmorse.privacy.sampler import LARGEST_SCALE
 
-_LARGEST_RHO = 1e6
+_LARGEST_RHO = 1e18  # that of an epsilon of a billion; accounting works up to there
 
 
 def event_to_dict(event: ReleaseEvent) -> dict[str, Any]:
@@ -44,6 +45,21 @@ def event_from_dict(content: object) -> ReleaseEvent:
         noise_stddev={block: _stddev(value) for block, value in stddev.items()},
         noise=noise,
         pure_epsilon=_pure_epsilon(parts["pure_epsilon"], noise, rho),
+    )
+
+
+def same_events(some: Sequence[ReleaseEvent], others: Sequence[ReleaseEvent]) -> bool:
+    """Say whether these are the same releases, up to rounding between platforms."""
+    return len(some) == len(others) and all(map(_same_event, some, others))
+
+
+def _same_event(a: ReleaseEvent, b: ReleaseEvent) -> bool:
+    numbers = ((a.rho, b.rho), (a.smallest_scale, b.smallest_scale), (a.pure_epsilon, b.pure_epsilon))
+    return (
+        (a.name, a.noise, a.n_draws, a.neighboring) == (b.name, b.noise, b.n_draws, b.neighboring)
+        and set(a.noise_stddev) == set(b.noise_stddev)
+        and all(math.isclose(x, y, rel_tol=1e-6) for x, y in numbers)
+        and all(math.isclose(a.noise_stddev[k], b.noise_stddev[k], rel_tol=1e-6) for k in a.noise_stddev)
     )
 
 

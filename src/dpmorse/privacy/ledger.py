@@ -10,6 +10,7 @@ from dpmorse import _validate
 from dpmorse.exceptions import BudgetExceededError, InvalidParameterError, InvalidTypeError
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.odometer import publishable_epsilon
 
 
 class Ledger:
@@ -33,6 +34,9 @@ class Ledger:
       there would not see what the original spends. ``sklearn.clone`` and ``copy.deepcopy`` share it.
     * The budget holds also if later fits are chosen with knowledge of earlier releases (a privacy
       filter, docs/privacy.md section 6); ``spent`` on the way is an account, not a smaller promise.
+      ``odometer()`` is a number on the way that may be published.
+    * It is the budget of one unit: rows, or groups of one name, of which fits may use fewer rows but not
+      more. Fits for another unit are refused.
 
     Examples
     --------
@@ -63,12 +67,26 @@ class Ledger:
         """Cost of the releases so far."""
         return Composition.of(self._events)
 
-    def reserve(self, planned: Iterable[ReleaseEvent]) -> "Reservation":
-        """Set the cost of these releases aside, or raise ``BudgetExceededError`` if it is not there."""
+    def odometer(self) -> float:
+        """Return an epsilon that may be published now, for all that was released and is being released.
+
+        It is the smallest of eight fixed levels up to the budget that has not been passed (the sum of pure
+        epsilons if delta is 0), and holds with the delta of the budget: Theorem 9 of docs/privacy.md.
+        """
+        with self._lock:
+            return publishable_epsilon(self._claimed(), self.budget)
+
+    def reserve(self, planned: Iterable[ReleaseEvent], budget: Budget | None = None) -> "Reservation":
+        """Set the cost of these releases aside, or raise ``BudgetExceededError`` if it is not there.
+
+        ``budget`` is that of the fit; one for another unit than the ledger's is refused.
+        """
         with self._lock:
             reservation = Reservation(self, planned)
             self._check_process()
             self._check_relation(reservation.planned)
+            if budget is not None:
+                self.budget.check_pays_for(budget)
             self._check_budget(reservation)
             self._reservations.append(reservation)
             return reservation
@@ -85,9 +103,12 @@ class Ledger:
         with self._lock:
             self._reservations.remove(reservation)
 
+    def _claimed(self) -> Composition:
+        """Return what is spent, and what running fits have reserved."""
+        return sum((reserved.left for reserved in self._reservations), start=self.spent)
+
     def _check_budget(self, wanted: "Reservation") -> None:
-        others = (reserved.left for reserved in [*self._reservations, wanted])
-        total = sum(others, start=self.spent).in_one_curve().epsilon(self.budget.delta)
+        total = (self._claimed() + wanted.left).in_one_curve().epsilon(self.budget.delta)
         if total > self.budget.epsilon:
             spent = self.spent.epsilon(self.budget.delta)
             raise BudgetExceededError(

@@ -59,7 +59,8 @@ class FileLedger(Ledger):
       that was cut off while it was written is left out; nobody had acted on it.
     * It holds costs and times, nothing that was released and nothing of the data.
 
-    It cannot know of a file that was deleted, or put back from an old copy.
+    It cannot know of a file that was deleted, or put back from an old copy. Keep it on a local disk of one
+    machine: network file systems (NFS, SMB) may not honour the lock, and fits could spend the same twice.
 
     Examples
     --------
@@ -102,17 +103,17 @@ class FileLedger(Ledger):
         with FileIO(self.path) as file:
             return self._read(file)
 
-    def check(self, planned: Iterable[ReleaseEvent]) -> None:
+    def check(self, planned: Iterable[ReleaseEvent], budget: Budget | None = None) -> None:
         """Raise what ``reserve`` would raise now, and reserve nothing."""
-        self._check_room(self.account(), tuple(planned))
+        self._check_room(self.account(), tuple(planned), budget)
 
-    def reserve(self, planned: Iterable[ReleaseEvent]) -> Reservation:
+    def reserve(self, planned: Iterable[ReleaseEvent], budget: Budget | None = None) -> Reservation:
         """Write the cost of these releases to the file, or raise ``BudgetExceededError``."""
         self._check_process()
         reservation, identity = Reservation(self, planned), uuid.uuid4().hex
         with self._lock, self._locked() as file:
             account = self._read(file)
-            self._check_room(account, reservation.planned)
+            self._check_room(account, reservation.planned, budget)
             _append(file, account, "reserved", identity, reservation.planned)
             self._identities[reservation] = identity
         return reservation
@@ -137,12 +138,12 @@ class FileLedger(Ledger):
                 message += f"what it had reserved stays spent. ({error})"
                 warnings.warn(message, RuntimeWarning, stacklevel=1)
 
-    def _check_room(self, account: Account, planned: tuple[ReleaseEvent, ...]) -> None:
+    def _check_room(self, account: Account, planned: tuple[ReleaseEvent, ...], budget: Budget | None) -> None:
         """Let a ledger in memory decide: there is one rule for what fits into a budget."""
         ledger = Ledger(account.budget)
         ledger._events.extend(account.events)  # noqa: SLF001 - another form of this object
         try:
-            ledger.reserve(planned)
+            ledger.reserve(planned, budget)
         except BudgetExceededError as refusal:
             unfinished = len(account.unfinished)
             running = (

@@ -1,15 +1,18 @@
 """The lines of a budget file: JSON with a chain of checksums, believed only as a whole.
 
-The first line states the budget. A line "reserved" holds the releases that a fit plans; a line "finished"
-replaces them by those it made. Each checksum covers its line and the checksum before, so that a line
-that was changed, moved or removed in the middle is found. The checksum finds damage; it is no signature,
-and lines that are missing at the end leave no trace.
+The first line states the budget, and with it whose budget it is. A line "reserved" holds the releases that
+a fit plans; a line "finished" replaces them by those it made. Each checksum covers its line and the
+checksum before, so that a line that was changed, moved or removed in the middle is found. The checksum finds
+damage; it is no signature, and lines that are missing at the end leave no trace.
+
+Version 1 did not state the unit: its budgets are those of rows, or of groups without a name.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from dataclasses import fields as dataclass_fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,8 +23,9 @@ from dpmorse.privacy.event_records import event_from_dict, event_to_dict
 from dpmorse.privacy.events import Composition, ReleaseEvent
 
 FORMAT = "dpmorse-budget"
-VERSION = 1
+VERSION = 2
 LARGEST_FILE = 64 << 20
+_FIELDS = {part.name for part in dataclass_fields(Budget)}
 
 _Value = TypeVar("_Value")
 
@@ -110,10 +114,12 @@ def _begin(line: bytes, length: int) -> Account:
     if content.get("format") != FORMAT:
         raise Unbelievable("it does not state its format")
     version = content.get("version")
-    if version != VERSION:
-        raise Unbelievable(f"this dpmorse reads version {VERSION}, not {str(version)[:20]}")
-    budget = _built(lambda: Budget(**content["budget"]))
-    return Account(budget, checksum, length)
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise Unbelievable(f"this dpmorse reads versions 1 to {VERSION}, not {str(version)[:20]}")
+    stated = content.get("budget")
+    if not isinstance(stated, dict) or set(stated) != _FIELDS - ({"unit"} if version == 1 else set()):
+        raise Unbelievable("it does not state a budget")
+    return Account(_built(lambda: Budget(**stated)), checksum, length)
 
 
 def _add(account: Account, line: bytes) -> None:

@@ -59,15 +59,21 @@ class Mechanism:
     @classmethod
     @contextmanager
     def reserve(
-        cls, ledgers: Sequence[Ledger], events: Sequence[ReleaseEvent], sampler: NoiseSampler
+        cls,
+        ledgers: Sequence[Ledger],
+        events: Sequence[ReleaseEvent],
+        sampler: NoiseSampler,
+        budget: Budget | None = None,
     ) -> Iterator["Mechanism"]:
         """Reserve a cost on every ledger; one that a ledger cannot pay is refused.
+
+        ``budget`` is that of the fit: a ledger for another unit is refused as well.
 
         Releases may be divided otherwise than the events say, as released values suggest, as long as
         they cost no more in all: each is checked against what is left.
         """
         with ExitStack() as stack:
-            yield cls([stack.enter_context(ledger.reserve(events)) for ledger in ledgers], sampler)
+            yield cls([stack.enter_context(ledger.reserve(events, budget)) for ledger in ledgers], sampler)
 
     def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
         """Return ``exact`` plus fresh noise."""

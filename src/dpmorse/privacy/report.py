@@ -18,9 +18,12 @@ _RELATION_IN_WORDS = {
 }
 
 _GROUP_IN_WORDS = (
-    "adding or removing all records of one group (such as a person), of which at most {rows} are used. The "
-    "numbers of records and of groups are protected as well"
+    "adding or removing all records of one {unit}, of which at most {rows} are used. The numbers of records "
+    "and of such groups are protected as well"
 )
+_UNNAMED = "group (such as a person)"
+
+_USED = "Used: {used}, an account, not a smaller promise."
 
 _NOT_SECURE = (
     "NOT SECURE: the noise was drawn from a seed (random_state), so that whoever knows the seed can "
@@ -37,14 +40,19 @@ _SCOPE = (
 
 @dataclass(frozen=True, repr=False)
 class PrivacyReport:
-    """What a fit promises, derived from the events of its ledger.
+    """What a fit promises, derived from what was reserved for it, and the account of what it used.
+
+    The promise is what was reserved before the records were read: it owes nothing to them. What was used
+    may be less, depending on released values, and is no smaller promise (docs/privacy.md, section 1).
 
     Attributes
     ----------
     budget : Budget
-        What was asked for.
+        What was asked for, and for which unit.
+    reserved : tuple of ReleaseEvent
+        Releases whose cost was set aside before the records were read.
     events : tuple of ReleaseEvent
-        What was released, in order.
+        What was released, in order; it cost no more.
     calibration : Calibration
         Which proof set the noise.
     secure : bool
@@ -52,6 +60,7 @@ class PrivacyReport:
     """
 
     budget: Budget
+    reserved: tuple[ReleaseEvent, ...]
     events: tuple[ReleaseEvent, ...]
     calibration: Calibration
     secure: bool
@@ -74,22 +83,27 @@ class PrivacyReport:
 
     @property
     def rho(self) -> float:
-        """Total zCDP cost of the events."""
-        return self._spent.rho
+        """Total zCDP cost that was reserved."""
+        return self._promised.rho
 
     @property
     def epsilon(self) -> float:
-        """Epsilon spent at ``delta``: the smaller of the two proved conversions, never above the budget."""
-        return self._spent.epsilon(self.delta)
+        """Epsilon promised at ``delta``: the smallest of the proved conversions, never above the budget."""
+        return self._promised.epsilon(self.delta)
 
     @property
     def epsilon_zcdp(self) -> float:
         """Epsilon at ``delta`` by the zCDP conversion alone."""
-        return self._spent.epsilon_zcdp(self.delta)
+        return self._promised.epsilon_zcdp(self.delta)
 
     @property
-    def _spent(self) -> Composition:
+    def used(self) -> Composition:
+        """Cost of what was released: an account beside the promise, not a smaller one."""
         return Composition.of(self.events)
+
+    @property
+    def _promised(self) -> Composition:
+        return Composition.of(self.reserved)
 
     @property
     def statement(self) -> str:
@@ -104,8 +118,9 @@ class PrivacyReport:
 
     @property
     def _relation(self) -> str:
-        if self.budget.max_rows_per_group is not None:
-            return _GROUP_IN_WORDS.format(rows=self.budget.max_rows_per_group)
+        rows, unit = self.budget.max_rows_per_group, self.budget.unit
+        if rows is not None:
+            return _GROUP_IN_WORDS.format(unit=unit or _UNNAMED, rows=rows)
         return _RELATION_IN_WORDS[self.budget.neighboring]
 
     @property
@@ -119,10 +134,12 @@ class PrivacyReport:
     @property
     def _account(self) -> str:
         if self.budget.is_pure:
-            return "Their epsilons add up; the promise never fails (delta = 0)."
+            used = f"epsilon = {_upwards(self.used.pure_epsilon)}"
+            return f"Their epsilons add up; the promise never fails (delta = 0). {_USED.format(used=used)}"
         return (
-            f"The total cost is rho = {_upwards(self.rho)} (zCDP); by the zCDP conversion alone epsilon is "
-            f"{_upwards(self.epsilon_zcdp)}."
+            f"Reserved before the records were read: rho = {_upwards(self.rho)} (zCDP); by the zCDP "
+            f"conversion alone epsilon is {_upwards(self.epsilon_zcdp)}. "
+            f"{_USED.format(used=f'rho = {_upwards(self.used.rho)}')}"
         )
 
     def to_dicts(self) -> list[dict[str, object]]:
@@ -151,19 +168,26 @@ class PrivacyReport:
 
     @property
     def table(self) -> str:
-        """The ledger as text, one line per release."""
+        """The ledger as text: one line per release, what they used in all, and what was promised."""
         blocks = list(dict.fromkeys(block for event in self.events for block in event.noise_stddev))
         width = max([24, *(len(event.name) + 2 for event in self.events)])
         header = f"{'release':<{width}}{'values':>8}{'rho':>12}" + "".join(
             f"{'noise ' + block:>22}" for block in blocks
         )
-        return "\n".join([header, *(_row(event, blocks, width) for event in self.events)])
+        rows = [_row(event, blocks, width) for event in self.events]
+        totals = [_total("used (account)", self.events, width), _total("promised", self.reserved, width)]
+        return "\n".join([header, *rows, *totals])
 
 
 def _upwards(cost: float) -> str:
     """Write a cost with six digits, never less than it is."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(+Decimal(cost)).normalize():f}"
+
+
+def _total(name: str, events: tuple[ReleaseEvent, ...], width: int) -> str:
+    n_values = sum(event.n_draws for event in events)
+    return f"{name:<{width}}{n_values:>8}{_upwards(Composition.of(events).rho):>12}"
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,153 @@
+"""A budget belongs to a unit: rows, or groups of one name. Promises to different units do not add up."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpmorse import Budget, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
+from dpmorse.privacy import FileLedger, Mechanism, Neighboring, ReleaseEvent
+
+OLDER = Path(__file__).parents[1] / "older_files"
+BY_PATIENT = Budget(2.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 3, "patient")
+FIT = replace(BY_PATIENT, epsilon=1.0)
+
+
+def event(rho=0.004, neighboring=Neighboring.ADD_REMOVE_GROUP):
+    return ReleaseEvent(
+        name="a release",
+        neighboring=neighboring,
+        rho=rho,
+        n_draws=10,
+        smallest_scale=2**24,
+        noise_stddev={},
+    )
+
+
+@pytest.fixture(params=["memory", "file"])
+def make(request, tmp_path):
+    """Return what makes a ledger of a budget."""
+    if request.param == "memory":
+        return Ledger
+    return lambda budget: FileLedger(tmp_path / f"{budget.unit_name}.budget", budget)
+
+
+def test_whose_budget_it_is():
+    assert BY_PATIENT.unit_name == "patient"
+    assert replace(BY_PATIENT, unit=None).unit_name == "group"
+    assert Budget(1.0).unit_name == "row"
+    assert list(vars(BY_PATIENT))[-1] == "unit", "the last field: budgets are written by position as well"
+
+
+@pytest.mark.parametrize("unit", ["", "  ", "x" * 201, "two\nlines", "\x1b[31m"])
+def test_names_that_are_none(unit):
+    with pytest.raises(InvalidParameterError, match="unit must be a text of 1 to 200 printable characters"):
+        replace(BY_PATIENT, unit=unit)
+
+
+@pytest.mark.parametrize("unit", [1, b"patient", ("a",), True])
+def test_names_of_the_wrong_type(unit):
+    with pytest.raises(InvalidTypeError, match="unit must be a text or None"):
+        replace(BY_PATIENT, unit=unit)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_rows_have_no_name(relation):
+    with pytest.raises(InvalidParameterError, match="unit='patient' does not go with neighboring="):
+        Budget(1.0, 1e-6, relation, unit="patient")
+
+
+def test_the_same_unit_is_paid_for(make):
+    ledger = make(BY_PATIENT)
+    with ledger.reserve([event()], FIT) as reservation:
+        reservation.record(event())
+    assert ledger.spent.rho == 0.004
+
+
+@pytest.mark.parametrize(
+    ("of_ledger", "of_fit", "message"),
+    [
+        ("patient", "visit", "of the unit 'patient' as in the ledger, got 'visit'.*Series named 'patient'"),
+        (
+            "patient",
+            None,
+            r"got 'group' \(without a name\).*another ledger.*--budget.*Series named 'patient'",
+        ),
+        (
+            None,
+            "visit",
+            r"'group' \(without a name\) as in the ledger, got 'visit'.*without a name, as an array",
+        ),
+    ],
+)
+def test_another_unit_is_refused(of_ledger, of_fit, message, make):
+    ledger = make(replace(BY_PATIENT, unit=of_ledger))
+    with pytest.raises(InvalidParameterError, match=message):
+        ledger.reserve([event()], replace(FIT, unit=of_fit))
+    assert ledger.spent.rho == 0
+    ledger.reserve([event()], replace(FIT, unit=of_ledger))
+
+
+@pytest.mark.parametrize(("rows", "accepted"), [(1, True), (3, True), (4, False)])
+def test_a_fit_may_use_fewer_rows_of_each_but_not_more(rows, accepted, make):
+    ledger, fit = make(BY_PATIENT), replace(FIT, max_rows_per_group=rows)
+    if accepted:
+        ledger.reserve([event()], fit)
+    else:
+        with pytest.raises(InvalidParameterError, match=r"max_rows_per_group must be at most 3 .* got 4"):
+            ledger.reserve([event()], fit)
+
+
+def test_rows_and_groups_do_not_add_up(make):
+    for budget, other in ((BY_PATIENT, Budget(1.0)), (Budget(1.0), FIT)):
+        with pytest.raises(InvalidParameterError, match="neighboring must be"):
+            make(budget).reserve([event(neighboring=other.neighboring)], other)
+
+
+def test_every_ledger_of_a_fit_is_asked():
+    own, shared = Ledger(FIT), Ledger(replace(BY_PATIENT, unit="visit"))
+    with (
+        pytest.raises(InvalidParameterError, match="unit 'visit'"),
+        Mechanism.reserve([own, shared], [event()], None, FIT),
+    ):
+        pytest.fail("it was reserved")
+    own.reserve([event(0.01)], FIT)
+
+
+def test_a_fit_by_groups_without_a_name_is_refused_before_data_is_read():
+    model = DPMoGHard(2, epsilon=0.5, bounds=(-1, 1), max_rows_per_group=2, ledger=Ledger(BY_PATIENT))
+    with pytest.raises(InvalidParameterError, match="groups must be of the unit 'patient'"):
+        model.fit(np.full((20, 2), np.nan), groups=np.arange(20) // 2)  # a look would find what is missing
+
+
+def test_the_file_states_the_unit(tmp_path):
+    ledger = FileLedger(tmp_path / "team.budget", BY_PATIENT)
+    first = json.loads((tmp_path / "team.budget").read_text().splitlines()[0])
+    assert first["version"] == 2
+    assert first["budget"]["unit"] == "patient"
+    assert FileLedger(ledger.path).budget == BY_PATIENT
+    with pytest.raises(InvalidParameterError, match="cannot be changed"):
+        FileLedger(ledger.path, replace(BY_PATIENT, unit="visit"))
+
+
+@pytest.mark.parametrize("kind", ["rows", "groups"])
+def test_files_of_version_1_are_read_and_continued(kind, tmp_path):
+    path = tmp_path / "team.budget"
+    path.write_bytes((OLDER / f"{kind}.version1.budget").read_bytes())
+    ledger = FileLedger(path)
+    assert ledger.budget.unit is None
+    assert ledger.budget.unit_name == ("row" if kind == "rows" else "group")
+    before = ledger.spent.rho
+    assert len(ledger.account().unfinished) == (1 if kind == "rows" else 0)
+    with ledger.reserve([event(neighboring=ledger.budget.neighboring)], ledger.budget) as reservation:
+        reservation.record(event(neighboring=ledger.budget.neighboring))
+    assert FileLedger(path).spent.rho == pytest.approx(before + 0.004)
+
+
+def test_a_file_of_version_1_has_no_unit_to_give(tmp_path):
+    path = tmp_path / "team.budget"
+    path.write_bytes((OLDER / "groups.version1.budget").read_bytes())
+    with pytest.raises(InvalidParameterError, match="without a name"):
+        FileLedger(path).reserve([event()], FIT)
