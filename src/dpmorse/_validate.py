@@ -12,7 +12,13 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
 
 def describe(value: object) -> str:
-    """Show a value in an error message, cut short so that no message is ever long."""
+    """Show a value in an error message, cut short so that no message is ever long.
+
+    Of a table only its type is shown: it may be the records, given in a parameter's place.
+    """
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and len(shape) > 1:
+        return f"a table ({type(value).__name__})"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 

@@ -1,6 +1,7 @@
 """Too little memory, as the operating system has it: a clean error, nothing half-done, the spend kept."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -33,13 +34,13 @@ for extra in (16 << 20, 48 << 20, 96 << 20, 0):
     candidate = model(ledger)
     try:
         candidate.fit(large)
-        outcome = "fitted"
-    except MemoryError:
-        outcome = "MemoryError"
+        outcome, message = "fitted", ""
+    except MemoryError as error:
+        outcome, message = "MemoryError", str(error)
     limit(0)
     account = ledger.account()
     told.append({
-        "outcome": outcome, "fitted": hasattr(candidate, "mixture_"), "unfinished": len(account.unfinished),
+        "outcome": outcome, "message": message, "fitted": hasattr(candidate, "mixture_"), "unfinished": len(account.unfinished),
         "spent": account.spent.epsilon(1e-6), "loads": load("model.json").mixture_ == old.mixture_,
     })
 print(json.dumps(told))
@@ -58,5 +59,6 @@ def test_a_fit_that_gets_no_memory(tmp_path):
         assert one["fitted"] == (one["outcome"] == "fitted")
         assert one["unfinished"] == 0
         assert one["loads"]
+        assert not re.search(r"\d", one["message"])  # NumPy's tells the shape, and so the number of rows
     assert told[0]["spent"] == 0
     assert 0 < told[-1]["spent"] <= 0.2

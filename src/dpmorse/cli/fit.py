@@ -31,7 +31,7 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
 from dpmorse.privacy.ledger_file import FileLedger
 from dpmorse.records.files import DataFiles, open_tables
-from dpmorse.records.in_memory import listed
+from dpmorse.records.names import listed
 from dpmorse.records.rows import choose_columns
 
 _MISSING = ("refuse", "drop")

@@ -5,7 +5,6 @@ Errors name files and columns, never values or rows or their number: pyarrow's o
 
 import csv
 import io
-import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ import pyarrow.parquet
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.names import listed, refuse_data_as_names
 
 _KINDS = {
     ".csv": "csv",
@@ -39,6 +39,9 @@ _LARGEST_HEADER = 1 << 20
 _BATCH_BYTES = 16 << 20
 _BLOCK_BYTES = 8 << 20  # of text, about as many rows
 _READ_BYTES = 1 << 20  # of each column: all of a large group may not fit in memory
+
+_ADD_NAMES = "Put a line with names above it."
+_RENAME = "Rename them where the file is written."
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
@@ -104,7 +107,7 @@ class DataFile:
             raise InvalidParameterError(f"the first line of {self.path!r} is too long for names of columns.")
         if not names or any("\udc80" <= character <= "\udcff" for name in names for character in name):
             raise InvalidParameterError(f"{self.path!r} must begin with the names of its columns, in UTF-8.")
-        _refuse_data_as_names(self.path, names)
+        refuse_data_as_names(names, f"the first line of {self.path!r}", _ADD_NAMES)
         return [(name, None) for name in names]
 
     def _schema(self) -> list[tuple[str, Any]]:
@@ -113,6 +116,7 @@ class DataFile:
         else:
             with pa.OSFile(self.path) as file:
                 schema = pa.ipc.open_file(file).schema
+        refuse_data_as_names(schema.names, f"the header of {self.path!r}", _RENAME)
         return [(column.name, column.type) for column in schema]
 
     def _csv_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
@@ -201,33 +205,13 @@ def _checked_separator(separator: str) -> str:
     return named
 
 
-def _refuse_data_as_names(path: str, names: list[str]) -> None:
-    """Refuse a first line of numbers: it is a record, and names of columns are published with a model."""
-    numbers = [(i, name) for i, name in enumerate(names) if _is_numeral(name)]
-    positions = all(name in {str(i), str(i + 1)} for i, name in numbers)
-    values = [int(name) if name.isdecimal() else None for _, name in numbers]
-    run = len(values) >= 3 and all(a is not None and b == a + 1 for a, b in itertools.pairwise(values))
-    if numbers and not positions and not run:
-        raise InvalidParameterError(
-            f"the first line of {path!r} looks like a record, not like names of columns, "
-            "which are published with a model. Put a line with names above it; a name must not be a number."
-        )
-
-
-def _is_numeral(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
 def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in columns]
     twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
     if twice:
-        listed = ", ".join(repr(name) for name in twice[:5])
-        raise InvalidParameterError(f"{path!r} must have distinct column names; twice there: {listed}.")
+        raise InvalidParameterError(
+            f"{path!r} must have distinct column names; twice there: {listed(twice)}."
+        )
     if not columns:
         raise InvalidParameterError(f"{path!r} has no columns.")
     return dict(columns)
@@ -242,6 +226,8 @@ def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
         raise InvalidParameterError(f"there is no file {path!r}.") from None
     except PermissionError:
         raise InvalidParameterError(f"{path!r} may not be read by you.") from None
+    except MemoryError:
+        raise  # pyarrow's is one of its other errors as well, and the file is not damaged
     except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
         raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.data_file import DataFile, is_number
-from dpmorse.records.in_memory import listed
+from dpmorse.records.names import listed, refuse_data_as_names
 from dpmorse.typing import FloatArray
 
 Mask = npt.NDArray[np.bool_]
@@ -66,6 +66,7 @@ def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str]
     besides : sequence of str
         Columns with another use, which are left out of "all".
     """
+    refuse_data_as_names(data.names, f"the header of {data.path!r}", "Rename them there.")
     names = [name for text in wanted for name in _split(text, data.names)]
     check_columns(data, [*names, *besides])
     chosen = list(dict.fromkeys(names)) or [name for name in data.numeric if name not in besides]

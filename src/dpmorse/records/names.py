@@ -1,0 +1,90 @@
+"""Names of columns, which are published with a model, told from a record that stands in their place.
+
+A table that was read without its header has its first record as names. Names alone say so, mostly: no value
+is looked at, and no name is quoted in an error, for it may be a value.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dpmorse.exceptions import InvalidParameterError
+
+_SIGN = r"[-+\u2212]?"
+_DIGITS = r"(?:\d+(?:[.,'_]\d+)*[.,]?|[.,]\d+)"  # with marks of decimals and of thousands
+_NUMBER = rf"(?:[<>\u2264\u2265=~\u2248]=?)?[$€£]?{_SIGN}[$€£]?{_DIGITS}(?:e{_SIGN}\d+)?[%‰$€£]?"
+_DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{2,4}\.?)"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[ap]\.?m\.?)?(?:z|utc|[-+]\d{2}:?\d{2})?"
+_AGAIN = r"(?:\.\d+)?"  # what pandas puts behind a name that it has seen before
+_VALUE = re.compile(rf"(?:{_NUMBER}|{_DAY}(?:t?{_CLOCK})?|{_CLOCK}){_AGAIN}", re.IGNORECASE)
+_LONGEST_VALUE = 64
+
+
+def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
+    """Refuse names that look like a record.
+
+    Parameters
+    ----------
+    names : sequence
+        Names of columns.
+    what : str
+        Where they stand, for the message, which does not quote them.
+    hint : str
+        What to do.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a name is a number, a date or a time. Names that count the columns, and three or more whole numbers
+        one after the other, such as years, are no record.
+    """
+    if look_like_data([str(name) for name in names]):
+        raise InvalidParameterError(
+            f"{what} looks like a record, not like names of columns, which are published with a model. "
+            f"{hint} A name must not be a number, a date or a time. (They are not shown: they may be values.)"
+        )
+
+
+def look_like_data(names: Sequence[str]) -> bool:
+    """Say whether there are values among names."""
+    values = [name for name in names if looks_like_a_value(name)]
+    return bool(values) and not (_count_columns(names) or _are_a_run(values))
+
+
+def looks_like_a_value(name: str) -> bool:
+    """Say whether a name is a number, a date or a time; ranges such as 0-17 and 65+ are none."""
+    text = "".join(name.split())
+    return _is_float(name) or (len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text) is not None)
+
+
+def _count_columns(names: Sequence[str]) -> bool:
+    """Say whether the names are 0, 1, 2, ... or 1, 2, 3, ..."""
+    return any(list(names) == [str(i + first) for i in range(len(names))] for first in (0, 1))
+
+
+def _are_a_run(values: Sequence[str]) -> bool:
+    """Say whether these are at least three whole numbers, each the next after the one before."""
+    numbers = [int(value) if value.isdecimal() else None for value in values]
+    return len(numbers) >= 3 and all(a is not None and b == a + 1 for a, b in itertools.pairwise(numbers))
+
+
+def _is_float(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def shown(names: Sequence[Any]) -> list[Any]:
+    """Return what to call columns in errors: their names, or positions where names may be values."""
+    plain = all(isinstance(name, str | int) for name in names)
+    if plain and not look_like_data([str(name) for name in names]):
+        return list(names)
+    return list(range(len(names)))
+
+
+def listed(names: Sequence[Any]) -> str:
+    """Show a few names."""
+    return ", ".join(repr(name) for name in names[:5])

@@ -1,0 +1,222 @@
+"""An error message is an output: whatever enters one where records pass by was looked at, and is public."""
+
+from pathlib import Path
+
+import pytest
+
+from raised_messages import findings
+
+SOURCE = Path(__file__).parents[2] / "src/dpmorse"
+PACKAGES = ("records", "engine", "statistics", "estimators")
+MODULES = sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py"))
+
+COLUMNS = "names or positions of columns, or how many there are: published with a model"
+TYPE = "a type, in words that tell no width and no value"
+DIMENSIONS = "a number of dimensions, not of rows"
+PARAMETER = "a parameter of the caller, which is public"
+PLACE = "where the records are: a path, a device"
+FIXED = "a constant of the library"
+RELEASED = "a released value, or computed from such"
+WORDS = "one of a few texts, written where the function is called and looked at there"
+
+REVIEWED = {
+    "records/base.py": {
+        "self.n_features_in_": COLUMNS,
+        "estimator.n_features_in_": COLUMNS,
+        "type(estimator).__name__": TYPE,
+        "name = type(estimator).__name__": TYPE,
+    },
+    "records/dask_collections.py": {
+        "OTHER_INDEX": FIXED,
+        "X.ndim": DIMENSIONS,
+        "groups.ndim": DIMENSIONS,
+        "type(X).__name__": TYPE,
+    },
+    "records/data_file.py": {
+        "_COMPRESSIONS = {'.gz': 'gzip', '.bz2': 'bz2', '.zst': 'zstd', '.lz4': 'lz4'}": FIXED,
+        "_what_is_wrong(str(error), names)": "translates what pyarrow says; what it returns is listed here",
+        "name = names[int(column[1])]": COLUMNS,
+        "chained to MemoryError": "told anew by records/memory.py, without sizes",
+        "listed(twice)": COLUMNS,
+        "os.path.basename(path)": PLACE,
+        "path": PLACE,
+        "self.path": PLACE,
+        "separator": PARAMETER,
+    },
+    "records/files.py": {"source": PLACE, "type(groups).__name__": TYPE},
+    "records/ids.py": {"name": COLUMNS},
+    "records/in_memory.py": {
+        "_NOT_NUMBERS[kind.kind]": TYPE,
+        "_listed_where(odd, frame)": COLUMNS,
+        "_listed_where(missing, frame)": COLUMNS,
+        "[name for name, is_so in zip(shown(frame.columns), found, strict=True) if is_so]": COLUMNS,
+        "listed(bad)": COLUMNS,
+        "len(array.shape)": DIMENSIONS,
+        "name": PARAMETER,
+        "type(X).__name__": TYPE,
+        "what": WORDS,
+    },
+    "records/memory.py": {"chained to RuntimeError": "an error that is not about memory stays what it is"},
+    "records/names.py": {"what": WORDS, "hint": WORDS},
+    "records/opening.py": {
+        "chained to ModuleNotFoundError": "a module that is missing has seen no record",
+        "extra": FIXED,
+        "library": FIXED,
+    },
+    "records/owners.py": {
+        "found": WORDS,
+        "kind": WORDS,
+        "name": COLUMNS,
+        "sorted((kind.__name__ for kind in kinds if not _is_id(kind)))": TYPE,
+        "sorted(types)": TYPE,
+        "str(kind).partition('(')[0]": TYPE,
+        "type(groups).__name__": TYPE,
+        "values.dtype.name": "float16, float32 or float64: a type of numbers, not of text",
+        "values.ndim": DIMENSIONS,
+        "{'S': 'bytes', 'M': 'dates', 'm': 'durations', 'b': 'booleans'}.get(kind, 'others')": TYPE,
+    },
+    "records/rows.py": {
+        "data.path": PLACE,
+        "hint": WORDS,
+        "listed(data.names)": COLUMNS,
+        "listed(infinite)": COLUMNS,
+        "listed(rows.missing)": COLUMNS,
+        "listed(text)": COLUMNS,
+        "listed(unknown)": COLUMNS,
+    },
+    "records/tensors.py": {
+        "REPLACE": FIXED,
+        "listed(list(np.flatnonzero(bad).tolist()))": COLUMNS,
+        "self._tensor.device": PLACE,
+        "tensor.ndim": DIMENSIONS,
+        "what": WORDS,
+    },
+    "engine/tensors.py": {
+        "_validate.describe(type(records))": TYPE,
+        "chained to ModuleNotFoundError": "a module that is missing has seen no record",
+    },
+    "statistics/domain.py": {
+        "_validate.describe(bounds)": PARAMETER,
+        "_validate.describe(radius)": PARAMETER,
+        "_validate.describe(values)": PARAMETER,
+        "array.shape": "the shape of a bound, which is a parameter",
+        "column = int(np.flatnonzero((width > 0) & (width < _SMALLEST_WIDTH))[0])": COLUMNS,
+        "column = int(np.flatnonzero(width < 0)[0])": COLUMNS,
+        "lower[column]": PARAMETER,
+        "upper[column]": PARAMETER,
+        "width[column]": PARAMETER,
+        "n_features": COLUMNS,
+        "name": "lower or upper",
+    },
+    "statistics/noise.py": {
+        "field.name": FIXED,
+        "total = self.count + self.sum + self.second_moment": PARAMETER,
+    },
+    "estimators/_bases.py": {"kind": TYPE, "name": "the name of a class"},
+    "estimators/_centres.py": {
+        "1 - 2 * _SHARE_OF_SIZE": FIXED,
+        "value = _validate.open_unit_interval(covariance_share=share)": PARAMETER,
+    },
+    "estimators/_fitting.py": {
+        "1 / n_records": "told under replace-one only, where the number of records is public",
+        "_validate.describe(self.engine)": PARAMETER,
+        "_validate.describe(self.ledger)": PARAMETER,
+        "budget.delta": PARAMETER,
+    },
+    "estimators/_groups.py": {"budget.max_rows_per_group": PARAMETER},
+    "estimators/_morse.py": {
+        "NO_LABELS": FIXED,
+        "chained to Exception": "an error of the tree, which sees the released mixture only",
+        "self.n_clusters": PARAMETER,
+        "tree.n_leaves": RELEASED,
+        "type(self.base_).__name__": TYPE,
+    },
+    "estimators/_randomness.py": {"_validate.describe(random_state)": PARAMETER},
+    "estimators/_settings.py": {
+        "1 << 21": FIXED,
+        "_validate.describe(shares)": PARAMETER,
+        "n_components": PARAMETER,
+        "n_components * n_features * (n_features + 1) // 2": COLUMNS,
+        "n_features": COLUMNS,
+    },
+    "estimators/dp_cube.py": {"plan.settings.noise": PARAMETER},
+    "estimators/dp_morse.py": {
+        "most = _validate.positive_int(n_components=self.n_components)": PARAMETER,
+        "self.n_clusters": PARAMETER,
+    },
+    "estimators/morse_clustering.py": {
+        "_validate.describe(self.base)": PARAMETER,
+        "n_components = getattr(self.base, 'n_components', None)": PARAMETER,
+        "wanted = int(self.n_clusters)": PARAMETER,
+    },
+}
+
+WHAT_TO_DO = (
+    "enters the message of an error or a warning and was not looked at. A value, a row, a number of rows, a width of "
+    "text or another library's message must not: say it in other words, or raise `from None`. If it is public, "
+    "add it to REVIEWED in tests/architecture/test_errors.py with the reason."
+)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_all_that_enters_a_message_was_looked_at(path):
+    module = path.relative_to(SOURCE).as_posix()
+    found = findings(path.read_text(encoding="utf-8"))
+    for expression in sorted(found - set(REVIEWED.get(module, {}))):
+        pytest.fail(f"{module}: {expression!r} {WHAT_TO_DO}")
+    gone = sorted(set(REVIEWED.get(module, {})) - found)
+    assert not gone, f"{module}: in no message any more, so take them out of REVIEWED: {gone}"
+
+
+def test_modules_that_were_looked_at_exist():
+    assert set(REVIEWED) <= {path.relative_to(SOURCE).as_posix() for path in MODULES}
+
+
+CHEATS = {
+    "an f-string": ('raise ValueError(f"got {len(X)} rows")', "len(X)"),
+    "a format": ('raise ValueError(f"got {X[0]!r:>9}")', "X[0]"),
+    "a variable": ('text = f"got {X.shape} "\n    raise ValueError(text)', "X.shape"),
+    "a longer variable": ('text = "got "\n    text += f"{X.shape}"\n    raise ValueError(text)', "X.shape"),
+    "a number in a variable": ('n = len(X)\n    raise ValueError(f"got {n}")', "n = len(X)"),
+    "percent": ('raise ValueError("got %d of %s" % (len(X), X.dtype))', "X.dtype"),
+    "str.format": ('raise ValueError("got {}".format(X[0]))', "X[0]"),
+    "a sum": ('raise ValueError("got " + str(X[0]))', "X[0]"),
+    "a second argument": ('raise ValueError("got", X[0])', "X[0]"),
+    "a condition": ('raise ValueError("a" if not X else f"b {X[0]}")', "X[0]"),
+    "a helper": ("raise ValueError(_shown(X))", "X.mean()"),
+    "an error of a helper": ("raise _error(X)", "X.max()"),
+    "a variable error": ('error = ValueError(f"{X[0]}")\n    raise error', "X[0]"),
+    "a warning": ('warnings.warn(f"got {len(X)}", UserWarning)', "len(X)"),
+    "a note": ('ValueError().add_note(f"got {len(X)}")', "len(X)"),
+    "another's words": ("try:\n        X.f()\n    except OSError as error:\n        raise ValueError(str(error)) from None", "error"),
+    "a cause": ('try:\n        X.f()\n    except OSError as error:\n        raise ValueError("no") from error', "chained to OSError"),
+    "a context": ('try:\n        X.f()\n    except OSError:\n        raise ValueError("no")', "chained to OSError"),
+    "an error let through": ("try:\n        X.f()\n    except OSError:\n        raise", "chained to OSError"),
+    "a call to a refusal": ('refuse_names([], f"the names {X[0]}", "")', "X[0]"),
+}  # fmt: skip
+
+MODULE = """
+def f(X):
+    {}
+
+def _shown(X):
+    return f"mean {{X.mean()}}"
+
+def _error(X):
+    return ValueError(f"{{X.max()}}")
+"""
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_cheats_are_found(name):
+    """The walker sees a value by whatever way it gets into a message."""
+    code, expression = CHEATS[name]
+    assert expression in findings(MODULE.format(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ['raise ValueError("no rows")', 'try:\n        X.f()\n    except OSError:\n        raise ValueError("no") from None'],
+)  # fmt: skip
+def test_plain_messages_are_not_found(code):
+    assert findings(MODULE.format(code)) == set()
