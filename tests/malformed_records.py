@@ -11,6 +11,7 @@ import scipy.sparse
 N = 3719
 VALUE, TEXT = 0.123456789, "Zebulon-Canary"
 GOOD = np.full((N, 2), VALUE)
+ANY_LENGTH = getattr(np.dtypes, "StringDType", lambda: "U14")  # since NumPy 2
 
 
 def with_one(odd, dtype=object):
@@ -44,7 +45,7 @@ ARRAYS = {
     "ragged arrays": lambda: [np.zeros(2)] * (N - 1) + [np.zeros(3)],
     "ragged objects": lambda: np.array([[VALUE, VALUE]] * (N - 1) + [[VALUE]], dtype=object),
     "text": lambda: np.full((N, 2), TEXT),
-    "text of any length": lambda: np.full((N, 2), TEXT, dtype=np.dtypes.StringDType()),
+    "text of any length": lambda: np.full((N, 2), TEXT, dtype=ANY_LENGTH()),
     "bytes": lambda: np.full((N, 2), TEXT.encode()),
     "raw bytes": lambda: np.zeros((N, 2), dtype="V14"),
     "dates": lambda: np.full((N, 2), np.datetime64("2020-01-01")),
