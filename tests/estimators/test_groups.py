@@ -1,7 +1,6 @@
 """Promises to persons with several rows: which rows are used, what that costs, and what is refused."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpmorse import (
@@ -19,48 +18,10 @@ from dpmorse import (
     PrivateGaussianMixture,
     load,
 )
-from dpmorse.estimators._groups import first_rows_of_groups
 from dpmorse.privacy import Neighboring
 from replay import Replay
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
-BY_GROUPS = Budget(1.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2)
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        ["b", "a", "b", "b", "a", "c"],
-        np.array([7, -1, 7, 7, -1, 3]),
-        np.array([2.5, 1.0, 2.5, 2.5, 1.0, 3.0]),
-        pd.Series(["b", "a", "b", "b", "a", "c"], index=[9, 8, 7, 6, 5, 4]),
-        pd.Series(["b", "a", "b", "b", "a", "c"], dtype="category"),
-        np.array(["b", 1, "b", "b", 1, "c"], dtype=object),
-        np.array(["2020-01-02", "2020-01-01", "2020-01-02", "2020-01-02", "2020-01-01", "2021-01-01"], "M8[D]"),
-    ],
-)  # fmt: skip
-def test_the_first_rows_of_each_group_are_used(groups):
-    records = np.arange(12.0).reshape(6, 2)
-    assert first_rows_of_groups(records, groups, BY_GROUPS).tolist() == records[[0, 1, 2, 4, 5]].tolist()
-
-
-def test_text_and_numbers_are_different_persons():
-    records = np.arange(4.0).reshape(4, 1)
-    kept = first_rows_of_groups(
-        records, np.array(["1", 1, "1", 1], dtype=object), Budget(1.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 1)
-    )
-    assert kept.ravel().tolist() == [0.0, 1.0]
-
-
-def test_a_group_touches_no_other(rng):
-    """Adding a person's rows anywhere leaves the rows of all others as they were."""
-    groups, records = rng.integers(0, 40, size=300), rng.normal(size=(300, 2))
-    before = {tuple(row) for row in first_rows_of_groups(records, groups, BY_GROUPS)}
-    where = np.sort(rng.integers(0, 300, size=7))
-    more = np.insert(records, where, 99.0, axis=0)
-    after = first_rows_of_groups(more, np.insert(groups, where, 1000), BY_GROUPS)
-    assert {tuple(row) for row in after if row[0] != 99.0} == before
-    assert (after[:, 0] == 99.0).sum() == 2
 
 
 @KINDS
@@ -133,7 +94,11 @@ def test_rows_and_persons_do_not_share_a_ledger(blobs):
         ({"max_rows_per_group": 2}, np.zeros(7), InvalidParameterError, "the lengths differ"),
         ({"max_rows_per_group": 2}, np.zeros((4000, 1)), InvalidParameterError, "groups must have one dimension, got 2"),
         ({"max_rows_per_group": 2}, np.full(4000, np.nan), InvalidParameterError, "groups contains NaN"),
-        ({"max_rows_per_group": 2}, np.full(4000, None), InvalidTypeError, "groups must hold text or whole numbers"),
+        ({"max_rows_per_group": 2}, np.full(4000, None), InvalidParameterError, "groups contains NaN or other missing values"),
+        ({"max_rows_per_group": 2}, np.full(4000, 2.5), InvalidParameterError, "cannot be told apart exactly from int64"),
+        ({"max_rows_per_group": 2}, np.zeros(4000, "M8[D]"), InvalidTypeError, "groups must hold text or whole numbers, one for each row, got dates"),
+        ({"max_rows_per_group": 2}, [[1, 2], [3]] * 2000, InvalidTypeError, "got list"),
+        ({"max_rows_per_group": 2}, 7, InvalidTypeError, "groups must be a sequence"),
     ],
 )  # fmt: skip
 def test_bad_groups_are_refused_before_anything_is_released(kind, parameters, groups, error, message, blobs):

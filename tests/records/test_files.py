@@ -135,8 +135,10 @@ def test_a_column_says_whose_row_it_is(tmp_path, table, X, units):
     )
     with pytest.raises(InvalidParameterError, match="max_rows_per_group must be set"):
         model().fit(DataFiles(path, unit="person"))
-    with pytest.raises(InvalidTypeError, match="only where X is a file"):
+    with pytest.raises(InvalidTypeError, match="only where X has names"):
         model(max_rows_per_group=2).fit(X, groups="person")
+    with pytest.raises(InvalidTypeError, match="the name of a column where X is in files"):
+        model(max_rows_per_group=2).fit(path, groups=groups)
 
 
 def test_a_model_of_files_is_saved_and_loaded(tmp_path, table):
@@ -197,8 +199,8 @@ def test_what_is_not_there(tmp_path):
 def test_small_files_are_read_once(tmp_path, table, kept_bytes, n_reads, monkeypatch):
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", kept_bytes)
     records, reads = DataFiles(write(table, tmp_path / "x.parquet")), []
-    arrays = records.arrays
-    records.arrays = lambda: reads.append(1) or arrays()
+    batches = records.batches
+    records.batches = lambda: reads.append(1) or batches()
     model(n_iter=3).fit(records)
     assert len(reads) == n_reads
 
@@ -207,6 +209,6 @@ def test_only_a_batch_is_in_memory(tmp_path, monkeypatch, rng):
     """However many rows a file has, a pass holds few of them at a time."""
     monkeypatch.setattr("dpmorse.records.data_file._BATCH_BYTES", 1 << 16)
     path = write(pa.table({name: rng.normal(size=50_000) for name in NAMES}), tmp_path / "x.parquet")
-    sizes = [len(batch) for batch in DataFiles(path).arrays()]
+    sizes = [len(batch) for batch in DataFiles(path).batches()]
     assert sum(sizes) == 50_000
     assert max(sizes) * 3 * 8 <= 1 << 16

@@ -1,19 +1,19 @@
 """Exact sums over the partitions of a Dask collection: added where they are, then as a tree.
 
 Tasks are functions of their partition alone and draw nothing at random, so that one that is run again
-after its worker died gives the same integers. Noise is not drawn here.
+after its worker died gives the same integers. Noise is not drawn here. A pass that saw other records than the
+first one (a collection that is computed anew each time need not be the same) is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import dask
-import numpy as np
-import numpy.typing as npt
 
 from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
+from dpmorse.engine.seen import Checked, Seen
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
@@ -25,19 +25,27 @@ _FAN_IN = 8
 
 @dataclass(frozen=True)
 class Partitions:
-    """Checked records, each partition a lazy array, and how many rows it has."""
+    """Checked records that are used.
 
-    arrays: Sequence[Any]
-    lengths: Sequence[int]
+    Attributes
+    ----------
+    parts : sequence
+        Each a lazy ``Checked`` array.
+    seen : Seen
+        What every pass must see.
+    n_used : int
+        Number of records.
+    others : callable
+        Returns arrays of records, in memory here, that are used besides.
+    """
+
+    parts: Sequence[Any]
+    seen: Seen
+    n_used: int
+    others: Callable[[], Any]
 
     def __len__(self) -> int:
-        return sum(self.lengths)
-
-    def __getitem__(self, kept: npt.NDArray[np.bool_]) -> "Partitions":
-        """Return these records without those that are not kept."""
-        masks = np.split(kept, np.cumsum(self.lengths)[:-1])
-        lazy = [dask.delayed(_only)(array, mask) for array, mask in zip(self.arrays, masks, strict=True)]
-        return Partitions(lazy, [int(mask.sum()) for mask in masks])
+        return self.n_used
 
 
 @dataclass(frozen=True)
@@ -68,17 +76,21 @@ class DaskEngine:
         return tally
 
     def _total(self, method: str, records: Partitions, *arguments: Any) -> Any:
-        shared = dask.delayed((self.inner, method, arguments))  # once in the graph, not once a partition
-        parts = [dask.delayed(_sums_of)(shared, array) for array in records.arrays]
-        while len(parts) > 1:
-            parts = [dask.delayed(add_up)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-        return parts[0].compute()
+        request = (self.inner, method, arguments)
+        shared = dask.delayed(request)  # once in the graph, not once a partition
+        total = add_up_lazily([dask.delayed(_sums_of)(shared, part) for part in records.parts])
+        records.seen.check_same(total.seen)
+        here = [_sums_of(request, Checked(Seen(), array)).value for array in records.others()]
+        return add_up([total.value, *here])
 
 
-def _sums_of(shared: tuple[Engine, str, tuple[Any, ...]], array: FloatArray) -> Any:
-    engine, method, arguments = shared
-    return getattr(engine, method)(array, *arguments)
+def add_up_lazily(parts: Sequence[Any]) -> Any:
+    """Add up what lazy parts will be, as a tree, where they are; return the sum."""
+    while len(parts) > 1:
+        parts = [dask.delayed(add_up)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+    return parts[0].compute()
 
 
-def _only(array: FloatArray, kept: npt.NDArray[np.bool_]) -> FloatArray:
-    return array[kept]
+def _sums_of(request: tuple[Engine, str, tuple[Any, ...]], rows: Checked[FloatArray]) -> Checked[Any]:
+    engine, method, arguments = request
+    return Checked(rows.seen, getattr(engine, method)(rows.value, *arguments))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators import _documents
+from dpmorse.estimators._groups import to_label
 from dpmorse.estimators._model_file import write_document
 from dpmorse.estimators._pointwise import Label, OfClipped
 from dpmorse.estimators._randomness import seed_of
@@ -17,6 +18,7 @@ from dpmorse.estimators._settings import Settings
 from dpmorse.privacy.report import PrivacyReport
 from dpmorse.records import Columns, open_matching
 from dpmorse.records.base import Function
+from dpmorse.records.memory import without_sizes
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
 
@@ -74,7 +76,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(X)
+        return self.fit(X, y, groups=groups).predict(to_label(X, groups))
 
     def predict(self, X: Any) -> Any:
         """Return the most probable component of each record, in the smallest signed type that holds it.
@@ -123,7 +125,8 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
         The function travels to where the records are, and nothing else of this estimator does.
         """
-        return open_matching(X, self).each(self, function)
+        with without_sizes():
+            return open_matching(X, self).each(self, function)
 
     def _of_clipped(self, function: Function) -> Function:
         """Return a function of records as ``fit`` sees them."""

@@ -12,7 +12,7 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.estimators._base import PrivateMixtureEstimator
-from dpmorse.estimators._groups import check_groups_are_given, first_rows_of_groups, open_grouped
+from dpmorse.estimators._groups import check_owners
 from dpmorse.estimators._private_bounds import planned_events, release_bounds, without_bounds
 from dpmorse.estimators._randomness import Randomness
 from dpmorse.estimators._releases import Releases
@@ -27,7 +27,9 @@ from dpmorse.exceptions import (
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
 from dpmorse.privacy.event_records import same_events
 from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.records import Records
+from dpmorse.records import Records, open_records
+from dpmorse.records.base import refuse_no_columns
+from dpmorse.records.memory import without_sizes
 from dpmorse.statistics import Domain
 
 
@@ -82,18 +84,19 @@ class PrivateFit(PrivateMixtureEstimator):
             For scikit-learn's conventions.
         groups : array-like of shape (n_samples,) or str, optional
             Whose record each row is, for a promise to persons with several rows; goes with the parameter
-            ``max_rows_per_group``. For files, the name of a column.
+            ``max_rows_per_group``. Whole numbers or text; for data frames, files and Dask also the name of
+            a column. Of each group, that many rows are used: which ones depends on that group's rows alone,
+            not on their order.
 
         Returns
         -------
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
-        records, groups = open_grouped(X, groups)
-        if records.columns.n_features_in_ == 0:
-            read_numbers(self, records)  # raises scikit-learn's message
+        records = open_records(X, groups)
+        refuse_no_columns(records.columns.n_features_in_, self)
         plan = self._plan(records.columns.n_features_in_)
-        check_groups_are_given(groups, plan.settings.budget)
+        check_owners(records, plan.settings.budget)
         _check_dropped_rows(records, plan.settings.budget)
         settings, engine = plan.settings, records.engine(self._engine())
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
@@ -103,10 +106,11 @@ class PrivateFit(PrivateMixtureEstimator):
         # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
         # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         with (
+            without_sizes(),
             Mechanism.reserve(ledgers, reserved, sampler, budget) as mechanism,
             threadpool_limits(limits=1),
         ):
-            data = first_rows_of_groups(read_numbers(self, records), groups, settings.budget)
+            data = read_numbers(self, records, settings.budget.max_rows_per_group)
             _warn_of_weak_promise(settings.budget, len(data))
             releases = Releases(data, engine, mechanism, settings.budget)
             released = self._spend(releases, plan, randomness.init)
@@ -181,9 +185,9 @@ class PrivateFit(PrivateMixtureEstimator):
         return estimator, settings, _with_reserved(report, planned)
 
 
-def read_numbers(estimator: Any, records: Records) -> Any:
+def read_numbers(estimator: Any, records: Records, most: int | None = None) -> Any:
     """Look at the values for the first time: after everything else was checked, and the budget reserved."""
-    return records.read(estimator)
+    return records.read(estimator, most)
 
 
 def _check_dropped_rows(records: Records, budget: Budget) -> None:
@@ -204,7 +208,7 @@ def _budget_of_unit(budget: Budget, records: Records) -> Budget:
     """Return a budget that says whose it is: groups are named as where they came from."""
     if budget.max_rows_per_group is None:
         return budget
-    return replace(budget, unit=getattr(records, "unit", None))
+    return replace(budget, unit=records.unit)
 
 
 def _with_reserved(report: PrivacyReport, plan: Plan) -> PrivacyReport:

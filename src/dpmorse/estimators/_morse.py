@@ -7,13 +7,14 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data, _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.estimators._base import NO_LABELS, PrivateMixtureEstimator, draw_records, set_at_once
 from dpmorse.estimators._bases import base_from_document
 from dpmorse.estimators._critical_points_file import critical_points_from_dict, critical_points_to_dict
+from dpmorse.estimators._groups import to_label
 from dpmorse.estimators._model_file import write_document
 from dpmorse.estimators._pointwise import Label
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
@@ -22,6 +23,8 @@ from dpmorse.morse.critical_points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.merge_tree import RULES, assemble
 from dpmorse.records.base import Function
+from dpmorse.records.in_memory import Table
+from dpmorse.records.memory import without_sizes
 from dpmorse.typing import FloatArray, IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
@@ -56,7 +59,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         self._check_parameters()
         of_groups = {} if groups is None else {"groups": groups}
-        base = self._unfitted_base(X).fit(X, y, **of_groups)
+        base = self._unfitted_base(X, groups).fit(X, y, **of_groups)
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
@@ -76,7 +79,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(X)
+        return self.fit(X, y, groups=groups).predict(to_label(X, groups))
 
     def predict(self, X: Any) -> Any:
         """Return the cluster of each record, in a container that goes with X; see the base.
@@ -139,7 +142,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """Refuse what cannot work before the base spends anything."""
         self._check_choices()
 
-    def _unfitted_base(self, X: Any) -> Any:
+    def _unfitted_base(self, X: Any, groups: Any = None) -> Any:
         """Return the estimator that will spend the budget on X."""
         raise NotImplementedError
 
@@ -189,7 +192,9 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """Return a function of every record, as the base sees it."""
         if isinstance(self.base_, PrivateMixtureEstimator):
             return self.base_._each(X, self.base_._of_clipped(function))  # noqa: SLF001 - the same package
-        return function(np.asarray(validate_data(self, X, reset=False), dtype=np.float64))
+        with without_sizes():
+            records = Table(X).matching(self).numbers(self)
+            return function(np.asarray(records, dtype=np.float64))
 
     def _to_document(self) -> dict[str, Any]:
         if not isinstance(self.base_, PrivateMixtureEstimator):

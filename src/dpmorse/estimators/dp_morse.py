@@ -52,7 +52,8 @@ class DPMorse(MorseEstimator):
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
     merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
         What is merged first, see ``dpmorse.morse.merge_tree``.
     assign : {"component", "basin"}, default="component"
@@ -158,9 +159,9 @@ class DPMorse(MorseEstimator):
                 "Give more components, or None."
             )
 
-    def _unfitted_base(self, X: Any) -> PrivateGaussianMixture:
+    def _unfitted_base(self, X: Any, groups: Any = None) -> PrivateGaussianMixture:
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        n_features = open_records(X).columns.n_features_in_
+        n_features = open_records(X, groups).columns.n_features_in_
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
             min_components=n_clusters or 1,

@@ -47,7 +47,8 @@ class DPTree(CentreBase):
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
     n_iter : int or None, default=None
         Rounds of Lloyd's algorithm after the tree; None is 2.
     radius : float or None, default=None

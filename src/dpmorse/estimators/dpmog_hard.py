@@ -34,7 +34,8 @@ class DPMoGHard(PrivateEM):
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
     n_iter : int, default=10
         Rounds. Each makes one release and gets an equal share of the budget.
     n_averaged : int or None, default=None

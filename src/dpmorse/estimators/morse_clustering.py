@@ -109,7 +109,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
                     f"got {wanted}. Give the base more components."
                 )
 
-    def _unfitted_base(self, X: Any) -> Any:
+    def _unfitted_base(self, X: Any, groups: Any = None) -> Any:
         return clone(self.base)
 
     @classmethod

@@ -118,7 +118,8 @@ class PrivateGaussianMixture(PrivateFit):
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used, the first ones.
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
     min_components : int, default=1
         Components that are fitted, and kept even if the noise hides them, the heaviest first.
     calibration : {"gaussian", "zcdp"}, default="gaussian"

@@ -9,11 +9,18 @@ from sklearn.utils.validation import validate_data
 
 from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.names import refuse_data_as_names
 from dpmorse.typing import FloatArray
 
 Result = TypeVar("Result")
 Function = Callable[[FloatArray], Any]
 """Turns an array of records into an array with one entry for each of them."""
+
+
+_GIVE_NAMES = (
+    "Perhaps X was read from a file without a header: read it again and give names, such as "
+    "pandas.read_csv(path, header=None, names=[...])."
+)
 
 
 class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -24,6 +31,8 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     def __init__(self, table: Any = None) -> None:
         if table is not None:
             validate_data(self, table, reset=True, skip_check_array=True)
+            if self.names is not None:
+                refuse_data_as_names(self.names, "the header of X", _GIVE_NAMES)
 
     @classmethod
     def of(cls, n_features: int, names: Any = None) -> "Columns":
@@ -65,6 +74,15 @@ def refuse_none(n_rows: int, estimator: Any) -> None:
         )
 
 
+def refuse_no_columns(n_features: int, estimator: Any) -> None:
+    """Refuse a table without columns, in words that contain scikit-learn's but for its number of rows."""
+    if n_features == 0:
+        raise InvalidParameterError(
+            "X has no columns: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required by "
+            f"{type(estimator).__name__}."
+        )
+
+
 class Records(Protocol):
     """Records wherever they are. Opening them looks at no value; ``read`` and ``each`` do."""
 
@@ -73,12 +91,29 @@ class Records(Protocol):
         """Number and names of the columns."""
         ...
 
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        ...
+
+    @property
+    def unit(self) -> str | None:
+        """What an owner is called: the name of the column of ids, if they are in one."""
+        ...
+
+    def owned_by(self, groups: Any) -> Self:
+        """Return these records with owners: values, one for each row, or the name of a column."""
+        ...
+
     def engine(self, given: Engine | None) -> Engine:
         """Return what adds up these records; ``given`` adds up what is in memory at a time."""
         ...
 
-    def read(self, estimator: Any) -> Any:
-        """Refuse values that are not finite numbers; return what the engine takes, with a length."""
+    def read(self, estimator: Any, most: int | None = None) -> Any:
+        """Refuse values that are not finite numbers; return what the engine takes, with a length.
+
+        Of each owner at most ``most`` records are used; None for all.
+        """
         ...
 
     def matching(self, estimator: Any) -> Self:

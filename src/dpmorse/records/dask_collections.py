@@ -1,45 +1,89 @@
-"""Records in Dask collections: arrays and data frames, in partitions that may be on many machines."""
+"""Records in Dask collections: arrays and data frames, in partitions that may be on many machines.
 
+A collection is computed anew in every pass, and need not come in the same order. So whose record a row is
+must be part of its partition: a column of the frame, or a collection with the same partitions.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import dask
 import dask.array
+import dask.dataframe
 import numpy as np
 
 from dpmorse.engine import Engine
-from dpmorse.engine.dask_partitions import DaskEngine, Partitions
+from dpmorse.engine.dask_partitions import DaskEngine, Partitions, add_up_lazily
+from dpmorse.engine.seen import Checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
-from dpmorse.records.in_memory import Table, numbers_of, open_table
+from dpmorse.records.batches import Batch
+from dpmorse.records.in_memory import OTHER_INDEX, Table
+from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.typing import FloatArray
+
+_UNIT = "__owner__"
+_BESIDE = (
+    "groups must be the name of a column of X, or a Dask collection with the partitions of X: a partition is "
+    "computed anew in every pass, and whose record a row is must come with it."
+)
 
 
 class DaskRecords:
     """A Dask array or data frame; rows are in the order of the partitions."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, groups: Any = None) -> None:
+        self._collection, self._groups = X, groups
+        self.unit = unit_of(groups)
         if isinstance(X, dask.array.Array):
             whole = _whole_rows(X)
             self.columns = Columns.of(X.shape[1])
             self._parts, self._lengths = list(whole.to_delayed().ravel()), whole.chunks[0]
         elif hasattr(X, "_meta") and hasattr(X, "to_delayed"):
-            self.columns = Table(X._meta).columns  # noqa: SLF001 - an empty frame, documented for extensions
-            self._parts, self._lengths = list(X.to_delayed()), (np.nan,) * X.npartitions
+            table = Table(X._meta)  # noqa: SLF001 - an empty frame, documented for extensions
+            self.columns = (table.owned_by(groups) if isinstance(groups, str) else table).columns
+            named = [groups] if isinstance(groups, str) else []
+            self._parts, self._lengths = list(X.drop(columns=named).to_delayed()), (np.nan,) * X.npartitions
         else:
             raise InvalidTypeError(
                 f"X must be a dask.array.Array or a dask.dataframe.DataFrame, got {type(X).__name__}."
             )
 
+    @cached_property
+    def _batches(self) -> list[Any]:
+        """Lazy batches, each with the owners of its rows: both are computed in one task."""
+        X, groups = self._collection, self._groups
+        if isinstance(X, dask.array.Array):
+            owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
+            return [dask.delayed(_batch)(*pair) for pair in zip(self._parts, owners, strict=True)]
+        if groups is None:
+            return [dask.delayed(_batch)(part, None) for part in self._parts]
+        joined, column = (X, groups) if isinstance(groups, str) else (_joined(X, groups), _UNIT)
+        return [dask.delayed(_owned_batch)(part, column) for part in joined.to_delayed()]
+
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        return self._groups is not None
+
+    def owned_by(self, groups: Any) -> "DaskRecords":
+        """Return these records with owners: a column, or a collection with the same partitions."""
+        return DaskRecords(self._collection, groups)
+
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that adds up partitions where they are."""
         return DaskEngine() if given is None else DaskEngine(given)
 
-    def read(self, estimator: Any) -> Partitions:
-        """Go through all partitions once, to check and to count them."""
-        arrays = [dask.delayed(_numbers)(part) for part in self._parts]
-        lengths = dask.compute(*(dask.delayed(len)(array) for array in arrays))
-        refuse_none(sum(lengths), estimator)
-        return Partitions(arrays, lengths)
+    def read(self, estimator: Any, most: int | None = None) -> Partitions:
+        """Go through all partitions once, to check them and to choose rows."""
+        found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
+        refuse_none(found.seen.n_rows, estimator)
+        chosen = choose(found, self._look_again, self.unit or "groups")
+        shared = dask.delayed(Chosen(chosen.seen, chosen.n_used, chosen.choice))
+        used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
+        return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
 
     def matching(self, estimator: Any) -> "DaskRecords":
         """Refuse columns that are not those of the fit."""
@@ -58,16 +102,80 @@ class DaskRecords:
         ]
         return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
 
+    def _look_again(self, choice: RowChoice) -> Checked[AtLimit]:
+        shared = dask.delayed(choice)
+        found: Checked[AtLimit] = add_up_lazily(
+            [dask.delayed(at_limits)(batch, shared) for batch in self._batches]
+        )
+        return found
+
 
 def _whole_rows(X: Any) -> Any:
     """Return an array whose blocks hold whole rows."""
     if X.ndim != 2 or X.shape[1] != X.shape[1]:
-        raise InvalidParameterError(f"X must have shape (n_samples, n_features), got {X.shape}.")
+        raise InvalidParameterError(f"X must have shape (n_samples, n_features), got {X.ndim} dimension(s).")
     return X.rechunk({1: -1})
 
 
+def _beside(groups: Any, X: Any) -> Sequence[Any]:
+    """Return the owners of each block of an array."""
+    lengths = X.chunks[0]
+    if isinstance(groups, dask.array.Array):
+        if groups.ndim != 1:
+            raise InvalidParameterError(f"groups must have one dimension, got {groups.ndim}.")
+        return _in_chunks(groups, X)
+    if isinstance(groups, str) or hasattr(groups, "dask") or np.isnan(lengths).any():
+        raise InvalidTypeError(_BESIDE)
+    owners = owners_of(groups)
+    owners.check_length(sum(lengths))
+    ends = np.cumsum(lengths)
+    return [owners[end - n : end] for n, end in zip(lengths, ends, strict=True)]
+
+
+def _in_chunks(groups: Any, X: Any) -> Sequence[Any]:
+    """Return the blocks of a collection of ids that go with those of an array."""
+    lengths = X.chunks[0]
+    if np.isnan([*lengths, *groups.chunks[0]]).any():
+        blocks = groups.to_delayed()
+    else:
+        blocks = groups.rechunk((lengths,)).to_delayed() if sum(lengths) == groups.size else ()
+    if len(blocks) != len(lengths):
+        raise InvalidParameterError("groups must have one value for each row of X; the lengths differ.")
+    return list(blocks)
+
+
+def _joined(X: Any, groups: Any) -> Any:
+    """Return a frame with the owners in one more column."""
+    if not isinstance(groups, dask.dataframe.Series):
+        raise InvalidTypeError(_BESIDE)
+    if groups.npartitions != X.npartitions:
+        raise InvalidParameterError(_BESIDE)
+    meta = X._meta.assign(**{_UNIT: groups._meta})  # noqa: SLF001 - empty, documented for extensions
+    return dask.dataframe.map_partitions(_with_owners, X, groups, meta=meta, align_dataframes=False)
+
+
+def _with_owners(part: Any, groups: Any) -> Any:
+    if not part.index.equals(groups.index):
+        raise InvalidParameterError(OTHER_INDEX)
+    return part.assign(**{_UNIT: groups})
+
+
+def _batch(part: Any, groups: Any) -> Batch:
+    owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
+    return Batch(_numbers(part), owners)
+
+
+def _owned_batch(part: Any, column: str) -> Batch:
+    table = Table(part, column)
+    return Batch(table.numbers(least=0), table.owners())
+
+
+def _rows_of(chosen: Chosen, batch: Batch) -> Checked[FloatArray]:
+    return chosen.rows_of(batch)
+
+
 def _numbers(part: Any) -> FloatArray:
-    return numbers_of(open_table(part), least=0)
+    return Table(part).numbers(least=0)
 
 
 def _applied(function: Function, part: Any, tail: tuple[int, ...], kind: Any) -> Any:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset
 
 from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.arrow_ids import owners_in
 from dpmorse.records.base import Columns
+from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import (
     ENDINGS,
     DataFile,
@@ -23,9 +23,9 @@ from dpmorse.records.data_file import (
     problems_told,
     rows_of_a_batch,
 )
+from dpmorse.records.owners import Owners
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
-from dpmorse.records.streams import StreamedRecords, read_ahead
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.records.streams import StreamedRecords
 
 _MISSING = ("refuse", "drop")
 
@@ -114,12 +114,13 @@ class DataFiles(StreamedRecords):
         self.columns = Columns.of(len(self.names), self.names)
 
     @property
-    def groups(self) -> Any:
-        """How to find out whose record each row is; None without a unit."""
-        return None if self.unit is None else self._numbered_units
+    def owned(self) -> bool:
+        """Whether a column says whose record each row is."""
+        return self.unit is not None
 
-    def grouped_by(self, unit: str) -> "DataFiles":
-        """Return these records with a unit; its column is then none of theirs."""
+    def owned_by(self, groups: Any) -> "DataFiles":
+        """Return these records with a unit, the name of a column, which is then none of theirs."""
+        unit = checked_unit(groups)
         return self._with(unit, [name for name in self.names if name != unit])
 
     def matching(self, estimator: Any) -> "DataFiles":
@@ -129,9 +130,13 @@ class DataFiles(StreamedRecords):
         chosen.columns.check_those_of(estimator)
         return chosen
 
-    def arrays(self) -> Iterator[FloatArray]:
-        """Yield batches; the next one is read while one is worked on."""
-        return read_ahead(rows.array for rows in self._rows())
+    def batches(self) -> Iterator[Batch]:
+        """Yield batches, each with the owners of its rows."""
+        for rows in self._rows():
+            yield Batch(rows.array, self._owners(rows))
+
+    def _owners(self, rows: Rows) -> Owners | None:
+        return None if self.unit is None else owners_in(rows.others[self.unit].combine_chunks(), self.unit)
 
     def _rows(self) -> Iterator[Rows]:
         for table in self.tables:
@@ -144,18 +149,18 @@ class DataFiles(StreamedRecords):
         hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
         return refuse_missing(rows, hint)
 
-    def _numbered_units(self) -> IntArray:
-        """Return a number for whose record each row is."""
-        units = [rows.others[self.unit].combine_chunks() for rows in self._rows()]
-        kinds = {column.type for column in units}
-        if len(kinds) > 1:
-            units = [column.cast(pa.string()) for column in units]
-        encoded = pc.dictionary_encode(pa.chunked_array(units)).combine_chunks()
-        numbers: IntArray = np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
-        return numbers
-
     def _with(self, unit: str | None, columns: Sequence[str]) -> "DataFiles":
         return DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+
+
+def checked_unit(groups: Any) -> str | None:
+    """Refuse ids that are not in the files: a row and whose it is must be read together."""
+    if groups is not None and not isinstance(groups, str):
+        raise InvalidTypeError(
+            f"groups must be the name of a column where X is in files, got {type(groups).__name__}: a row "
+            "and whose it is must be read together."
+        )
+    return groups
 
 
 def is_dataset(X: Any) -> bool:

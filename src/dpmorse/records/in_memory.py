@@ -13,28 +13,67 @@ from sklearn.utils.validation import check_array, validate_data
 
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function
+from dpmorse.records.base import Columns, Function, refuse_no_columns
+from dpmorse.records.batches import Batch
+from dpmorse.records.memory import without_sizes
+from dpmorse.records.names import listed, shown
+from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.row_choice import used_rows
 from dpmorse.typing import FloatArray
 
 _FLOATS = [np.float64, np.float32]
 REPLACE = "Replace such values record by record, by a rule that does not look at other records."
-_NOT_NUMBERS = "USVmM"  # NumPy kinds of text, raw bytes, dates and durations
+OTHER_INDEX = (
+    "X and groups must have the same index, in the same order: their indices differ, so that rows might be "
+    "taken for those of somebody else. Take groups from the same frame as X, or give the name of its column."
+)
+_NOT_NUMBERS = {
+    "U": "text",
+    "T": "text",
+    "S": "bytes",
+    "V": "structures or raw bytes",
+    "M": "dates",
+    "m": "durations",
+}
+"""NumPy's kinds in words: its own, such as <U6, tell how long the longest value is."""
 
 
 class Table:
-    """An array or a frame."""
+    """An array or a frame, and perhaps whose record each row is: values beside it, or one of its columns."""
 
-    def __init__(self, X: Any) -> None:
-        self._table = open_table(X)
+    def __init__(self, X: Any, groups: Any = None) -> None:
+        self._whole, self._groups = open_table(X), groups
+        _check_index(self._whole, groups)
+        self._table = _without(self._whole, groups) if isinstance(groups, str) else self._whole
         self.columns = Columns(_native(self._table))
+        self.unit = unit_of(groups)
+
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        return self._groups is not None
+
+    def owned_by(self, groups: Any) -> "Table":
+        """Return this table with owners; an index on both sides must be the same."""
+        return Table(_native(self._whole), groups)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return the engine of the caller, or the usual one."""
         return InMemoryEngine() if given is None else given
 
-    def read(self, estimator: Any) -> FloatArray:
-        """Return one array; refuse what is not finite numbers."""
-        return numbers_of(self._table, estimator)
+    def read(self, estimator: Any, most: int | None = None) -> FloatArray:
+        """Return one array of the records that are used; refuse what is not finite numbers."""
+        return used_rows(Batch(self.numbers(estimator), self.owners()), most, self.unit or "groups")
+
+    def numbers(self, estimator: Any = None, *, least: int = 1) -> FloatArray:
+        """Return all records as one array; refuse what is not finite numbers."""
+        return numbers_of(self._table, estimator, least=least)
+
+    def owners(self) -> Owners | None:
+        """Return whose record each row is, if that is known."""
+        if isinstance(self._groups, str):
+            return owners_of(self._whole.get_column(self._groups), repr(self._groups))
+        return None if self._groups is None else owners_of(self._groups)
 
     def matching(self, estimator: Any) -> "Table":
         """Refuse a table whose columns are not those of the fit, as scikit-learn does."""
@@ -43,9 +82,31 @@ class Table:
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records."""
-        return function(self.read(estimator))
+        return function(self.numbers(estimator))
 
 
+def _without(table: Any, name: str) -> Any:
+    """Return a frame without the column of ids."""
+    if not isinstance(table, nw.DataFrame):
+        raise InvalidTypeError(
+            "groups can be the name of a column only where X has names: a data frame, files, or DataFiles."
+        )
+    if name not in table.columns:
+        raise InvalidParameterError(f"groups must name a column of X, got {name!r}.")
+    return table.drop(name)
+
+
+def _check_index(table: Any, groups: Any) -> None:
+    """Refuse ids that carry another index than the records: they may be those of other rows."""
+    series = nw.from_native(groups, pass_through=True, allow_series=True)
+    if not (isinstance(series, nw.Series) and isinstance(table, nw.DataFrame)):
+        return
+    ours, theirs = nw.maybe_get_index(table), nw.maybe_get_index(series)
+    if ours is not None and theirs is not None and not ours.equals(theirs):
+        raise InvalidParameterError(OTHER_INDEX)
+
+
+@without_sizes()
 def open_table(X: Any) -> Any:
     """Return X as a two-dimensional array or frame, without looking at its values."""
     if isinstance(X, np.ma.MaskedArray):
@@ -63,19 +124,21 @@ def open_table(X: Any) -> Any:
     return array
 
 
+@without_sizes()
 def numbers_of(table: Any, estimator: Any = None, *, least: int = 1) -> FloatArray:
     """Return an opened table as a float32 or float64 array; refuse what is not finite numbers.
 
     ``least`` is the smallest number of rows: parts of a larger table may have none.
     """
     is_frame = isinstance(table, nw.DataFrame)
+    refuse_no_columns(table.shape[1], estimator)
     array = _frame_to_array(table) if is_frame else _objects_to_floats(table)
     records = np.asarray(
         check_array(
             array, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator
         )
     )
-    check_finite(records, list(table.columns) if is_frame else list(range(records.shape[1])))
+    check_finite(records, shown(table.columns) if is_frame else list(range(records.shape[1])))
     return records
 
 
@@ -113,14 +176,17 @@ def _open_array(X: Any) -> Any:
 def _check_kind(array: Any) -> None:
     kind = getattr(array, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
-        raise InvalidTypeError(f"X must hold numbers, got dtype {kind}.")
+        raise InvalidTypeError(f"X must hold numbers, got {_NOT_NUMBERS[kind.kind]}. Leave such columns out.")
     if isinstance(kind, np.dtype) and kind.kind == "c":
         raise InvalidParameterError("Complex data not supported: X must hold real numbers.")
 
 
 def _to_array(X: Any) -> Any:
     """Refuse a matrix that NumPy takes for one object, such as a sparse one of another library."""
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError):  # what another library says may quote values
+        array = np.empty(())
     _check_kind(array)
     if array.ndim != 2:
         raise InvalidTypeError(f"X must be an array or a data frame, got {type(X).__name__}.")
@@ -150,24 +216,27 @@ def _objects_to_floats(array: Any) -> Any:
 
 def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     """Return a frame of numeric columns without missing values as one array."""
-    names = list(frame.columns)
-    columns = [frame.get_column(name) for name in names]
-    kinds = [column.dtype for column in columns]
-    odd = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
-    if odd:
-        raise InvalidTypeError(f"X must hold numbers; these columns do not: {listed(odd)}.")
-    missing = [name for name, column in zip(names, columns, strict=True) if column.null_count() > 0]
-    if missing:
-        raise InvalidParameterError(f"X has missing values in the columns {listed(missing)}. {REPLACE}")
-    single = all(kind == nw.Float32 for kind in kinds)
-    array: FloatArray = frame.select(nw.all().cast(nw.Float32 if single else nw.Float64)).to_numpy()
+    columns = [frame.get_column(name) for name in frame.columns]
+    odd = [not _is_number(column.dtype) for column in columns]
+    if any(odd):
+        raise InvalidTypeError(f"X must hold numbers; these columns do not: {_listed_where(odd, frame)}.")
+    missing = [column.null_count() > 0 for column in columns]
+    if any(missing):
+        raise InvalidParameterError(
+            f"X has missing values in the columns {_listed_where(missing, frame)}. {REPLACE}"
+        )
+    single = all(column.dtype == nw.Float32 for column in columns)
+    kind = nw.Float32 if single else nw.Float64
+    try:
+        array: FloatArray = frame.select(nw.all().cast(kind)).to_numpy()
+    except (TypeError, ValueError):  # pyarrow refuses, and quotes, integers that a float has to round
+        array = np.column_stack([column.to_numpy().astype(np.float64) for column in columns])
     return array
+
+
+def _listed_where(found: list[bool], frame: "nw.DataFrame[Any]") -> str:
+    return listed([name for name, is_so in zip(shown(frame.columns), found, strict=True) if is_so])
 
 
 def _is_number(kind: Any) -> bool:
     return bool(kind.is_numeric()) or kind == nw.Boolean
-
-
-def listed(names: list[Any]) -> str:
-    """Show a few names."""
-    return ", ".join(repr(name) for name in names[:5])

@@ -10,34 +10,37 @@ import narwhals as nw
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.records.base import Records
 from dpmorse.records.in_memory import Table
-from dpmorse.records.streams import StreamedRecords, TableStream
+from dpmorse.records.streams import TableStream
 
 _NO_BATCHES = (list, tuple, dict, set, frozenset, str, bytes, range)
 
 
-def open_records(X: Any) -> Records:
-    """Return X as records, without looking at a value."""
-    records: Records = _open(X)
+def open_records(X: Any, groups: Any = None) -> Records:
+    """Return X as records, with owners if groups are given, without looking at a value."""
+    records: Records = _open(X, groups)
     return records
 
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
     names = getattr(estimator, "feature_names_in_", None)
-    return _open(X, None if names is None else [str(name) for name in names]).matching(estimator)  # type: ignore[no-any-return]
+    columns = None if names is None else [str(name) for name in names]
+    records: Records = _open(X, columns=columns).matching(estimator)
+    return records
 
 
-def _open(X: Any, columns: list[str] | None = None) -> Any:
-    if isinstance(X, StreamedRecords):
-        return X
+def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:
+    if hasattr(type(X), "owned_by"):  # opened already
+        return X if groups is None else X.owned_by(groups)
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_dataset(X, library):
-        return _load("files", "pyarrow", "arrow").DataFiles(X, columns=columns)
+        files = _load("files", "pyarrow", "arrow")
+        return files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
     if library == "dask":
-        return _load("dask_collections", "dask", "dask").DaskRecords(X)
+        return _load("dask_collections", "dask", "dask").DaskRecords(X, groups)
     if library in {"torch", "cupy"}:
-        return _load("tensors", "torch", "gpu").TensorRecords(X)
-    return TableStream(X) if _has_batches(X) else Table(X)
+        return _load("tensors", "torch", "gpu").TensorRecords(X, groups)
+    return TableStream(X, groups) if _has_batches(X) else Table(X, groups)
 
 
 def _is_dataset(X: Any, library: str) -> bool:

@@ -1,23 +1,27 @@
 """Records that are read anew in every pass, a batch at a time."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmorse._progress import counter, one_pass
 from dpmorse.engine import Engine, StreamedEngine
+from dpmorse.engine.base import add_up
+from dpmorse.engine.seen import Checked, Seen
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
-from dpmorse.records.in_memory import Table, numbers_of, open_table
+from dpmorse.records.batches import Batch
+from dpmorse.records.in_memory import Table
+from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
-Mask = npt.NDArray[np.bool_]
-
+_NOTHING: Checked[Smallest | None] = Checked(Seen(), None)  # seen of no batch at all
 _KEPT_BYTES = 16 << 20  # a batch of a file, which is in memory in any case
 
 
@@ -25,37 +29,37 @@ _KEPT_BYTES = 16 << 20  # a batch of a file, which is in memory in any case
 class Stream:
     """Checked records in batches, for ``StreamedEngine``.
 
-    Every pass must yield the same records: were they others, the promise would hold for none of them.
-    Their number is compared.
+    Every pass must yield the same records: were they others, the promise would hold for none of them. Each
+    pass is compared with the first one, and refused at its end, before its sums are handed to anybody.
 
     Attributes
     ----------
     start : callable
-        Begins a pass: returns an iterator of arrays.
-    n_rows : int
-        Rows of a pass.
-    kept : ndarray of bool or None
-        Which rows are used; None for all.
+        Begins a pass: returns an iterator of batches.
+    chosen : Chosen
+        Which rows are used, and what every pass must see.
+    ahead : bool
+        Whether the next batch may be read while one is worked on.
     """
 
-    start: Callable[[], Iterator[FloatArray]]
-    n_rows: int
-    kept: Mask | None = None
+    start: Callable[[], Iterator[Batch]]
+    chosen: Chosen
+    ahead: bool = False
 
     def __len__(self) -> int:
-        return self.n_rows if self.kept is None else int(self.kept.sum())
+        return self.chosen.n_used
 
     def __iter__(self) -> Iterator[FloatArray]:
-        n_read = 0
-        for batch in self.start():
-            n_read += len(batch)
-            yield batch if self.kept is None else batch[self.kept[n_read - len(batch) : n_read]]
-        if n_read != self.n_rows:
-            raise InvalidParameterError("X changed between two passes: it must have the same rows each time.")
+        return read_ahead(self._pass()) if self.ahead else self._pass()
 
-    def __getitem__(self, kept: Mask) -> "Stream":
-        """Return these records without those that are not kept."""
-        return Stream(self.start, self.n_rows, kept)
+    def _pass(self) -> Iterator[FloatArray]:
+        seen = Seen()
+        for batch in self.start():
+            rows = self.chosen.rows_of(batch)
+            seen += rows.seen
+            yield rows.value
+        self.chosen.seen.check_same(seen)
+        yield from self.chosen.others()
 
 
 def read_ahead(arrays: Iterator[FloatArray]) -> Iterator[FloatArray]:
@@ -71,10 +75,16 @@ class StreamedRecords:
     """Base of records in batches: subclasses say how a pass begins."""
 
     columns: Columns
+    unit: str | None = None
     drops_rows: bool = False
     owns_arrays: bool = False  # memory of a caller's batches may be used again for the next
 
-    def arrays(self) -> Iterator[FloatArray]:
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        raise NotImplementedError
+
+    def batches(self) -> Iterator[Batch]:
         """Yield checked batches, from the first on."""
         raise NotImplementedError
 
@@ -82,17 +92,16 @@ class StreamedRecords:
         """Return an engine that takes one batch after the other."""
         return StreamedEngine() if given is None else StreamedEngine(given)
 
-    def read(self, estimator: Any) -> Stream:
-        """Go through all batches once, to check and to count them; few records are then in memory."""
-        kept: list[FloatArray] | None = [] if self.owns_arrays else None
+    def read(self, estimator: Any, most: int | None = None) -> Stream:
+        """Go through all batches once, to check them and to choose rows; few records are then in memory."""
+        few = _Few() if self.owns_arrays else None
         with one_pass("checking the records"):
-            done, n_rows = counter(), 0
-            for batch in self.arrays():
-                n_rows += len(batch)
-                kept = _kept_while_few(kept, batch)
-                done(len(batch))
-        refuse_none(n_rows, estimator)
-        return Stream(self.arrays if kept is None else partial(iter, kept), n_rows)
+            surveys = (survey(batch, most) for batch in self._noted(few))
+            found = add_up(itertools.chain([next(surveys, _NOTHING)], surveys))
+        refuse_none(found.seen.n_rows, estimator)
+        start = self.batches if few is None or few.batches is None else partial(iter, few.batches)
+        chosen = choose(found, partial(_look_again, start), self.unit or "groups")
+        return Stream(start, chosen, ahead=self.owns_arrays)
 
     def matching(self, estimator: Any) -> Self:
         """Refuse columns that are not those of the fit."""
@@ -101,34 +110,81 @@ class StreamedRecords:
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records as one array; only one batch is in memory at a time."""
-        return np.concatenate([function(batch) for batch in self.arrays() if len(batch)])
+        return np.concatenate([function(batch.array) for batch in self.batches() if len(batch)])
+
+    def _noted(self, few: "_Few | None") -> Iterator[Batch]:
+        done = counter()
+        for batch in self.batches():
+            if few is not None:
+                few.add(batch)
+            yield batch
+            done(len(batch))
 
 
-def _kept_while_few(kept: list[FloatArray] | None, batch: FloatArray) -> list[FloatArray] | None:
-    """Return the batches so far, with this one; None once they take too much memory."""
-    if kept is None or sum(array.nbytes for array in [*kept, batch]) > _KEPT_BYTES:
-        return None
-    return [*kept, batch]
+class _Few:
+    """Batches, as long as they are few enough to be kept in memory; None afterwards."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] | None = []
+        self._n_bytes = 0
+
+    def add(self, batch: Batch) -> None:
+        """Keep one more batch, or none at all."""
+        self._n_bytes += batch.array.nbytes
+        if self._n_bytes > _KEPT_BYTES:
+            self.batches = None
+        elif self.batches is not None:
+            self.batches.append(batch)
+
+
+def _look_again(start: Callable[[], Iterator[Batch]], choice: RowChoice) -> Checked[AtLimit]:
+    return add_up(at_limits(batch, choice) for batch in start())
 
 
 class TableStream(StreamedRecords):
     """A re-iterable of arrays or frames."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, groups: Any = None) -> None:
         if iter(X) is X:
             raise InvalidTypeError(
                 "X is an iterator, which can be gone through only once. Give an object that begins anew each "
                 "time it is iterated over, such as an instance of a class with a method __iter__."
             )
-        self._tables = X
+        self._tables, self._groups = X, groups
+        self.unit = unit_of(groups)
         first = next(iter(X), None)
         if first is None:
             raise InvalidParameterError("X has no batches.")
-        self.columns = Table(first).columns
+        self.columns = self._opened(first).columns
 
-    def arrays(self) -> Iterator[FloatArray]:
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        return self._groups is not None
+
+    def owned_by(self, groups: Any) -> "TableStream":
+        """Return these records with owners: a column of every batch, or one value for each row of all."""
+        return TableStream(self._tables, groups)
+
+    def batches(self) -> Iterator[Batch]:
         """Yield the batches as arrays; all must have the columns of the first."""
+        owners, n_read = self._owners_beside, 0
         for batch in self._tables:
-            if not Table(batch).columns.same_as(self.columns):
+            table = self._opened(batch)
+            if not table.columns.same_as(self.columns):
                 raise InvalidParameterError("X has batches with other columns than those of the first.")
-            yield numbers_of(open_table(batch), least=0)
+            array = table.numbers(least=0)
+            n_read += len(array)
+            yield Batch(array, table.owners() if owners is None else owners[n_read - len(array) : n_read])
+        if owners is not None:
+            owners.check_length(n_read)
+
+    def _opened(self, batch: Any) -> Table:
+        table = Table(batch)
+        return table.owned_by(self._groups) if isinstance(self._groups, str) else table
+
+    @cached_property
+    def _owners_beside(self) -> Owners | None:
+        """Return the owners of all rows where they are given beside the batches."""
+        beside = self._groups is not None and not isinstance(self._groups, str)
+        return owners_of(self._groups) if beside else None

@@ -1,5 +1,7 @@
 """Records in torch tensors and CuPy arrays, which stay on their device."""
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,12 @@ import torch
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.engine.tensors import TensorEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function
-from dpmorse.records.in_memory import REPLACE, listed
+from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
+from dpmorse.records.batches import Batch
+from dpmorse.records.in_memory import REPLACE
+from dpmorse.records.names import listed
+from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.row_choice import choose_among
 
 _CHUNK_ROWS = 1 << 20
 
@@ -17,9 +23,23 @@ _CHUNK_ROWS = 1 << 20
 class TensorRecords:
     """A tensor on any device. One on the CPU is worked on by the usual engine, which shares its memory."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, groups: Any = None) -> None:
+        if isinstance(groups, str):
+            raise InvalidTypeError(
+                "groups must have one value for each row; a tensor has no names of columns."
+            )
+        self._X, self._groups, self.unit = X, groups, unit_of(groups)
         self._tensor, self._is_cupy = _open(X)
         self.columns = Columns.of(self._tensor.shape[1])
+
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        return self._groups is not None
+
+    def owned_by(self, groups: Any) -> "TensorRecords":
+        """Return these records with owners; those of a tensor on a device are copied to the host."""
+        return TensorRecords(self._X, groups)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that works where the tensor is."""
@@ -33,15 +53,22 @@ class TensorRecords:
             return given
         return InMemoryEngine() if on_cpu else TensorEngine()
 
-    def read(self, estimator: Any) -> Any:
-        """Return the tensor; refuse what is not finite."""
-        if 0 in self._tensor.shape:
-            raise InvalidParameterError(
-                f"X has {self._tensor.shape[0]} sample(s) and {self._tensor.shape[1]} feature(s), while a "
-                f"minimum of 1 is required by {type(estimator).__name__}."
-            )
+    def read(self, estimator: Any, most: int | None = None) -> Any:
+        """Return the tensor of the records that are used; refuse what is not finite."""
+        refuse_no_columns(self._tensor.shape[1], estimator)
+        refuse_none(self._tensor.shape[0], estimator)
         _check_finite(self._tensor)
-        return self._tensor
+        return self._tensor if most is None else self._used(most)
+
+    def _used(self, most: int) -> Any:
+        """Choose rows on the host, a chunk at a time, and take them where they are."""
+        owners = owners_of(_on_host(self._groups))
+        owners.check_length(len(self._tensor))
+        chosen = choose_among(partial(_batches, self._tensor, owners), most, self.unit or "groups")
+        masks = [chosen.mask_of(batch) for batch in _batches(self._tensor, owners)]
+        used = self._tensor[torch.from_numpy(np.concatenate(masks)).to(self._tensor.device)]
+        others = [torch.from_numpy(rows).to(used.device, used.dtype) for rows in chosen.others()]
+        return torch.cat([used, *others])
 
     def matching(self, estimator: Any) -> "TensorRecords":
         """Refuse columns that are not those of the fit."""
@@ -79,6 +106,20 @@ def _open(X: Any) -> tuple[Any, bool]:
     if tensor.is_floating_point():
         return (tensor if tensor.dtype.itemsize >= 4 else tensor.to(torch.float32)), not is_tensor
     return tensor.to(torch.float64), not is_tensor
+
+
+def _batches(tensor: Any, owners: Owners) -> Iterator[Batch]:
+    """Yield chunks of a tensor on the host, with their owners."""
+    for start in range(0, len(tensor), _CHUNK_ROWS):
+        rows = slice(start, start + _CHUNK_ROWS)
+        yield Batch(tensor[rows].cpu().numpy(), owners[rows])
+
+
+def _on_host(groups: Any) -> Any:
+    """Return ids that lie on a device as an array."""
+    if isinstance(groups, torch.Tensor):
+        return groups.detach().cpu().numpy()
+    return groups.get() if type(groups).__module__.partition(".")[0] == "cupy" else groups
 
 
 def _from_cupy(X: Any) -> Any:

@@ -1,0 +1,55 @@
+"""What a pass over records has seen, as two numbers that must be the same in every pass of a fit."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmorse.exceptions import InvalidParameterError
+
+Value = TypeVar("Value")
+
+HashArray = npt.NDArray[np.uint64]
+
+_CHANGED = (
+    "X changed between two passes: it must have the same records each time, in any order, each with the same "
+    "value of groups. Nothing was released from the pass that differs. Read X from a source that stays as it "
+    "is (for Dask: persist() it, or write it to files first)."
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many records a pass has gone through, and the sum of their hashes modulo 2^64.
+
+    The sum does not depend on order, chunks or partitions. Passes over other records, or over the same
+    ones with other owners, agree in both numbers with a chance of about 2^-64.
+    """
+
+    n_rows: int = 0
+    total: int = 0
+
+    @classmethod
+    def of(cls, hashes: HashArray) -> "Seen":
+        """Note the records that have these hashes."""
+        return cls(len(hashes), int(hashes.sum(dtype=np.uint64)))
+
+    def __add__(self, other: "Seen") -> "Seen":
+        return Seen(self.n_rows + other.n_rows, (self.total + other.total) % (1 << 64))
+
+    def check_same(self, other: "Seen") -> None:
+        """Refuse records that are others than those of an earlier pass."""
+        if self != other:
+            raise InvalidParameterError(_CHANGED)
+
+
+@dataclass(frozen=True)
+class Checked(Generic[Value]):
+    """What was made of some records, and what was seen of them. Those of parts can be added."""
+
+    seen: Seen
+    value: Value
+
+    def __add__(self: "Checked[Any]", other: "Checked[Any]") -> "Checked[Any]":
+        return Checked(self.seen + other.seen, None if self.value is None else self.value + other.value)

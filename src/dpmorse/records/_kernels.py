@@ -1,0 +1,103 @@
+"""Hashes of ids and of records, the same on every machine. They choose and compare rows; none is a secret."""
+
+from typing import Any
+
+import numpy as np
+
+from dpmorse._compile import compiled
+
+_SIGN = np.uint64(1 << 63)  # the bits of -0.0, which is the same number as 0.0
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_START = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def _mixed(word: Any) -> Any:
+    """Spread every bit over the whole word: the finaliser of SplitMix64, which maps no two words to one."""
+    word = (word ^ (word >> np.uint64(30))) * _FIRST
+    word = (word ^ (word >> np.uint64(27))) * _SECOND
+    return word ^ (word >> np.uint64(31))
+
+
+@compiled
+def hash_numbers(numbers: Any, hashes: Any) -> None:
+    """Hash 64-bit words; different words have different hashes."""
+    for i in range(len(numbers)):
+        hashes[i] = _mixed(numbers[i] + _START)
+
+
+@compiled
+def hash_texts(data: Any, ends: Any, hashes: Any) -> None:
+    """Hash texts that lie one behind the other in ``data``, as bytes of UTF-8."""
+    begin = 0
+    for i in range(len(ends)):
+        word = _mixed(np.uint64(ends[i] - begin) ^ _SECOND)  # not the start of any number
+        for j in range(begin, ends[i]):
+            word = (word ^ np.uint64(data[j])) * _FIRST
+            word ^= word >> np.uint64(29)
+        hashes[i] = _mixed(word)
+        begin = ends[i]
+
+
+@compiled
+def hash_rows(bits: Any, seeds: Any, places: Any, hashes: Any) -> None:
+    """Hash rows of float64 bits; row i begins with the seed of its owner, ``seeds[places[i]]``."""
+    n_columns = bits.shape[1]
+    for i in range(bits.shape[0]):
+        word = seeds[places[i]]
+        for j in range(n_columns):
+            value = bits[i, j]
+            if value == _SIGN:
+                value = np.uint64(0)
+            word = (word ^ value) * _FIRST
+            word ^= word >> np.uint64(32)
+        hashes[i] = _mixed(word)
+
+
+@compiled
+def smallest_of_each(places: Any, hashes: Any, ends: Any, kept_ends: Any, ordered: Any, kept: Any) -> None:
+    """Sort the hashes of each place, and keep the smallest.
+
+    Those of place k go to ``ordered`` from ``ends[k - 1]`` to ``ends[k]``; the first of them, as many as
+    there is room for up to ``kept_ends[k]``, are copied to ``kept``. ``ends`` is used up.
+    """
+    for i in range(len(places) - 1, -1, -1):
+        ends[places[i]] -= 1
+        ordered[ends[places[i]]] = hashes[i]
+    n_places, begin = len(ends), 0
+    for k in range(n_places):
+        stop = ends[k + 1] if k + 1 < n_places else len(hashes)
+        _sort(ordered, ends[k], stop)
+        n_kept = kept_ends[k] - begin
+        kept[begin : kept_ends[k]] = ordered[ends[k] : ends[k] + n_kept]
+        begin = kept_ends[k]
+
+
+@compiled
+def _sort(words: Any, begin: int, stop: int) -> None:
+    """Sort a part in place; nearly all owners have a few rows, which are sorted fastest by insertion."""
+    if stop - begin > 32:
+        words[begin:stop] = np.sort(words[begin:stop])
+        return
+    for i in range(begin + 1, stop):
+        word, j = words[i], i
+        while j > begin and words[j - 1] > word:
+            words[j] = words[j - 1]
+            j -= 1
+        words[j] = word
+
+
+@compiled
+def find_places(table: Any, starts: Any, shift: Any, hashes: Any, places: Any) -> None:
+    """Find hashes in a sorted table, -1 for those that are not there.
+
+    Hashes are spread evenly, so their first bits tell nearly where they are: ``starts[b]`` is where those
+    that are b after shifting begin.
+    """
+    for i in range(len(hashes)):
+        places[i] = -1
+        bucket = hashes[i] >> shift
+        for j in range(starts[bucket], starts[bucket + np.uint64(1)]):
+            if table[j] == hashes[i]:
+                places[i] = j

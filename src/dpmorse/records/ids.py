@@ -1,0 +1,127 @@
+"""Sets of ids in their canonical form: 64-bit integers, and text for all else. They are compared exactly."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmorse.engine.seen import HashArray
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records._kernels import hash_numbers, hash_texts
+from dpmorse.typing import IntArray
+
+_USUAL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)  # how programs write a 64-bit integer
+_LARGEST = (1 << 63) - 1
+_SMALLEST = -(1 << 63)
+
+
+def canonical(value: int | str) -> int | str:
+    """Return one form for one id: a 64-bit integer where that is what the value is, or spells; text else."""
+    if isinstance(value, str):
+        return int(value) if _USUAL.fullmatch(value) and _SMALLEST <= int(value) <= _LARGEST else str(value)
+    return int(value) if _SMALLEST <= value <= _LARGEST else str(int(value))
+
+
+class EncodedTexts(Sequence[str]):
+    """Texts that lie in memory as UTF-8 already; most passes need no more than their hashes."""
+
+    def utf8(self) -> tuple[npt.NDArray[np.uint8], IntArray]:
+        """Return the bytes of all texts, one behind the other, and where each ends."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Distinct ids: first the integers, then the texts. An id's place is its position in this order."""
+
+    numbers: IntArray
+    texts: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[int | str]) -> tuple["Ids", IntArray]:
+        """Return the distinct ids among values, which need not be canonical, and the place of each value."""
+        forms = [canonical(value) for value in values]
+        distinct = dict.fromkeys(forms)
+        numbers = [form for form in distinct if isinstance(form, int)]
+        texts = [form for form in distinct if isinstance(form, str)]
+        place = {form: i for i, form in enumerate([*numbers, *texts])}
+        places = np.fromiter((place[form] for form in forms), dtype=np.int64, count=len(forms))
+        return cls(np.array(numbers, dtype=np.int64), texts), places
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.texts)
+
+    def take(self, places: IntArray) -> "Ids":
+        """Return the ids at places, which must be in ascending order."""
+        n = len(self.numbers)
+        return Ids(self.numbers[places[places < n]], [self.texts[i] for i in places[places >= n] - n])
+
+    def merged(self, other: "Ids") -> tuple["Ids", IntArray, IntArray]:
+        """Return all ids of both, and the new places of those of each."""
+        both = np.concatenate([self.numbers, other.numbers])
+        numbers, places = np.unique(both, return_inverse=True)
+        texts = list(dict.fromkeys([*self.texts, *other.texts]))
+        ids = Ids(numbers, texts)
+        mine, theirs = np.split(places, [len(self.numbers)])
+        return (
+            ids,
+            np.concatenate([mine, ids._places_of_texts(self.texts)]),
+            np.concatenate([theirs, ids._places_of_texts(other.texts)]),
+        )
+
+    @cached_property
+    def hashes(self) -> HashArray:
+        """One hash for each id, the same wherever it comes from."""
+        hashes = np.empty(len(self), dtype=np.uint64)
+        hash_numbers(self.numbers.view(np.uint64), hashes[: len(self.numbers)])
+        hash_texts(*_as_utf8(self.texts), hashes[len(self.numbers) :])
+        return hashes
+
+    def check_distinct_hashes(self, name: str) -> None:
+        """Refuse ids of which two have one hash, so that comparing hashes is as good as comparing ids."""
+        if len(np.unique(self.hashes)) < len(self):
+            raise InvalidParameterError(
+                f"{name} holds two ids that have the same 64-bit hash, all but impossible by chance. "
+                "Write the ids in another way, such as with a letter in front."
+            )
+
+    def spell_a_number_twice(self) -> bool:
+        """Say whether two of these ids are the same number, such as 7 and "007", or "7.0" and "7"."""
+        if not self.texts:
+            return False
+        values = [value for text in self.texts if (value := _number_spelled(text)) is not None]
+        whole = [int(value) for value in values if _SMALLEST <= value <= _LARGEST and value == int(value)]
+        return len(set(values)) < len(values) or bool(np.isin(np.array(whole, np.int64), self.numbers).any())
+
+    def _places_of_texts(self, texts: Sequence[str]) -> IntArray:
+        places = self._place_of_text
+        return np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+
+    @cached_property
+    def _place_of_text(self) -> dict[str, int]:
+        return {text: len(self.numbers) + i for i, text in enumerate(self.texts)}
+
+
+def _as_utf8(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], IntArray]:
+    """Return the bytes of texts, one behind the other, and where each ends."""
+    if isinstance(texts, EncodedTexts):
+        return texts.utf8()
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
+
+
+def _number_spelled(text: str) -> Decimal | None:
+    """Return the number that a text spells in any way, or None."""
+    start = text.strip()[:1]
+    if start.isascii() and start not in set("+-.0123456789"):
+        return None  # nearly all texts: quick
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() else None

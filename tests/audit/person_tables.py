@@ -1,0 +1,232 @@
+"""Random tables of persons in every container: how many rows of each person are used, and which.
+
+The first column of a table is the person's number, so that a row that is used tells whose it is. Ids come in
+every type that can hold them, another one in every file, batch or partition.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+from dpmorse.records import open_records
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+NUMBERS = ["person", "a", "b"]
+TYPES = ("int64", "float64", "text", "object", "mixed", "decimal")
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Rows, whose they are, and how many of each person may be used."""
+
+    X: np.ndarray
+    ids: list
+    most: int
+
+    @property
+    def are_numbers(self):
+        return all(isinstance(one, int) for one in self.ids)
+
+    def in_parts(self, rng, n_parts):
+        """Cut the rows, in a random order, into parts."""
+        order = rng.permutation(len(self.X))
+        cuts = np.sort(rng.integers(0, len(order) + 1, size=n_parts - 1))
+        return [
+            Persons(self.X[rows], [self.ids[i] for i in rows], self.most) for rows in np.split(order, cuts)
+        ]
+
+    def frame(self, rng, kinds=TYPES):
+        """A pandas frame whose ids have a random type."""
+        return pd.DataFrame(self.X, columns=NUMBERS).assign(id=spelled(self.ids, rng.choice(kinds), rng))
+
+
+def random_persons(rng):
+    """A few persons with a few rows each, many of them equal, and one with far too many."""
+    n_persons, most = int(rng.integers(1, 9)), int(rng.integers(1, 5))
+    owner = rng.integers(0, n_persons, size=int(rng.integers(1, 60)))
+    owner[rng.random(len(owner)) < rng.choice([0.0, 0.5])] = 0
+    names = random_ids(n_persons, rng)
+    values = (
+        rng.integers(0, 2, size=(len(owner), 2)) if rng.random() < 0.5 else rng.normal(size=(len(owner), 2))
+    )
+    X = (
+        np.column_stack([owner, values]).astype(np.float32).astype(float)
+    )  # the same numbers in both precisions
+    return Persons(X, [names[i] for i in owner], most)
+
+
+def random_ids(n, rng):
+    """Distinct ids of one style."""
+    style = rng.integers(5)
+    numbers = rng.choice(10_000, size=n, replace=False)
+    if style == 0:
+        return [int(number) - 5000 for number in numbers]
+    if style == 1:
+        return [
+            40_000_000_000 + int(number) for number in numbers
+        ]  # doubles of this size are written as 4e+10
+    if style == 2:
+        return [
+            2**64 - 1 - int(number) if i % 2 else -(2**63) + int(number) for i, number in enumerate(numbers)
+        ]
+    if style == 3:
+        return [f"patient-{number}" for number in numbers]
+    return [f"{'äöΩ日'[int(number) % 4]} {number:05}" for number in numbers]
+
+
+def spelled(ids, kind, rng):
+    """The same ids in another type, if it can hold them."""
+    if not all(isinstance(one, int) for one in ids):
+        return (
+            np.array(ids, dtype=object)
+            if kind == "object"
+            else pd.Series(ids, dtype="category" if kind == "mixed" else "str").array
+        )
+    if kind == "int64" and all(-(2**63) <= one < 2**63 for one in ids):
+        return np.array(ids, dtype=np.int64)
+    if kind == "float64" and all(abs(one) < 2**53 for one in ids):
+        return np.array(ids, dtype=float)
+    if kind in {"text", "int64", "float64"}:
+        return pd.Series([str(one) for one in ids], dtype="str").array
+    array = np.empty(len(ids), dtype=object)
+    array[:] = [
+        Decimal(one) if kind == "decimal" else (str(one) if kind == "mixed" and rng.random() < 0.5 else one)
+        for one in ids
+    ]
+    return array
+
+
+class Batches:
+    """A re-iterable that yields other batches, in another order, with ids of other types, in every pass."""
+
+    def __init__(self, persons, rng):
+        self.persons, self.rng = persons, rng
+
+    def __iter__(self):
+        for part in self.persons.in_parts(self.rng, 3):
+            yield part.frame(self.rng)
+
+
+def lazily(persons, seed, n_parts, part):
+    """One partition of a collection that is computed anew, in another order, each time."""
+    del seed
+    rng = np.random.default_rng()
+    rows = np.array_split(np.arange(len(persons.X)), n_parts)[part]
+    rows = rows[rng.permutation(len(rows))]
+    return Persons(persons.X[rows], [persons.ids[i] for i in rows], persons.most).frame(
+        rng, ("object", "mixed")
+    )
+
+
+def in_dask(persons, rng):
+    n_parts = int(rng.integers(1, 5))
+    meta = persons.frame(rng, ("object",)).iloc[:0]
+    parts = [dask.delayed(lazily)(persons, int(rng.integers(1 << 30)), n_parts, i) for i in range(n_parts)]
+    return dd.from_delayed(parts, meta=meta, verify_meta=False), "id"
+
+
+def in_files(persons, rng, folder, ending):
+    """Several files, in each of which ids have another type."""
+    for i, part in enumerate(persons.in_parts(rng, 2)):
+        kinds = ("int64", "float64", "text") if persons.are_numbers else ("text",)
+        table = pa.Table.from_pandas(part.frame(rng, kinds), preserve_index=False)
+        if table["id"].type == pa.null():
+            table = table.set_column(3, "id", pa.array([], pa.string()))
+        path = str(folder / f"{i}.{ending}")
+        {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather}[ending](table, path)
+    return str(folder / f"*.{ending}"), "id"
+
+
+def in_csv(persons, rng, folder):
+    kinds = ("int64", "text") if persons.are_numbers else ("text",)
+    frame = persons.frame(rng, kinds)
+    frame.to_csv(folder / "x.csv", index=False)
+    return str(folder / "x.csv"), "id"
+
+
+def containers(persons, rng, folder):
+    """Yield the name of each container, X and groups."""
+    X, frame = persons.X, persons.frame(rng)
+    order = rng.permutation(len(X))
+    shuffled = persons.frame(rng).iloc[order]
+    typed = persons.frame(rng, ("int64", "text"))
+    yield "array", X, spelled(persons.ids, rng.choice(TYPES), rng)
+    yield "lists", X[order].tolist(), [persons.ids[i] for i in order]
+    yield "single precision", X.astype(np.float32), persons.ids
+    yield "pandas", shuffled, "id"
+    yield "pandas and a series", frame[NUMBERS], frame["id"]
+    yield (
+        "polars",
+        pl.from_pandas(typed.astype({"id": "str"})) if typed["id"].dtype == object else pl.from_pandas(typed),
+        "id",
+    )
+    yield "pyarrow", pa.Table.from_pandas(persons.frame(rng, ("text",)), preserve_index=False), "id"
+    yield "batches", Batches(persons, rng), "id"
+    yield "parquet", *in_files(persons, rng, folder, "parquet")
+    yield "feather", *in_files(persons, rng, folder, "feather")
+    yield "csv", *in_csv(persons, rng, folder)
+    yield "Dask frame", *in_dask(persons, rng)
+    yield "Dask array", da.from_array(X[order], chunks=(7, 3)), [persons.ids[i] for i in order]
+    if torch is not None:
+        yield "tensor", torch.from_numpy(X[order]), [persons.ids[i] for i in order]
+
+
+def rows_used(X, groups, most):
+    """The records that a fit would use, as a multiset."""
+    data = open_records(X, groups).read(None, most)
+    if hasattr(data, "parts"):
+        data = [*(part.value for part in dask.compute(*data.parts, scheduler="sync")), *data.others()]
+    elif not hasattr(data, "shape"):
+        data = list(data)
+    return Counter(
+        map(
+            tuple,
+            np.concatenate([np.asarray(part) for part in data])
+            if isinstance(data, list)
+            else np.asarray(data),
+        )
+    )
+
+
+def wrong(persons, used):
+    """Say what is wrong with the rows that are used, or return None."""
+    there, of_each = Counter(map(tuple, persons.X)), Counter(persons.X[:, 0])
+    if used - there:
+        return "rows that are not there"
+    used_of_each = Counter()
+    for row, copies in used.items():
+        used_of_each[row[0]] += copies
+    if any(used_of_each[one] != min(n, persons.most) for one, n in of_each.items()):
+        return "more or fewer rows of a person than the cap says"
+    return None
+
+
+def audit(n_tables, seed, folder):
+    """Count, for each container, tables in which it went over the cap, or used other rows than the array."""
+    rng, found = np.random.default_rng(seed), {}
+    for _ in range(n_tables):
+        persons, expected = random_persons(rng), None
+        with dask.config.set(scheduler="sync"):
+            for name, X, groups in containers(persons, rng, folder):
+                used = rows_used(X, groups, persons.most)
+                expected = used if expected is None else expected
+                counts = found.setdefault(name, [0, 0, 0])
+                counts[0] += 1
+                counts[1] += wrong(persons, used) is not None
+                counts[2] += used != expected
+    return found

@@ -1,0 +1,181 @@
+"""Ids: one form for one person, whatever type holds it; what may be two persons, or one, is refused."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpmorse import InvalidParameterError, InvalidTypeError
+from dpmorse.records.arrow_ids import owners_in
+from dpmorse.records.ids import Ids
+from dpmorse.records.owners import check_spelling, owners_of
+
+
+def names(owners):
+    """The canonical id of each row."""
+    ids = [*owners.ids.numbers.tolist(), *owners.ids.texts]
+    assert len(set(ids)) == len(ids)
+    return [ids[place] for place in owners.places]
+
+
+SEVEN = [7, -1, 7, 40_000_000_001, 7]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        SEVEN,
+        tuple(SEVEN),
+        np.array(SEVEN),
+        np.array(SEVEN, dtype=float),
+        np.array(SEVEN, dtype=object),
+        np.array(list(map(str, SEVEN))),
+        np.array(["7", -1, 7.0, Decimal(40_000_000_001), np.int8(7)], dtype=object),
+        [np.uint64(7), np.int16(-1), np.float32(7), "40000000001", True + 6],
+        pd.Series(SEVEN),
+        pd.Series(SEVEN, dtype="Int64"),
+        pd.Series(list(map(str, SEVEN))),
+        pd.Series(list(map(str, SEVEN)), dtype="category"),
+        pd.Series(["7", -1, "7", 40_000_000_001, 7], dtype=object),
+        pl.Series(SEVEN),
+        pl.Series(list(map(str, SEVEN)), dtype=pl.Categorical),
+        pl.Series([Decimal(value) for value in SEVEN]),
+        pa.chunked_array([SEVEN[:2], SEVEN[2:]]),
+        pa.chunked_array([pa.array(list(map(str, SEVEN))).dictionary_encode()]),
+    ],
+    ids=lambda groups: f"{type(groups).__module__}-{getattr(groups, 'dtype', getattr(groups, 'type', type(groups).__name__))}",
+)  # fmt: skip
+def test_one_number_is_one_person_in_every_type(groups):
+    assert names(owners_of(groups)) == SEVEN
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.int64(), pa.float64(), pa.string(), pa.large_string(), pa.decimal128(20, 0), pa.uint64(), pa.dictionary(pa.int32(), pa.string())],
+    ids=str,
+)  # fmt: skip
+def test_one_number_is_one_person_in_every_column_of_a_file(kind):
+    values = [7, 1, 7, 40_000_000_001, 7]
+    column = pa.array(values).cast(pa.string()) if pa.types.is_dictionary(kind) else pa.array(values)
+    column = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
+    assert names(owners_in(column, "id")) == values
+
+
+@given(st.lists(st.one_of(st.integers(-(2**70), 2**70), st.text(max_size=12)), min_size=1, max_size=20))
+def test_numbers_of_every_width_and_text_of_every_kind_stay_apart(values):
+    """Two ids are one exactly if they are the same text, or numbers that are written alike."""
+    found, spelling = names(owners_of(values)), [str(value) for value in values]
+    for i, j in zip(*np.triu_indices(len(values)), strict=True):
+        assert (found[i] == found[j]) == (spelling[i] == spelling[j])
+
+
+def test_huge_unsigned_and_negative_ids_in_one_list():
+    """NumPy makes doubles of such a list, in which neighbours are one."""
+    values = [2**64 - 1, 2**64 - 2, -1, 2**63, 2**63 - 1]
+    assert len(set(names(owners_of(values)))) == 5
+    assert names(owners_of(values)) == names(owners_of([str(value) for value in values]))
+    assert names(owners_of(values[:1])) == names(owners_of(np.array(values[:1], dtype=np.uint64)))
+
+
+@given(
+    st.lists(st.text(max_size=8), min_size=1, max_size=30),
+    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=30),
+)
+def test_hashes_do_not_depend_on_where_ids_come_from(texts, numbers):
+    ids, places = Ids.of([*texts, *numbers])
+    column = pa.array([*texts, *map(str, numbers)]) if all(map(encodes, texts)) else None
+    if column is not None:
+        owners = owners_in(column, "id")
+        assert np.array_equal(owners.ids.hashes[owners.places], ids.hashes[places])
+    assert len(np.unique(ids.hashes)) == len(ids)
+
+
+def encodes(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def test_owners_of_a_part_are_those_of_its_rows():
+    owners = owners_of(["b", 3, "a", 3, "b", 1])
+    assert names(owners[1:4]) == [3, "a", 3]
+    assert len(owners[1:4].ids) == 2
+    assert names(owners_of(["b", "a"]).spread(np.array([1, 0, 0]))) == ["a", "b", "b"]
+
+
+def test_merging_keeps_ids_exact():
+    first, second = Ids.of([5, "x", 1])[0], Ids.of(["y", 1, 9, "x"])[0]
+    merged, mine, theirs = first.merged(second)
+    listed = [*merged.numbers.tolist(), *merged.texts]
+    assert sorted(map(str, listed)) == ["1", "5", "9", "x", "y"]
+    assert [listed[i] for i in mine] == [*first.numbers.tolist(), *first.texts]
+    assert [listed[i] for i in theirs] == [*second.numbers.tolist(), *second.texts]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[7, "007"], ["7.0", 7], ["7", "07"], ["4.0000000001e+10", 40_000_000_001], [" 7", "7"], ["+7", "7"],
+     ["1_000", "1000"], ["\u0667", 7], [2**70, f"0{2**70}"], ["7.50", "7.5"]],
+)  # fmt: skip
+def test_one_number_in_two_spellings_is_refused(values):
+    owners = owners_of(values)
+    with pytest.raises(InvalidParameterError, match="writes one number in two ways") as caught:
+        check_spelling(owners.ids, owners.types, "'patient'")
+    assert "'patient'" in str(caught.value)
+    for kind in owners.types:
+        assert kind in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values", [["007", "008", "123"], [7, "008"], ["7", "7a"], ["", "0"], ["nan", "inf", "NaN"], [1, 10]]
+)
+def test_ids_that_may_not_be_one_person_are_taken(values):
+    owners = owners_of(values)
+    check_spelling(owners.ids, owners.types, "groups")
+    assert len(owners.ids) == len(values)
+
+
+NO_IDS = [
+    (np.array([1.5, 2.0]), InvalidParameterError, "float64"),
+    (np.array([2.0**53, 1.0]), InvalidParameterError, "float64"),
+    (np.array([2.0**24, 1.0], dtype=np.float32), InvalidParameterError, "float32"),
+    (np.array([np.inf, 1.0]), InvalidParameterError, "float64"),
+    ([Decimal("1.5")], InvalidParameterError, "decimal"),
+    ([Decimal("1e50")], InvalidParameterError, "decimal"),
+    ([1e300], InvalidParameterError, "float64"),
+    (np.array([True, False]), InvalidTypeError, "booleans"),
+    ([True, 1], InvalidTypeError, "bool"),
+    ([b"x"], InvalidTypeError, "bytes"),
+    (np.array([b"x"]), InvalidTypeError, "bytes"),
+    (np.array(["2020-01-01"], "M8[D]"), InvalidTypeError, "dates"),
+    (pd.Series(pd.to_datetime(["2020-01-01"])), InvalidTypeError, "Datetime"),
+    (pl.Series([True]), InvalidTypeError, "Boolean"),
+    ([(1, 2)], InvalidTypeError, "tuple"),
+    (pd.DataFrame({"a": [1]}), InvalidParameterError, "one dimension"),
+    (object(), InvalidTypeError, "a sequence"),
+    ("text", InvalidTypeError, "a sequence"),
+]
+
+
+@pytest.mark.parametrize(("groups", "error", "message"), NO_IDS, ids=lambda value: type(value).__name__)
+def test_what_cannot_be_an_id_is_refused(groups, error, message):
+    with pytest.raises(error, match=message):
+        owners_of(groups)
+
+
+MISSING = [[None, 1], [float("nan"), "a"], [pd.NA, 1], [pd.NaT, 1], np.array([np.nan, 1.0])]
+
+
+@pytest.mark.parametrize(
+    "groups", [*MISSING, pd.Series([1, None], dtype="Int64"), pl.Series([1, None]), pl.Series(["a", None])]
+)
+def test_every_row_must_belong_to_somebody(groups):
+    with pytest.raises(InvalidParameterError, match="every row must belong to somebody"):
+        owners_of(groups)
