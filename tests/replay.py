@@ -27,13 +27,28 @@ class Replay:
         return answer
 
     def distances(self, fit, neighbour_fit):
-        """Yield name and distance of each question, in units of what its event pays for: 1 is all of it."""
+        """Return name and distance of each question, in units of what its event pays for: 1 is all of it.
+
+        Both fits must ask the same: for the same values, with the same noise, at the same cost.
+        """
         self._asked, self._answers, self._recording = [], [], True
         fit()
         before, self._asked, self._recording = self._asked, [], False
         neighbour_fit()
-        for (exact, planned), (other, _) in zip(before, self._asked, strict=True):
-            yield planned.event.name, _moved(other - exact, planned)
+        assert len(before) == len(self._asked), "the number of questions depends on the records"
+        for (exact, planned), (other, as_planned) in zip(before, self._asked, strict=True):
+            assert same_question(planned, as_planned), f"'{planned.event.name}' depends on the records"
+            assert exact.shape == other.shape
+        return [
+            (planned.event.name, _moved(other - exact, planned))
+            for (exact, planned), (other, _) in zip(before, self._asked, strict=True)
+        ]
+
+
+def same_question(planned, other):
+    rates = getattr(planned, "rate", None) == getattr(other, "rate", None)
+    scales = np.array_equal(getattr(planned, "scales", 0), getattr(other, "scales", 0))
+    return planned.event == other.event and rates and scales
 
 
 def _moved(difference, planned):

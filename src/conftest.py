@@ -1,0 +1,16 @@
+"""Doctests: modules that need an optional library are left out where it is not installed."""
+
+from importlib.util import find_spec
+
+_NEEDS = {
+    "torch": [
+        "dpmorse/engine/_fused_pass.py",
+        "dpmorse/engine/_tensor_passes.py",
+        "dpmorse/records/tensors.py",
+    ],
+    "triton": ["dpmorse/engine/_fused_pass.py", "dpmorse/engine/_triton_*.py"],
+}
+
+collect_ignore_glob = [
+    pattern for library, patterns in _NEEDS.items() if find_spec(library) is None for pattern in patterns
+]
