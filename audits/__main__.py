@@ -22,6 +22,7 @@ SECTIONS: tuple[str, ...] = (
     "mechanisms",
     "bases",
     "whole_fits",
+    "persons",
     "printed",
     "mutants",
     "power",

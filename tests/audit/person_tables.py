@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
+from dpmorse.exceptions import DPMorseError
 from dpmorse.records import open_records
 
 try:
@@ -203,30 +204,35 @@ def rows_used(X, groups, most):
     )
 
 
-def wrong(persons, used):
-    """Say what is wrong with the rows that are used, or return None."""
-    there, of_each = Counter(map(tuple, persons.X)), Counter(persons.X[:, 0])
-    if used - there:
-        return "rows that are not there"
-    used_of_each = Counter()
+def holds(persons, used):
+    """Say whether as many rows of each person are used as the cap says, and none that is not there."""
+    there, of_each, used_of_each = Counter(map(tuple, persons.X)), Counter(persons.X[:, 0]), Counter()
     for row, copies in used.items():
         used_of_each[row[0]] += copies
-    if any(used_of_each[one] != min(n, persons.most) for one, n in of_each.items()):
-        return "more or fewer rows of a person than the cap says"
-    return None
+    return not used - there and all(used_of_each[one] == min(n, persons.most) for one, n in of_each.items())
+
+
+def rows_used_or_none(X, groups, most):
+    """The records that a fit would use; none where it is refused, which it must not be."""
+    try:
+        return rows_used(X, groups, most)
+    except DPMorseError:
+        return Counter()
 
 
 def audit(n_tables, seed, folder):
-    """Count, for each container, tables in which it went over the cap, or used other rows than the array."""
+    """Count, for each container, tables in which the cap does not hold, or other rows are used than in an array."""
     rng, found = np.random.default_rng(seed), {}
     for _ in range(n_tables):
         persons, expected = random_persons(rng), None
         with dask.config.set(scheduler="sync"):
             for name, X, groups in containers(persons, rng, folder):
-                used = rows_used(X, groups, persons.most)
+                used = rows_used_or_none(X, groups, persons.most)
                 expected = used if expected is None else expected
                 counts = found.setdefault(name, [0, 0, 0])
-                counts[0] += 1
-                counts[1] += wrong(persons, used) is not None
-                counts[2] += used != expected
+                counts[:] = [
+                    counts[0] + 1,
+                    counts[1] + (not holds(persons, used)),
+                    counts[2] + (used != expected),
+                ]
     return found

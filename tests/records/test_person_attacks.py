@@ -125,7 +125,9 @@ def test_leading_zeros_in_one_of_two_files(tmp_path):
     pa.parquet.write_table(pa.table({"x": [0.1, 0.2], "g": [7, 8]}), tmp_path / "a.parquet")
     pa.parquet.write_table(pa.table({"x": [0.3], "g": ["007"]}), tmp_path / "b.parquet")
     ledger = Ledger(Budget(99.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 1, "g"))
-    with pytest.raises(InvalidParameterError, match=r"g writes one number in two ways \(int64 and text;"):
+    with pytest.raises(
+        InvalidParameterError, match=r"the column 'g' writes one number in two ways \(int64 and text;"
+    ):
         fitted(str(tmp_path), "g", ledger=ledger)
     assert ledger.events == ()
     (tmp_path / "c.csv").write_text("x,g\n.1,7\n.2,7.0\n")

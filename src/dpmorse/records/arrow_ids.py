@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.records.ids import EncodedTexts, Ids
-from dpmorse.records.owners import Owners, owners_of
+from dpmorse.records.owners import Owners, called, owners_of
 from dpmorse.typing import IntArray
 
 _USUAL = "^(0|-?[1-9][0-9]{0,17})$"  # 18 digits are less than 2^63
@@ -56,7 +56,7 @@ def owners_in(column: Any, name: str) -> Owners:
     if pa.types.is_integer(distinct.type) and distinct.type != pa.uint64():
         numbers = distinct.to_numpy().astype(np.int64)
         return Owners(Ids(numbers), places, frozenset({str(distinct.type)}))
-    return owners_of(pa.chunked_array([distinct]), repr(name)).spread(places)
+    return owners_of(pa.chunked_array([distinct]), called(name)).spread(places)
 
 
 def _is_text(kind: Any) -> bool:

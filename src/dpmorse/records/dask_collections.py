@@ -20,7 +20,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.in_memory import OTHER_INDEX, Table
-from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, owners_of, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
@@ -80,7 +80,7 @@ class DaskRecords:
         """Go through all partitions once, to check them and to choose rows."""
         found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
         refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, self._look_again, self.unit or "groups")
+        chosen = choose(found, self._look_again, called(self.unit))
         shared = dask.delayed(Chosen(chosen.seen, chosen.n_used, chosen.choice))
         used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
         return Partitions(used, chosen.seen, chosen.n_used, chosen.others)

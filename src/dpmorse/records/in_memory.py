@@ -17,7 +17,7 @@ from dpmorse.records.base import Columns, Function, refuse_no_columns
 from dpmorse.records.batches import Batch
 from dpmorse.records.memory import without_sizes
 from dpmorse.records.names import listed, shown
-from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, owners_of, unit_of
 from dpmorse.records.row_choice import used_rows
 from dpmorse.typing import FloatArray
 
@@ -63,7 +63,7 @@ class Table:
 
     def read(self, estimator: Any, most: int | None = None) -> FloatArray:
         """Return one array of the records that are used; refuse what is not finite numbers."""
-        return used_rows(Batch(self.numbers(estimator), self.owners()), most, self.unit or "groups")
+        return used_rows(Batch(self.numbers(estimator), self.owners()), most, called(self.unit))
 
     def numbers(self, estimator: Any = None, *, least: int = 1) -> FloatArray:
         """Return all records as one array; refuse what is not finite numbers."""
@@ -72,7 +72,7 @@ class Table:
     def owners(self) -> Owners | None:
         """Return whose record each row is, if that is known."""
         if isinstance(self._groups, str):
-            return owners_of(self._whole.get_column(self._groups), repr(self._groups))
+            return owners_of(self._whole.get_column(self._groups), called(self._groups))
         return None if self._groups is None else owners_of(self._groups)
 
     def matching(self, estimator: Any) -> "Table":

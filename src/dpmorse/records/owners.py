@@ -72,6 +72,11 @@ def unit_of(groups: Any) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
+def called(unit: str | None) -> str:
+    """Return what ids are called in messages."""
+    return "groups" if unit is None else f"the column {unit!r}"
+
+
 def check_spelling(ids: Ids, types: Iterable[str], name: str) -> None:
     """Refuse ids of which two are one number, such as 7 and "007": they may be one person, or two."""
     if ids.spell_a_number_twice():

@@ -17,7 +17,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.in_memory import Table
-from dpmorse.records.owners import Owners, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, owners_of, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
@@ -100,7 +100,7 @@ class StreamedRecords:
             found = add_up(itertools.chain([next(surveys, _NOTHING)], surveys))
         refuse_none(found.seen.n_rows, estimator)
         start = self.batches if few is None or few.batches is None else partial(iter, few.batches)
-        chosen = choose(found, partial(_look_again, start), self.unit or "groups")
+        chosen = choose(found, partial(_look_again, start), called(self.unit))
         return Stream(start, chosen, ahead=self.owns_arrays)
 
     def matching(self, estimator: Any) -> Self:
