@@ -2,7 +2,8 @@
 
 from audits.known_mutants import KNOWN
 from audits.own_mutants import OWN
+from audits.person_mutants import OF_PERSONS
 
-__all__ = ["KNOWN", "MUTANTS", "OWN"]
+__all__ = ["KNOWN", "MUTANTS", "OF_PERSONS", "OWN"]
 
-MUTANTS = KNOWN + OWN
+MUTANTS = KNOWN + OWN + OF_PERSONS

@@ -28,6 +28,7 @@ def section(results: dict[str, Any]) -> str:
     parts = {
         "models": _models,
         "files": _files,
+        "persons": _persons,
         "dask": _dask,
         "speed": _speed,
         "peers": _peers,
@@ -67,6 +68,22 @@ def _files(found: dict[str, Any]) -> Iterator[str]:
     yield _table(["estimator", "rows x 8, Parquet", "seconds of fit", "peak memory of the process, MB"], rows)
     exponents = ", ".join(f"{result['exponent']:.2f} ({name})" for name, result in found.items())
     yield f"Seconds, of short fits the least of five, grow with the number of rows to the power {exponents}."
+
+
+def _persons(found: dict[str, Any]) -> Iterator[str]:
+    yield "### A promise to persons"
+    kinds = [name for name, value in found.items() if isinstance(value, dict)]
+    rows = [
+        [name, *(f"{found[kind][name]:.{0 if 'MB' in name else 2}f}" for kind in kinds)]
+        for name in found[kinds[0]]
+    ]
+    yield _table(
+        [
+            f"{found['rows']:,} x 8, {found['persons']:,} persons, {found['rows used of each']} rows of each",
+            *kinds,
+        ],
+        rows,
+    )
 
 
 def _dask(found: dict[str, int]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
     python -m benchmarks.scale [--only PART ...] [--out FILE] [--gpu FILE] [--results docs/results.md]
 
-Parts: models, files, dask, speed, peers. Each is added to the results file as soon as it is done, so that an
-interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m benchmarks._scale_gpu``
-wrote on a machine that has one. Files of records are kept in .bench/records (2.6 GB).
+Parts: models, files, persons, dask, speed, peers. Each is added to the results file as soon as it is done, so
+that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
+benchmarks._scale_gpu`` wrote on a machine that has one. Files of records are kept in .bench/records (2.6 GB).
 """
 
 import argparse
@@ -18,11 +18,13 @@ from benchmarks._scale_dask import killed_fits
 from benchmarks._scale_files import by_rows
 from benchmarks._scale_models import identical_models
 from benchmarks._scale_page import replace_section, section
+from benchmarks._scale_persons import with_persons
 from benchmarks._scale_speed import against_peers, against_scikit_learn
 
 PARTS: dict[str, Callable[[], Any]] = {
     "models": identical_models,
     "files": lambda: {name: by_rows(name) for name in ("DPMoGHard", "DPMorse")},
+    "persons": with_persons,
     "dask": killed_fits,
     "speed": against_scikit_learn,
     "peers": against_peers,

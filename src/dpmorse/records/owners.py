@@ -144,8 +144,8 @@ def _whole(values: Any, name: str) -> IntArray:
     """Return doubles as integers; beyond 2^53, neighbouring integers are one double, and two persons one."""
     if np.isnan(values).any():
         raise _missing_in(name)
-    exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
-    if not (np.abs(values) < min(exact, 2.0**53)).all() or (values != np.floor(values)).any():
+    exact = 2.0 ** (min(np.finfo(values.dtype).nmant, 52) + 1)
+    if not (np.abs(values) < exact).all() or (values != np.floor(values)).any():
         raise _not_exact(name, values.dtype.name)
     whole: IntArray = values.astype(np.int64)
     return whole
