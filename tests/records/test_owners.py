@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import InvalidParameterError, InvalidTypeError
-from dpmorse.records.arrow_ids import owners_in
+from dpmorse.records.arrow_ids import ColumnOwners, owners_in
 from dpmorse.records.ids import Ids
 from dpmorse.records.owners import check_spelling, owners_of
 
@@ -93,6 +93,38 @@ def test_hashes_do_not_depend_on_where_ids_come_from(texts, numbers):
         owners = owners_in(column, "id")
         assert np.array_equal(owners.ids.hashes[owners.places], ids.hashes[places])
     assert len(np.unique(ids.hashes)) == len(ids)
+
+
+EDGES = [
+    "0", "-0", "00", "7", "-7", "+7", "07", " 7", "7 ", "7.0", "", "-", "--7", "7-", "a", "1a", "/", ":",
+    str(2**63 - 1), str(2**63), str(-(2**63)), str(-(2**63) - 1), "9" * 18, "9" * 19, "9" * 20, "1" + "0" * 18,
+    "\u0667", "ä", "patient-7",
+]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.one_of(st.sampled_from(EDGES), st.text(max_size=5), st.integers(-(2**65), 2**65).map(str)),
+        min_size=1,
+    )
+)
+def test_later_passes_hash_ids_as_the_first_one_does(texts):
+    """One reads ids, the others hash bytes where they lie: of any type of text, in the middle of an array too."""
+    texts = list(filter(encodes, texts))
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+        column = pa.array(["before", *texts, "behind"], pa.string()).cast(kind)[1:-1]
+        owners = ColumnOwners(column, "id")
+        ids, places = Ids.of(texts)
+        assert np.array_equal(owners.row_hashes(), owners.exact().row_hashes())
+        assert np.array_equal(owners.row_hashes(), ids.hashes[places])
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.int8(), pa.uint32(), pa.int64(), pa.uint64(), pa.float64(), pa.decimal128(20, 0)], ids=str
+)
+def test_later_passes_hash_numbers_as_the_first_one_does(kind):
+    owners = ColumnOwners(pa.array([7, 0, 100, 7]).cast(kind), "id")
+    assert np.array_equal(owners.row_hashes(), owners_of(["7", 0, 100.0, 7]).row_hashes())
 
 
 def encodes(text):

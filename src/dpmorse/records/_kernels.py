@@ -10,6 +10,8 @@ _SIGN = np.uint64(1 << 63)  # the bits of -0.0, which is the same number as 0.0
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _START = np.uint64(0x9E3779B97F4A7C15)
+_LARGEST = np.uint64((1 << 63) - 1)
+_MINUS, _ZERO = np.uint8(ord("-")), np.uint8(ord("0"))
 
 
 @compiled
@@ -29,23 +31,52 @@ def hash_numbers(numbers: Any, hashes: Any) -> None:
 
 @compiled
 def hash_texts(data: Any, ends: Any, hashes: Any) -> None:
-    """Hash texts that lie one behind the other in ``data``, as bytes of UTF-8."""
+    """Hash texts that lie one behind the other in ``data``, as bytes of UTF-8.
+
+    A text that writes a 64-bit integer in the usual way is hashed as the integer.
+    """
     begin = 0
     for i in range(len(ends)):
-        word = _mixed(np.uint64(ends[i] - begin) ^ _SECOND)  # not the start of any number
-        for j in range(begin, ends[i]):
-            word = (word ^ np.uint64(data[j])) * _FIRST
-            word ^= word >> np.uint64(29)
-        hashes[i] = _mixed(word)
-        begin = ends[i]
+        stop = ends[i]
+        digits = begin + (1 if stop > begin and data[begin] == _MINUS else 0)
+        value, usual = _integer(data, digits, stop)
+        negative = digits > begin
+        if usual and value <= _LARGEST + np.uint64(negative) and not (negative and value == 0):
+            hashes[i] = _mixed((~value + np.uint64(1) if negative else value) + _START)
+        else:
+            hashes[i] = _hash_of_bytes(data, begin, stop)
+        begin = stop
 
 
 @compiled
-def hash_rows(bits: Any, seeds: Any, places: Any, hashes: Any) -> None:
-    """Hash rows of float64 bits; row i begins with the seed of its owner, ``seeds[places[i]]``."""
+def _integer(data: Any, begin: int, stop: int) -> Any:
+    """Return the number that up to nineteen digits write, and whether that is what they are."""
+    value = np.uint64(0)
+    if not 1 <= stop - begin <= 19 or (data[begin] == _ZERO and stop - begin > 1):
+        return value, False
+    for j in range(begin, stop):
+        digit = data[j] - _ZERO
+        if data[j] < _ZERO or digit > 9:
+            return value, False
+        value = value * np.uint64(10) + np.uint64(digit)
+    return value, True
+
+
+@compiled
+def _hash_of_bytes(data: Any, begin: int, stop: int) -> Any:
+    word = _mixed(np.uint64(stop - begin) ^ _SECOND)  # not the start of any number
+    for j in range(begin, stop):
+        word = (word ^ np.uint64(data[j])) * _FIRST
+        word ^= word >> np.uint64(29)
+    return _mixed(word)
+
+
+@compiled
+def hash_rows(bits: Any, seeds: Any, hashes: Any) -> None:
+    """Hash rows of float64 bits; each begins with a seed of its own."""
     n_columns = bits.shape[1]
     for i in range(bits.shape[0]):
-        word = seeds[places[i]]
+        word = seeds[i]
         for j in range(n_columns):
             value = bits[i, j]
             if value == _SIGN:

@@ -1,4 +1,4 @@
-"""Ids in columns of files: each distinct one is looked at once; after the first pass no text is copied."""
+"""Ids in columns of files: the first pass looks at each distinct one, later ones hash them where they lie."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmorse.engine.seen import HashArray
+from dpmorse.records._kernels import hash_numbers, hash_texts
 from dpmorse.records.ids import EncodedTexts, Ids
 from dpmorse.records.owners import Owners, called, owners_of
 from dpmorse.typing import IntArray
@@ -18,8 +20,34 @@ _LONGER = "^-?[1-9][0-9]{18}$"  # may be
 
 
 @dataclass(frozen=True)
+class ColumnOwners:
+    """A column of ids without missing values; ``name`` is the column's."""
+
+    column: Any
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def row_hashes(self) -> HashArray:
+        """Return the hash of each row's owner."""
+        hashes = np.empty(len(self.column), dtype=np.uint64)
+        if _is_text(self.column.type):
+            hash_texts(*_utf8(self.column), hashes)
+        elif _is_int64(self.column.type):
+            hash_numbers(self.column.to_numpy().astype(np.int64).view(np.uint64), hashes)
+        else:
+            return self.exact().row_hashes()
+        return hashes
+
+    def exact(self) -> Owners:
+        """Return the ids themselves."""
+        return owners_in(self.column, self.name)
+
+
+@dataclass(frozen=True)
 class ArrowTexts(EncodedTexts):
-    """A pyarrow array of large strings."""
+    """A pyarrow array of texts."""
 
     array: Any
 
@@ -34,37 +62,39 @@ class ArrowTexts(EncodedTexts):
 
     def utf8(self) -> tuple[npt.NDArray[np.uint8], IntArray]:
         """Return the bytes of all texts, one behind the other, and where each ends."""
-        if not len(self.array):
-            return np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
-        _, offsets, data = self.array.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[self.array.offset :][: len(self.array) + 1]
-        empty = np.empty(0, dtype=np.uint8)
-        held = empty if data is None else np.frombuffer(data, dtype=np.uint8)[ends[0] :]
-        return held, ends[1:] - ends[0]
+        return _utf8(self.array)
 
 
 def owners_in(column: Any, name: str) -> Owners:
-    """Read the ids of a column without missing values; ``name`` is the column's."""
+    """Read the ids of a column without missing values; each distinct one is looked at once."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     encoded = column.dictionary_encode()
     distinct, places = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
-    if _is_text(distinct.type):
-        distinct = distinct.cast(pa.large_string())
-        if not pc.any(pc.match_substring_regex(distinct, _LONGER)).as_py():
-            return _of_texts(distinct, places)
-    if pa.types.is_integer(distinct.type) and distinct.type != pa.uint64():
+    if _is_text(distinct.type) and not pc.any(pc.match_substring_regex(distinct, _LONGER)).as_py():
+        return _of_texts(distinct, places)
+    if _is_int64(distinct.type):
         numbers = distinct.to_numpy().astype(np.int64)
         return Owners(Ids(numbers), places, frozenset({str(distinct.type)}))
     return owners_of(pa.chunked_array([distinct]), called(name)).spread(places)
 
 
 def _is_text(kind: Any) -> bool:
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, _is_view))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _is_view(kind: Any) -> bool:
-    return bool(pa.types.is_string_view(kind)) if hasattr(pa.types, "is_string_view") else False
+def _is_int64(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) and kind != pa.uint64())
+
+
+def _utf8(array: Any) -> tuple[npt.NDArray[np.uint8], IntArray]:
+    """Return the bytes of all texts, one behind the other and not copied, and where each ends."""
+    _, offsets, data = array.buffers()
+    if not len(array) or data is None:
+        return np.empty(0, dtype=np.uint8), np.zeros(len(array), dtype=np.int64)
+    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    ends = np.frombuffer(offsets, dtype=kind)[array.offset :][: len(array) + 1].astype(np.int64)
+    return np.frombuffer(data, dtype=np.uint8)[ends[0] :], ends[1:] - ends[0]
 
 
 def _of_texts(distinct: Any, places: IntArray) -> Owners:

@@ -1,16 +1,16 @@
 """A batch: checked records that are in memory at a time, and whose each one is."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from dpmorse.engine.seen import HashArray
 from dpmorse.records._kernels import hash_rows
-from dpmorse.records.owners import Owners
+from dpmorse.records.owners import RowOwners, check_length
 from dpmorse.typing import FloatArray
 
-_NOBODY = np.zeros(1, dtype=np.uint64)
-_ROWS_AT_A_TIME = 1 << 16
+_ROWS_AT_A_TIME = 1 << 16  # single precision is made double for so many
 
 
 @dataclass(frozen=True)
@@ -18,24 +18,26 @@ class Batch:
     """Checked records and, where somebody owns them, whose each one is."""
 
     array: FloatArray
-    owners: Owners | None = None
+    owners: RowOwners | None = None
 
     def __post_init__(self) -> None:
         """Refuse more or fewer owners than records."""
         if self.owners is not None:
-            self.owners.check_length(len(self.array))
+            check_length(self.owners, len(self.array))
 
     def __len__(self) -> int:
         return len(self.array)
 
+    @cached_property
+    def owner_hashes(self) -> HashArray:
+        """A hash of each row's owner; zeros where nobody owns them."""
+        return np.zeros(len(self), dtype=np.uint64) if self.owners is None else self.owners.row_hashes()
+
     def hashes(self) -> HashArray:
         """Return a hash of each row and its owner; equal numbers in float32 and float64 have the same."""
-        hashes = np.empty(len(self.array), dtype=np.uint64)
-        seeds = _NOBODY if self.owners is None else self.owners.ids.hashes
-        nobody = np.zeros(min(len(hashes), _ROWS_AT_A_TIME), dtype=np.int64)
+        hashes, seeds = np.empty(len(self), dtype=np.uint64), self.owner_hashes
         for start in range(0, len(hashes), _ROWS_AT_A_TIME):
             rows = slice(start, start + _ROWS_AT_A_TIME)
             bits = self.array[rows].astype(np.float64, copy=False).view(np.uint64)
-            places = nobody if self.owners is None else self.owners.places[rows]
-            hash_rows(bits, seeds, places, hashes[rows])
+            hash_rows(bits, seeds[rows], hashes[rows])
         return hashes

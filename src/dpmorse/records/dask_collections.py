@@ -20,7 +20,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.in_memory import OTHER_INDEX, Table
-from dpmorse.records.owners import Owners, called, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
@@ -127,7 +127,7 @@ def _beside(groups: Any, X: Any) -> Sequence[Any]:
     if isinstance(groups, str) or hasattr(groups, "dask") or np.isnan(lengths).any():
         raise InvalidTypeError(_BESIDE)
     owners = owners_of(groups)
-    owners.check_length(sum(lengths))
+    check_length(owners, sum(lengths))
     ends = np.cumsum(lengths)
     return [owners[end - n : end] for n, end in zip(lengths, ends, strict=True)]
 

@@ -11,7 +11,7 @@ import pyarrow.dataset
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.arrow_ids import owners_in
+from dpmorse.records.arrow_ids import ColumnOwners
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import (
@@ -23,7 +23,6 @@ from dpmorse.records.data_file import (
     problems_told,
     rows_of_a_batch,
 )
-from dpmorse.records.owners import Owners
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
 from dpmorse.records.streams import StreamedRecords
 
@@ -135,8 +134,10 @@ class DataFiles(StreamedRecords):
         for rows in self._rows():
             yield Batch(rows.array, self._owners(rows))
 
-    def _owners(self, rows: Rows) -> Owners | None:
-        return None if self.unit is None else owners_in(rows.others[self.unit].combine_chunks(), self.unit)
+    def _owners(self, rows: Rows) -> ColumnOwners | None:
+        if self.unit is None:
+            return None
+        return ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit)
 
     def _rows(self) -> Iterator[Rows]:
         for table in self.tables:

@@ -1,5 +1,6 @@
 """Sets of ids in their canonical form: 64-bit integers, and text for all else. They are compared exactly."""
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from dpmorse.records._kernels import hash_numbers, hash_texts
 from dpmorse.typing import IntArray
 
 _USUAL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)  # how programs write a 64-bit integer
+_SAME_HASH = (
+    "{name} must not hold two ids with the same 64-bit hash, which is all but impossible by chance. Write "
+    "the ids in another way, such as with a letter in front."
+)
 _LARGEST = (1 << 63) - 1
 _SMALLEST = -(1 << 63)
 
@@ -62,15 +67,14 @@ class Ids:
 
     def merged(self, other: "Ids") -> tuple["Ids", IntArray, IntArray]:
         """Return all ids of both, and the new places of those of each."""
-        both = np.concatenate([self.numbers, other.numbers])
-        numbers, places = np.unique(both, return_inverse=True)
-        texts = list(dict.fromkeys([*self.texts, *other.texts]))
-        ids = Ids(numbers, texts)
-        mine, theirs = np.split(places, [len(self.numbers)])
+        numbers, of_numbers = np.unique(np.concatenate([self.numbers, other.numbers]), return_inverse=True)
+        texts, of_texts = _distinct_texts(self, other)
+        mine, theirs = np.split(of_numbers, [len(self.numbers)])
+        my_texts, their_texts = np.split(of_texts + len(numbers), [len(self.texts)])
         return (
-            ids,
-            np.concatenate([mine, ids._places_of_texts(self.texts)]),
-            np.concatenate([theirs, ids._places_of_texts(other.texts)]),
+            Ids(numbers, texts),
+            np.concatenate([mine, my_texts]),
+            np.concatenate([theirs, their_texts]),
         )
 
     @cached_property
@@ -84,10 +88,7 @@ class Ids:
     def check_distinct_hashes(self, name: str) -> None:
         """Refuse ids of which two have one hash, so that comparing hashes is as good as comparing ids."""
         if len(np.unique(self.hashes)) < len(self):
-            raise InvalidParameterError(
-                f"{name} holds two ids that have the same 64-bit hash, all but impossible by chance. "
-                "Write the ids in another way, such as with a letter in front."
-            )
+            raise InvalidParameterError(_SAME_HASH.format(name=name))
 
     def spell_a_number_twice(self) -> bool:
         """Say whether two of these ids are the same number, such as 7 and "007", or "7.0" and "7"."""
@@ -97,13 +98,16 @@ class Ids:
         whole = [int(value) for value in values if _SMALLEST <= value <= _LARGEST and value == int(value)]
         return len(set(values)) < len(values) or bool(np.isin(np.array(whole, np.int64), self.numbers).any())
 
-    def _places_of_texts(self, texts: Sequence[str]) -> IntArray:
-        places = self._place_of_text
-        return np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
 
-    @cached_property
-    def _place_of_text(self) -> dict[str, int]:
-        return {text: len(self.numbers) + i for i, text in enumerate(self.texts)}
+def _distinct_texts(one: Ids, other: Ids) -> tuple[list[str], IntArray]:
+    """Return the distinct texts of both, and the place of each; those with equal hashes are compared."""
+    hashes = np.concatenate([ids.hashes[len(ids.numbers) :] for ids in (one, other)])
+    _, first, places = np.unique(hashes, return_index=True, return_inverse=True)
+    every = [*one.texts, *other.texts]
+    texts = [every[i] for i in first.tolist()]
+    if not all(map(operator.eq, every, map(texts.__getitem__, places.tolist()))):
+        raise InvalidParameterError(_SAME_HASH.format(name="groups"))
+    return texts, places
 
 
 def _as_utf8(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], IntArray]:

@@ -9,11 +9,12 @@ column and types, never a value or how many there are.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
 
+from dpmorse.engine.seen import HashArray
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.ids import Ids
 from dpmorse.typing import IntArray
@@ -48,14 +49,39 @@ class Owners:
         used, places = np.unique(self.places[rows], return_inverse=True)
         return Owners(self.ids.take(used), places, self.types)
 
+    def row_hashes(self) -> HashArray:
+        """Return the hash of each row's owner."""
+        return self.ids.hashes[self.places]
+
+    def exact(self) -> "Owners":
+        """Return the ids themselves."""
+        return self
+
     def spread(self, rows: IntArray) -> "Owners":
         """Return owners of more rows, each of them that of a row given by its number."""
         return Owners(self.ids, self.places[rows], self.types)
 
-    def check_length(self, n_rows: int) -> None:
-        """Refuse more or fewer owners than rows."""
-        if len(self) != n_rows:
-            raise InvalidParameterError("groups must have one value for each row of X; the lengths differ.")
+
+class RowOwners(Protocol):
+    """Whose record each row of a batch is: hashes, for all passes, and ids, for the first one."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        ...
+
+    def row_hashes(self) -> HashArray:
+        """Return the hash of each row's owner."""
+        ...
+
+    def exact(self) -> Owners:
+        """Return the ids themselves."""
+        ...
+
+
+def check_length(owners: RowOwners, n_rows: int) -> None:
+    """Refuse more or fewer owners than rows."""
+    if len(owners) != n_rows:
+        raise InvalidParameterError("groups must have one value for each row of X; the lengths differ.")
 
 
 def owners_of(groups: Any, name: str = "groups") -> Owners:

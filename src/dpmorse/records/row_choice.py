@@ -137,11 +137,11 @@ class RowChoice:
 
     def _of_rows(self, batch: Batch) -> tuple[IntArray, HashArray]:
         """Return the place of each row's owner, -1 for those with few rows, and its limit."""
+        found = np.full(len(batch), -1)
         if batch.owners is None or not len(self.owners):
-            return np.full(len(batch), -1), np.zeros(len(batch), dtype=np.uint64)
-        found, places = np.empty(len(batch.owners.ids), dtype=np.int64), batch.owners.places
-        find_places(self.owners, *self._buckets, batch.owners.ids.hashes, found)
-        return found[places], self.limits[found][places]
+            return found, np.zeros(len(batch), dtype=np.uint64)
+        find_places(self.owners, *self._buckets, batch.owner_hashes, found)
+        return found, self.limits[found]
 
     @cached_property
     def _buckets(self) -> tuple[IntArray, np.uint64]:
@@ -225,7 +225,7 @@ def survey(batch: Batch, most: int | None) -> Checked[Smallest | None]:
     hashes = batch.hashes()
     smallest = None
     if most is not None and batch.owners is not None:
-        smallest = Smallest.of(batch.owners, hashes, most)
+        smallest = Smallest.of(batch.owners.exact(), hashes, most)
     return Checked(Seen.of(hashes), smallest)
 
 

@@ -17,7 +17,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.in_memory import Table
-from dpmorse.records.owners import Owners, called, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
@@ -177,7 +177,7 @@ class TableStream(StreamedRecords):
             n_read += len(array)
             yield Batch(array, table.owners() if owners is None else owners[n_read - len(array) : n_read])
         if owners is not None:
-            owners.check_length(n_read)
+            check_length(owners, n_read)
 
     def _opened(self, batch: Any) -> Table:
         table = Table(batch)

@@ -14,7 +14,7 @@ from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_no
 from dpmorse.records.batches import Batch
 from dpmorse.records.in_memory import REPLACE
 from dpmorse.records.names import listed
-from dpmorse.records.owners import Owners, called, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
 from dpmorse.records.row_choice import choose_among
 
 _CHUNK_ROWS = 1 << 20
@@ -63,7 +63,7 @@ class TensorRecords:
     def _used(self, most: int) -> Any:
         """Choose rows on the host, a chunk at a time, and take them where they are."""
         owners = owners_of(_on_host(self._groups))
-        owners.check_length(len(self._tensor))
+        check_length(owners, len(self._tensor))
         chosen = choose_among(partial(_batches, self._tensor, owners), most, called(self.unit))
         masks = [chosen.mask_of(batch) for batch in _batches(self._tensor, owners)]
         used = self._tensor[torch.from_numpy(np.concatenate(masks)).to(self._tensor.device)]
