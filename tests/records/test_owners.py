@@ -1,16 +1,19 @@
 """Ids: one form for one person, whatever type holds it; what may be two persons, or one, is refused."""
 
+import tempfile
+from collections import Counter
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpmorse import InvalidParameterError, InvalidTypeError
+from dpmorse import DataFiles, InvalidParameterError, InvalidTypeError
 from dpmorse.records.arrow_ids import ColumnOwners, owners_in
 from dpmorse.records.ids import Ids
 from dpmorse.records.owners import check_spelling, owners_of
@@ -200,6 +203,31 @@ NO_IDS = [
 def test_what_cannot_be_an_id_is_refused(groups, error, message):
     with pytest.raises(error, match=message):
         owners_of(groups)
+
+
+@given(
+    st.lists(st.one_of(st.integers(-9, 9), st.text(max_size=3)), max_size=9),
+    st.integers(0, 9),
+    st.sampled_from([None, float("nan"), pd.NA]),
+)
+def test_one_missing_id_among_many_is_refused_in_every_container(ids, place, missing):
+    ids = [*ids[:place], missing, *ids[place:]]
+    for groups in (ids, np.array(ids, dtype=object), pd.Series(ids, dtype=object)):
+        with pytest.raises(InvalidParameterError, match="every row must belong to somebody"):
+            owners_of(groups)
+
+
+@given(st.lists(st.sampled_from([*"abc", "7", None]), min_size=1, max_size=20).filter(any), st.integers(1, 3))
+def test_rows_of_nobody_are_refused_or_dropped_from_files(ids, most):
+    table = pa.table({"x": np.arange(float(len(ids))), "id": pa.array(ids, pa.string())})
+    with tempfile.TemporaryDirectory() as folder:
+        pa.parquet.write_table(table, f"{folder}/x.parquet")
+        if None in ids:
+            with pytest.raises(InvalidParameterError, match="missing in the column 'id'"):
+                DataFiles(f"{folder}/x.parquet", unit="id").read(None, most)
+        used = list(DataFiles(f"{folder}/x.parquet", unit="id", missing="drop").read(None, most))
+    owners = Counter(ids[int(x)] for x in np.concatenate(used).ravel())
+    assert owners == {one: min(n, most) for one, n in Counter(ids).items() if one is not None}
 
 
 MISSING = [[None, 1], [float("nan"), "a"], [pd.NA, 1], [pd.NaT, 1], np.array([np.nan, 1.0])]

@@ -180,8 +180,7 @@ class TableStream(StreamedRecords):
             check_length(owners, n_read)
 
     def _opened(self, batch: Any) -> Table:
-        table = Table(batch)
-        return table.owned_by(self._groups) if isinstance(self._groups, str) else table
+        return Table(batch, self._groups if isinstance(self._groups, str) else None)
 
     @cached_property
     def _owners_beside(self) -> Owners | None:
