@@ -77,6 +77,16 @@ def test_numbers_of_every_width_and_text_of_every_kind_stay_apart(values):
         assert (found[i] == found[j]) == (spelling[i] == spelling[j])
 
 
+@pytest.mark.parametrize("n_distinct", [1, 2047, 2048, 2049, 9000, 60_000])
+def test_many_ids_are_numbered_exactly(n_distinct, rng):
+    """Also where there are more than the first table has room for, and where ids differ in few bits."""
+    for step in (1, 2**32, -(2**40)):
+        values = step * rng.integers(0, n_distinct, size=70_000)
+        owners = owners_of(values)
+        assert np.array_equal(owners.ids.numbers[owners.places], values)
+        assert len(owners.ids) == len(np.unique(values))
+
+
 def test_huge_unsigned_and_negative_ids_in_one_list():
     """NumPy makes doubles of such a list, in which neighbours are one."""
     values = [2**64 - 1, 2**64 - 2, -1, 2**63, 2**63 - 1]

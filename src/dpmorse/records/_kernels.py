@@ -132,3 +132,41 @@ def find_places(table: Any, starts: Any, shift: Any, hashes: Any, places: Any) -
         for j in range(starts[bucket], starts[bucket + np.uint64(1)]):
             if table[j] == hashes[i]:
                 places[i] = j
+
+
+@compiled
+def number_words(words: Any, places: Any) -> Any:
+    """Number equal words alike, in the order in which they come; return where each comes first."""
+    table, firsts, n_distinct = np.full(1 << 12, -1), np.empty(1 << 11, dtype=np.int64), 0
+    for i in range(len(words)):
+        at = _entry(words, firsts, table, words[i])
+        if table[at] < 0:
+            if n_distinct == len(firsts):
+                table, firsts = _larger(words, firsts)
+                at = _entry(words, firsts, table, words[i])
+            table[at] = n_distinct
+            firsts[n_distinct] = i
+            n_distinct += 1
+        places[i] = table[at]
+    return firsts[:n_distinct].copy()
+
+
+@compiled
+def _entry(words: Any, firsts: Any, table: Any, word: Any) -> Any:
+    """Return where a word is in the table, which is never full, or a free entry (-1) for it."""
+    mask = np.uint64(len(table) - 1)
+    at = _mixed(word) & mask
+    while table[at] >= 0 and words[firsts[table[at]]] != word:
+        at = (at + np.uint64(1)) & mask
+    return at
+
+
+@compiled
+def _larger(words: Any, firsts: Any) -> Any:
+    """Return a table four times as large with the same words, and room for as many more."""
+    n = len(firsts)
+    table, more = np.full(8 * n, -1), np.empty(4 * n, dtype=np.int64)
+    more[:n] = firsts
+    for k in range(n):
+        table[_entry(words, more, table, words[firsts[k]])] = k
+    return table, more

@@ -36,8 +36,8 @@ def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
     Raises
     ------
     InvalidParameterError
-        If a name is a number, a date or a time. Names that count the columns, and three or more whole numbers
-        one after the other, such as years, are no record.
+        If a name is a number, a date or a time. Names that count the first columns, and three or more whole
+        numbers one after the other, such as years, are no record.
     """
     if look_like_data([str(name) for name in names]):
         raise InvalidParameterError(
@@ -49,18 +49,27 @@ def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
 def look_like_data(names: Sequence[str]) -> bool:
     """Say whether there are values among names."""
     values = [name for name in names if looks_like_a_value(name)]
-    return bool(values) and not (_count_columns(names) or _are_a_run(values))
+    return bool(values) and not (_count_columns(names[: len(values)]) or _are_a_run(values))
 
 
 def looks_like_a_value(name: str) -> bool:
-    """Say whether a name is a number, a date or a time; ranges such as 0-17 and 65+ are none."""
-    text = "".join(name.split())
-    return _is_float(name) or (len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text) is not None)
+    """Say whether a name is a number, a date or a time; ranges such as 0-17 and 65+ are none.
+
+    So are several of them with another separator between than that of the file.
+    """
+    pieces = [piece for piece in re.split(r"[;|\t]", name) if piece.strip()]
+    return bool(pieces) and all(map(_is_value, pieces))
+
+
+def _is_value(piece: str) -> bool:
+    text = "".join(piece.split())
+    return _is_float(piece) or (len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text) is not None)
 
 
 def _count_columns(names: Sequence[str]) -> bool:
-    """Say whether the names are 0, 1, 2, ... or 1, 2, 3, ..."""
-    return any(list(names) == [str(i + first) for i in range(len(names))] for first in (0, 1))
+    """Say whether the names are 0, 1, 2, ... or 1, 2, 3, ...; a single 1 may be a value."""
+    counted = [str(i) for i in range(len(names) + 1)]
+    return list(names) == counted[:-1] or (len(names) > 1 and list(names) == counted[1:])
 
 
 def _are_a_run(values: Sequence[str]) -> bool:

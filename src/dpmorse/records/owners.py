@@ -16,6 +16,7 @@ import numpy as np
 
 from dpmorse.engine.seen import HashArray
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records._kernels import number_words
 from dpmorse.records.ids import Ids
 from dpmorse.typing import IntArray
 
@@ -159,11 +160,13 @@ def _of_array(values: Any, name: str) -> Owners:
 
 def _of_integers(values: Any, stored: str | None = None) -> Owners:
     types = frozenset({stored or values.dtype.name})
-    distinct, places = np.unique(values, return_inverse=True)
-    if distinct.dtype == np.uint64 and len(distinct) and distinct[-1] >> np.uint64(63):
+    words = np.ascontiguousarray(values, dtype=np.uint64 if values.dtype == np.uint64 else np.int64)
+    places = np.empty(len(words), dtype=np.int64)
+    distinct = words[number_words(words.view(np.uint64), places)]
+    if distinct.dtype == np.uint64 and (distinct >> np.uint64(63)).any():
         ids, at = Ids.of(distinct.tolist())
         return Owners(ids, at[places], types)
-    return Owners(Ids(distinct.astype(np.int64)), places.astype(np.int64, copy=False), types)
+    return Owners(Ids(distinct.astype(np.int64)), places, types)
 
 
 def _whole(values: Any, name: str) -> IntArray:

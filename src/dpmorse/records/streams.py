@@ -50,11 +50,8 @@ class Stream:
         return self.chosen.n_used
 
     def __iter__(self) -> Iterator[FloatArray]:
-        return read_ahead(self._pass()) if self.ahead else self._pass()
-
-    def _pass(self) -> Iterator[FloatArray]:
         seen = Seen()
-        for batch in self.start():
+        for batch in read_ahead(self.start()) if self.ahead else self.start():
             rows = self.chosen.rows_of(batch)
             seen += rows.seen
             yield rows.value
@@ -62,12 +59,12 @@ class Stream:
         yield from self.chosen.others()
 
 
-def read_ahead(arrays: Iterator[FloatArray]) -> Iterator[FloatArray]:
+def read_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
     """Read the next batch, in a thread, while one is worked on."""
     with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, arrays, None)
+        coming = reader.submit(next, batches, None)
         while (batch := coming.result()) is not None:
-            coming = reader.submit(next, arrays, None)
+            coming = reader.submit(next, batches, None)
             yield batch
 
 

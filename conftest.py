@@ -4,11 +4,11 @@ from importlib.util import find_spec
 
 _NEEDS = {
     "torch": [
-        "dpmorse/engine/_fused_pass.py",
-        "dpmorse/engine/_tensor_passes.py",
-        "dpmorse/records/tensors.py",
+        "src/dpmorse/engine/_fused_pass.py",
+        "src/dpmorse/engine/_tensor_passes.py",
+        "src/dpmorse/records/tensors.py",
     ],
-    "triton": ["dpmorse/engine/_fused_pass.py", "dpmorse/engine/_triton_*.py"],
+    "triton": ["src/dpmorse/engine/_fused_pass.py", "src/dpmorse/engine/_triton_*.py"],
 }
 
 collect_ignore_glob = [
