@@ -33,12 +33,12 @@ OF_PERSONS = (
     ),
     Mutant(
         "a number and its text are two persons",
-        (Change("dpmorse.records.ids:canonical", "return int(value) if _USUAL", "return value if _USUAL"),),
+        (Change("dpmorse.records.ids:canonical", "return int(text) if _USUAL", "return text if _USUAL"),),
         ("tests/records/test_owners.py", _ATTACKS),
     ),
     Mutant(
         "doubles beyond 2^53 are ids",
-        (Change("dpmorse.records.owners:_whole", "52) + 1)", "52) + 2)"),),
+        (Change("dpmorse.records.id_values:_whole", "52) + 1)", "52) + 2)"),),
         ("tests/records/test_owners.py",),
     ),
     Mutant(
@@ -48,7 +48,7 @@ OF_PERSONS = (
     ),
     Mutant(
         "unequal indices are taken",
-        (Change("dpmorse.records.in_memory:_check_index", "not ours.equals(theirs)", "False"),),
+        (Change("dpmorse.records.in_memory:Table.check_index_of", "not ours.equals(theirs[rows])", "False"),),
         (_ATTACKS,),
     ),
     Mutant(

@@ -76,7 +76,7 @@ def reservations():
     statistic, ledger = GroupCounts(1), Ledger(Budget(1.0))
     small, large = (statistic.plan("count", cost, ADD_REMOVE) for cost in (0.001, 0.0013))
     try:
-        with Mechanism.reserve([ledger], [small.event], seeded(4)) as mechanism:
+        with Mechanism.reserve([ledger], [small.event], seeded(4), ledger.budget) as mechanism:
             mechanism.release(np.zeros(1, dtype=np.int64), large)
     except BudgetExceededError:
         return True

@@ -273,7 +273,7 @@ def test_events_with_laplace_noise_draw_laplace_noise_and_are_written_first():
     ledger = Ledger(Budget(1.0, 0))
     recorder = RecordingSampler(ledger)
     planned = PlannedRelease(np.array([4, 5, 6]), event(0.5))
-    with Mechanism.reserve([ledger], [planned.event], recorder) as mechanism:
+    with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
         assert mechanism.release(np.array([10, 20, 30]), planned).tolist() == [10, 21, 32]
     assert recorder.calls == [("laplace", [4, 5, 6], 1)]
 
@@ -282,7 +282,7 @@ def test_events_with_gaussian_noise_draw_gaussian_noise():
     ledger = Ledger(Budget(1.0))
     recorder = RecordingSampler(ledger)
     planned = PlannedRelease(np.array([4, 5, 6]), event(0.001, Noise.GAUSSIAN))
-    with Mechanism.reserve([ledger], [planned.event], recorder) as mechanism:
+    with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
         mechanism.release(np.zeros(3, dtype=np.int64), planned)
     assert recorder.calls == [("gaussian", [4, 5, 6], 1)]
 
@@ -290,7 +290,7 @@ def test_events_with_gaussian_noise_draw_gaussian_noise():
 def test_a_choice_is_written_first_and_sees_penalties_above_the_smallest():
     ledger = Ledger(Budget(1.0, 0))
     recorder, planned, penalties = RecordingSampler(ledger), choice(0.5), np.array([30, 10, 20])
-    with Mechanism.reserve([ledger], [planned.event], recorder) as mechanism:
+    with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
         assert mechanism.choose(penalties, planned) == 1
     assert recorder.calls == [("choose", [20, 0, 10], Fraction(1, 14), 1)]
     assert ledger.events == (planned.event,)
@@ -312,7 +312,7 @@ def test_penalties_that_are_not_64_bit_integers_are_refused_before_anything_is_s
     ledger = Ledger(Budget(1.0, 0))
     recorder, planned = RecordingSampler(ledger), choice(0.5)
     with (
-        Mechanism.reserve([ledger], [planned.event], recorder) as mechanism,
+        Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism,
         pytest.raises(ValueError, match="integer penalties"),
     ):
         mechanism.choose(penalties, planned)
@@ -325,7 +325,7 @@ def test_a_choice_needs_the_event_of_a_choice(noise):
     ledger = Ledger(Budget(1.0))
     recorder, planned = RecordingSampler(ledger), PlannedChoice(Fraction(1), event(0.001, noise))
     with (
-        Mechanism.reserve([ledger], [planned.event], recorder) as mechanism,
+        Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism,
         pytest.raises(ValueError, match="event of a choice"),
     ):
         mechanism.choose(np.array([0, 1]), planned)
@@ -338,7 +338,7 @@ def test_a_choice_that_was_not_reserved_draws_nothing(budget):
     ledger = Ledger(budget)
     recorder = RecordingSampler(ledger)
     with (
-        Mechanism.reserve([ledger], [choice(0.1).event], recorder) as mechanism,
+        Mechanism.reserve([ledger], [choice(0.1).event], recorder, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
         mechanism.choose(np.array([0, 1]), choice(0.101))
@@ -353,7 +353,7 @@ def test_what_was_reserved_for_laplace_noise_does_not_pay_for_gaussian_noise(bud
     recorder = RecordingSampler(ledger)
     planned = PlannedRelease(np.full(3, 2**28), event(1e-6, Noise.GAUSSIAN))
     with (
-        Mechanism.reserve([ledger], [event(0.5)], recorder) as mechanism,
+        Mechanism.reserve([ledger], [event(0.5)], recorder, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
         mechanism.release(np.zeros(3, dtype=np.int64), planned)

@@ -40,7 +40,7 @@ def test_one_draw_per_release_and_the_event_is_written_first():
     ledger = Ledger(Budget(1.0))
     sampler = RecordingSampler(ledger)
     exact = np.array([10, 20, 30], dtype=np.int64)
-    with Mechanism.reserve([ledger], [planned().event], sampler) as mechanism:
+    with Mechanism.reserve([ledger], [planned().event], sampler, ledger.budget) as mechanism:
         assert mechanism.release(exact, planned()).tolist() == [10, 21, 32]
     assert len(sampler.calls) == 1
     assert sampler.events_seen == [1]
@@ -50,7 +50,7 @@ def test_one_draw_per_release_and_the_event_is_written_first():
 def test_a_refused_release_draws_nothing():
     ledger, sampler = Ledger(Budget(1.0)), RecordingSampler()
     with (
-        Mechanism.reserve([ledger], [planned().event], sampler) as mechanism,
+        Mechanism.reserve([ledger], [planned().event], sampler, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
         mechanism.release(np.zeros(3, dtype=np.int64), planned(rho=1.0))
@@ -62,7 +62,7 @@ def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
     own, shared = Ledger(Budget(1.0)), Ledger(Budget(0.01))
     with (
         pytest.raises(BudgetExceededError, match=r"over the budget of 0\.01"),
-        Mechanism.reserve([own, shared], [planned().event], RecordingSampler()),
+        Mechanism.reserve([own, shared], [planned().event], RecordingSampler(), own.budget),
     ):
         pass
     with own.reserve([planned(rho=0.02).event]):
@@ -71,7 +71,9 @@ def test_a_shared_ledger_refuses_what_the_own_ledger_would_pay():
 
 def test_integers_of_any_size_are_released_exactly():
     exact = np.array([2**70, -(2**70), 5], dtype=object)
-    with Mechanism.reserve([Ledger(Budget(1.0))], [planned().event], RecordingSampler()) as mechanism:
+    with Mechanism.reserve(
+        [Ledger(Budget(1.0))], [planned().event], RecordingSampler(), Budget(1.0)
+    ) as mechanism:
         assert mechanism.release(exact, planned()).tolist() == [2**70, 1 - 2**70, 7]
 
 

@@ -1,9 +1,14 @@
 """Ids: one form for one person, whatever type holds it; what may be two persons, or one, is refused."""
 
+import array
+import enum
+import sys
 import tempfile
 from collections import Counter
 from decimal import Decimal
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,8 +20,9 @@ from hypothesis import strategies as st
 
 from dpmorse import DataFiles, InvalidParameterError, InvalidTypeError
 from dpmorse.records.arrow_ids import ColumnOwners, owners_in
+from dpmorse.records.id_values import owners_of
 from dpmorse.records.ids import Ids
-from dpmorse.records.owners import check_spelling, owners_of
+from dpmorse.records.owners import check_spelling, unit_of
 
 
 def names(owners):
@@ -187,7 +193,60 @@ def test_ids_that_may_not_be_one_person_are_taken(values):
     assert len(owners.ids) == len(values)
 
 
+class Ward(str, enum.Enum):  # noqa: UP042 - str() of a member is its name, unlike that of a StrEnum
+    A = "a"
+
+
+def test_text_is_what_it_says_whatever_class_it_has():
+    assert names(owners_of([Ward.A, "a"])) == names(owners_of(["a", Ward.A])) == ["a", "a"]
+    assert names(owners_of([Ward.A])) == ["a"]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_bytes_in_both_orders_are_the_same_numbers(order):
+    assert names(owners_of(np.array([2**64 - 1, 1], dtype=f"{order}u8"))) == [str(2**64 - 1), 1]
+    assert names(owners_of(np.array([-5, 1], dtype=f"{order}i4"))) == [-5, 1]
+    assert names(owners_of(np.array([7.0], dtype=f"{order}f8"))) == [7]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[2**53, float(2**53 + 1)], [16777216, np.float32(16777217)], [16777216.0, np.float32(16777217)]],
+)
+def test_whether_a_number_is_exact_does_not_depend_on_the_order(values):
+    for groups in (values, values[::-1]):
+        with pytest.raises(InvalidParameterError, match="cannot be told apart exactly"):
+            owners_of(groups)
+
+
+def test_hexadecimal_ids_are_no_zeros():
+    owners = owners_of(["0e123456", "0e654321", "0"])
+    check_spelling(owners.ids, owners.types, "groups")
+    assert len(owners.ids) == 3
+
+
+def test_other_holders_of_ids():
+    assert (
+        names(owners_of(array.array("l", [7, 1]))) == names(owners_of(memoryview(np.array([7, 1])))) == [7, 1]
+    )
+    assert names(owners_of(pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])))) == ["a", "b"]
+    assert names(owners_of(pl.Series([2**100, 7], dtype=pl.Int128))) == [str(2**100), 7]
+    assert names(owners_of(pa.chunked_array([pa.array([7, 8]).cast(pa.decimal256(50, 0))]))) == [7, 8]
+    if hasattr(np.dtypes, "StringDType"):
+        assert names(owners_of(np.array(["7", "a"], dtype=np.dtypes.StringDType()))) == [7, "a"]
+
+
 NO_IDS = [
+    ({0: "a"}, InvalidTypeError, "a sequence"),
+    ({"a", "b"}, InvalidTypeError, "a sequence"),
+    (np.ma.array([1, 2], mask=[True, False]), InvalidTypeError, "masked array"),
+    (array.array("f", [2.0**24]), InvalidParameterError, "float32"),
+    (pd.Series([1.0, 2.0]).astype("category"), InvalidParameterError, "floating-point"),
+    ([10**41], InvalidParameterError, "decimal"),
+    ([10**5000], InvalidParameterError, "decimal"),
+    ([Decimal("sNaN")], InvalidParameterError, "every row must belong"),
+    ([np.timedelta64(1, "m")], InvalidTypeError, "timedelta64"),
+    (pa.chunked_array([pa.array([b"\xff\x00"]).view(pa.string())]), InvalidTypeError, "UTF-8"),
     (np.array([1.5, 2.0]), InvalidParameterError, "float64"),
     (np.array([2.0**53, 1.0]), InvalidParameterError, "float64"),
     (np.array([2.0**24, 1.0], dtype=np.float32), InvalidParameterError, "float32"),
@@ -238,6 +297,45 @@ def test_rows_of_nobody_are_refused_or_dropped_from_files(ids, most):
         used = list(DataFiles(f"{folder}/x.parquet", unit="id", missing="drop").read(None, most))
     owners = Counter(ids[int(x)] for x in np.concatenate(used).ravel())
     assert owners == {one: min(n, most) for one, n in Counter(ids).items() if one is not None}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [pa.array([[1]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([True])],
+    ids=lambda column: str(column.type),
+)
+def test_columns_that_cannot_be_ids_are_refused(column):
+    with pytest.raises(InvalidTypeError, match="the column 'id' must hold text or whole numbers"):
+        ColumnOwners(column, "id").exact()
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        np.arange(3),
+        [1, 2],
+        memoryview(b"ab"),
+        pd.Index([1], name="i"),
+        None,
+        7,
+        sys.stdin,
+        "  ",
+    ],
+)
+def test_only_columns_and_series_name_the_unit(groups):
+    assert unit_of(groups) is None
+
+
+def test_the_unit_is_named_by_the_caller_and_never_by_the_values():
+    assert (
+        unit_of("patient")
+        == unit_of(pd.Series([1], name="patient"))
+        == unit_of(pl.Series("patient", [1]))
+        == "patient"
+    )
+    frame = dd.from_pandas(pd.DataFrame({"patient": [1, 2]}), npartitions=1)
+    assert unit_of(frame["patient"]) == "patient"
+    assert unit_of(da.from_array(np.arange(5))) is None, "the name of a Dask array is a hash of its values"
 
 
 MISSING = [[None, 1], [float("nan"), "a"], [pd.NA, 1], [pd.NaT, 1], np.array([np.nan, 1.0])]

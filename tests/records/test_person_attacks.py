@@ -10,8 +10,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from sklearn.base import BaseEstimator
 
-from dpmorse import Budget, DPMoGHard, DPMorse, InvalidParameterError, InvalidTypeError, Ledger
+from dpmorse import (
+    Budget,
+    DPMoGHard,
+    DPMorse,
+    InvalidParameterError,
+    InvalidTypeError,
+    Ledger,
+    MorseClustering,
+    PrivacyLeakWarning,
+)
 from dpmorse.privacy import Mechanism, Neighboring
 
 dd = pytest.importorskip("dask.dataframe")
@@ -189,3 +199,55 @@ def test_the_unit_is_named_after_the_column(visits):
         assert fitted(X, groups, ledger=ledger).privacy_.budget.unit == "g"
     with pytest.raises(InvalidParameterError, match="unit"):
         fitted(visits[["x"]], visits["g"].to_numpy(), ledger=ledger)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("width", [1, 3, 5])
+@pytest.mark.parametrize("persons", [False, True])
+def test_partitions_that_are_not_what_they_say(width, persons, rng):
+    """Compiled passes rely on the number of columns: what is beside a record in memory is nobody's to read."""
+    da, delayed = pytest.importorskip("dask.array"), pytest.importorskip("dask").delayed
+    blocks = [delayed(rng.uniform(-1, 1, size=(50, w))) for w in (2, width)]
+    X = da.concatenate([da.from_delayed(block, (50, 2), dtype=float) for block in blocks])
+    ledger = Ledger(Budget(99.0, 1e-6, *((Neighboring.ADD_REMOVE_GROUP, 1) if persons else ())))
+    limit = {"max_rows_per_group": 1} if persons else {}
+    model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), ledger=ledger, **limit)
+    with pytest.raises(InvalidParameterError, match="X has partitions with other columns than it says"):
+        model.fit(X, groups=list(range(100)) if persons else None)
+    assert ledger.events == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_may_have_any_name(visits, assert_cap_holds):
+    frame = dd.from_pandas(visits.rename(columns={"x": "owner"}), npartitions=3)
+    assert_cap_holds(frame[["owner"]], frame["g"])
+
+
+def test_batches_and_ids_with_other_indices(visits):
+    batches = Reordering(visits, ["x"])
+    with pytest.raises(InvalidParameterError, match="X and groups must have the same index"):
+        fitted(batches, visits["g"])
+
+
+def test_groups_without_a_name_are_warned_of_on_a_shared_ledger(visits):
+    ledger = Ledger(Budget(99.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 1))
+    ids = visits["g"].to_numpy()
+    fitted(visits[["x"]], ids, ledger=ledger)
+    with pytest.warns(PrivacyLeakWarning, match="groups have no name"):
+        fitted(visits[["x"]], ids // 10, ledger=ledger)
+
+
+@pytest.mark.parametrize("assign", ["component", "basin"])
+def test_a_base_of_another_library_labels_a_frame_without_its_column_of_ids(visits, assign):
+    class Foreign(BaseEstimator):
+        def fit(self, X, y=None, groups=None):
+            inner = fitted(X, groups, random_state=0)
+            self.mixture_, self.privacy_, self.n_features_in_ = inner.mixture_, inner.privacy_, 1
+            return self
+
+        def predict(self, X):
+            assert list(X.columns) == ["x"]
+            return np.zeros(len(X), dtype=int)
+
+    labels = MorseClustering(Foreign(), 1, assign=assign).fit_predict(visits, groups="g")
+    assert labels.shape == (len(visits),)

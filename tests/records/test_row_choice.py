@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpmorse import InvalidParameterError
 from dpmorse.records import row_choice
 from dpmorse.records.batches import Batch
-from dpmorse.records.owners import owners_of
+from dpmorse.records.id_values import owners_of
 from dpmorse.records.row_choice import choose_among, used_rows
 
 ROWS = st.lists(

@@ -108,7 +108,7 @@ def watched_fit(
     plan = base._plan(X.shape[1])  # noqa: SLF001 - the very steps of fit
     ledger = Ledger(plan.settings.budget)
     with (
-        WatchedMechanism.reserve([ledger], reserved_events(plan), sampler) as mechanism,
+        WatchedMechanism.reserve([ledger], reserved_events(plan), sampler, ledger.budget) as mechanism,
         threadpool_limits(limits=1),
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]

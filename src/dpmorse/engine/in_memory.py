@@ -50,6 +50,7 @@ class InMemoryEngine:
 
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         """Add up the statistic; see ``Engine.reduce``."""
+        _check_width(records, statistic.domain.n_features)
         return add_up(
             self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic)
         )
@@ -65,6 +66,7 @@ class InMemoryEngine:
         """Count records in bins; see ``Engine.count``."""
         if isinstance(statistic, MagnitudeHistograms):
             return self._count_magnitudes(records, statistic)
+        _check_width(records, statistic.domain.n_features)
         grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
 
@@ -76,6 +78,7 @@ class InMemoryEngine:
         return counts
 
     def _count_magnitudes(self, records: FloatArray, statistic: MagnitudeHistograms) -> IntArray:
+        _check_width(records, statistic.n_features)
         n_bins = statistic.n_bins
 
         def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
@@ -90,6 +93,7 @@ class InMemoryEngine:
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Tally:
         """Count codes; see ``Engine.tally``."""
+        _check_width(records, codes.domain.n_features)
 
         def chunk_pass(X: FloatArray, start: int, stop: int, found: list[Tally]) -> None:
             chunk = codes.codes(codes.domain.quantise(X[start:stop]))
@@ -138,6 +142,12 @@ class InMemoryEngine:
         with ThreadPoolExecutor(n_threads) as threads:
             others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
             return [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
+
+
+def _check_width(records: FloatArray, n_features: int) -> None:
+    """Refuse records of another width: compiled code does not notice, and reads what is beside them."""
+    if records.ndim != 2 or records.shape[1] != n_features:
+        raise ValueError("records do not have the columns of the statistic")
 
 
 def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:

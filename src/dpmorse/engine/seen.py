@@ -24,7 +24,8 @@ class Seen:
     """How many records a pass has gone through, and the sum of their hashes modulo 2^64.
 
     The sum does not depend on order, chunks or partitions. Passes over other records, or over the same
-    ones with other owners, agree in both numbers with a chance of about 2^-64.
+    ones with other owners, agree in both numbers by chance once in about 2^64; the hash is no secret, and a
+    source that is made to deceive could deceive it.
     """
 
     n_rows: int = 0

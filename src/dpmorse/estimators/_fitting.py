@@ -103,6 +103,7 @@ class PrivateFit(PrivateMixtureEstimator):
         budget, reserved = _budget_of_unit(settings.budget, records), reserved_events(plan)
         own_ledger, sampler = Ledger(budget), randomness.sampler
         ledgers = [own_ledger, *self._shared_ledgers()]
+        _warn_of_units_without_names(self._shared_ledgers(), budget)
         # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
         # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         with (
@@ -229,6 +230,19 @@ def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
     if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
         warnings.warn(
             f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_units_without_names(ledgers: list[Ledger], budget: Budget) -> None:
+    """Warn where nobody can tell if fits that share a ledger protect the same groups."""
+    if budget.max_rows_per_group is None or budget.unit is not None:
+        return
+    if any(ledger.events and ledger.budget.unit is None for ledger in ledgers):
+        warnings.warn(
+            "groups have no name, so that nothing tells if they are those that the ledger was used for. "
+            "Give them as a named column or Series, and name the ledger's unit: Budget(..., unit='patient').",
             PrivacyLeakWarning,
             stacklevel=3,
         )

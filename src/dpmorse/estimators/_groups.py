@@ -23,4 +23,7 @@ def check_owners(records: Records, budget: Budget) -> None:
 
 def to_label(X: Any, groups: Any) -> Any:
     """Return what a model that was fitted on X with these groups can label: X without its column of ids."""
-    return open_records(X, groups) if isinstance(groups, str) else X
+    if not isinstance(groups, str):
+        return X
+    records = open_records(X, groups)
+    return getattr(records, "unowned", records)  # a table as it was given: bases of others take it too

@@ -63,7 +63,7 @@ class Mechanism:
         ledgers: Sequence[Ledger],
         events: Sequence[ReleaseEvent],
         sampler: NoiseSampler,
-        budget: Budget | None = None,
+        budget: Budget,
     ) -> Iterator["Mechanism"]:
         """Reserve a cost on every ledger; one that a ledger cannot pay is refused.
 

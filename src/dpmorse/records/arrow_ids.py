@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from dpmorse.engine.seen import HashArray
 from dpmorse.records._kernels import hash_numbers, hash_texts
+from dpmorse.records.id_values import not_ids, owners_of
 from dpmorse.records.ids import EncodedTexts, Ids
-from dpmorse.records.owners import Owners, called, owners_of
+from dpmorse.records.owners import Owners, called
 from dpmorse.typing import IntArray
 
 _USUAL = "^(0|-?[1-9][0-9]{0,17})$"  # 18 digits are less than 2^63
@@ -28,6 +29,11 @@ class ColumnOwners:
 
     def __len__(self) -> int:
         return len(self.column)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the ids."""
+        return int(self.column.nbytes)
 
     def row_hashes(self) -> HashArray:
         """Return the hash of each row's owner."""
@@ -69,7 +75,10 @@ def owners_in(column: Any, name: str) -> Owners:
     """Read the ids of a column without missing values; each distinct one is looked at once."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    encoded = column.dictionary_encode()
+    try:
+        encoded = column.dictionary_encode()
+    except pa.ArrowNotImplementedError:  # lists, structures and the like
+        raise not_ids(called(name), str(column.type).partition("<")[0]) from None
     distinct, places = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
     if _is_text(distinct.type) and not pc.any(pc.match_substring_regex(distinct, _LONGER)).as_py():
         return _of_texts(distinct, places)

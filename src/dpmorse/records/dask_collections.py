@@ -5,6 +5,7 @@ must be part of its partition: a column of the frame, or a collection with the s
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +20,12 @@ from dpmorse.engine.seen import Checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import OTHER_INDEX, Table
-from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
-_UNIT = "__owner__"
 _BESIDE = (
     "groups must be the name of a column of X, or a Dask collection with the partitions of X: a partition is "
     "computed anew in every pass, and whose record a row is must come with it."
@@ -57,11 +58,12 @@ class DaskRecords:
         X, groups = self._collection, self._groups
         if isinstance(X, dask.array.Array):
             owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
-            return [dask.delayed(_batch)(*pair) for pair in zip(self._parts, owners, strict=True)]
+            pairs = zip(self._parts, owners, strict=True)
+            return [dask.delayed(_batch)(part, self.columns, owner) for part, owner in pairs]
         if groups is None:
-            return [dask.delayed(_batch)(part, None) for part in self._parts]
-        joined, column = (X, groups) if isinstance(groups, str) else (_joined(X, groups), _UNIT)
-        return [dask.delayed(_owned_batch)(part, column) for part in joined.to_delayed()]
+            return [dask.delayed(_batch)(part, self.columns) for part in self._parts]
+        joined, column = (X, groups) if isinstance(groups, str) else _joined(X, groups)
+        return [dask.delayed(_owned_batch)(part, self.columns, column) for part in joined.to_delayed()]
 
     @property
     def owned(self) -> bool:
@@ -81,7 +83,7 @@ class DaskRecords:
         found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
         refuse_none(found.seen.n_rows, estimator)
         chosen = choose(found, self._look_again, called(self.unit))
-        shared = dask.delayed(Chosen(chosen.seen, chosen.n_used, chosen.choice))
+        shared = dask.delayed(replace(chosen, at_limit=None))  # those are added up here
         used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
         return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
 
@@ -96,7 +98,7 @@ class DaskRecords:
         tail, kind = example.shape[1:], example.dtype
         blocks = [
             dask.array.from_delayed(
-                dask.delayed(_applied)(function, part, tail, kind), (n, *tail), dtype=kind
+                dask.delayed(_applied)(function, part, self.columns, tail, kind), (n, *tail), dtype=kind
             )
             for n, part in zip(self._lengths, self._parts, strict=True)
         ]
@@ -144,40 +146,46 @@ def _in_chunks(groups: Any, X: Any) -> Sequence[Any]:
     return list(blocks)
 
 
-def _joined(X: Any, groups: Any) -> Any:
-    """Return a frame with the owners in one more column."""
+def _joined(X: Any, groups: Any) -> tuple[Any, str]:
+    """Return a frame with the owners in one more column, and its name."""
     if not isinstance(groups, dask.dataframe.Series):
         raise InvalidTypeError(_BESIDE)
     if groups.npartitions != X.npartitions:
         raise InvalidParameterError(_BESIDE)
-    meta = X._meta.assign(**{_UNIT: groups._meta})  # noqa: SLF001 - empty, documented for extensions
-    return dask.dataframe.map_partitions(_with_owners, X, groups, meta=meta, align_dataframes=False)
+    column = "owner"
+    while column in X.columns:
+        column += "_"
+    meta = X._meta.assign(**{column: groups._meta})  # noqa: SLF001 - empty, documented for extensions
+    return dask.dataframe.map_partitions(_with_owners, X, groups, column, meta=meta), column
 
 
-def _with_owners(part: Any, groups: Any) -> Any:
+def _with_owners(part: Any, groups: Any, column: str) -> Any:
     if not part.index.equals(groups.index):
         raise InvalidParameterError(OTHER_INDEX)
-    return part.assign(**{_UNIT: groups})
+    return part.assign(**{column: groups})
 
 
-def _batch(part: Any, groups: Any) -> Batch:
+def _batch(part: Any, columns: Columns, groups: Any = None) -> Batch:
     owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
-    return Batch(_numbers(part), owners)
+    return Batch(_numbers(Table(part), columns), owners)
 
 
-def _owned_batch(part: Any, column: str) -> Batch:
+def _owned_batch(part: Any, columns: Columns, column: str) -> Batch:
     table = Table(part, column)
-    return Batch(table.numbers(least=0), table.owners())
+    return Batch(_numbers(table, columns), table.owners())
+
+
+def _numbers(table: Table, columns: Columns) -> FloatArray:
+    """Refuse a partition that is not what the collection says of itself: compiled passes rely on it."""
+    if not table.columns.same_as(columns):
+        raise InvalidParameterError("X has partitions with other columns than it says.")
+    return table.numbers(least=0)
 
 
 def _rows_of(chosen: Chosen, batch: Batch) -> Checked[FloatArray]:
     return chosen.rows_of(batch)
 
 
-def _numbers(part: Any) -> FloatArray:
-    return Table(part).numbers(least=0)
-
-
-def _applied(function: Function, part: Any, tail: tuple[int, ...], kind: Any) -> Any:
-    array = _numbers(part)
+def _applied(function: Function, part: Any, columns: Columns, tail: tuple[int, ...], kind: Any) -> Any:
+    array = _numbers(Table(part), columns)
     return function(array) if len(array) else np.empty((0, *tail), kind)

@@ -148,7 +148,7 @@ class DataFile:
             total = max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(rows_of_a_batch(len(columns)), columns=columns):
                 done += len(batch)
-                yield batch.select(columns), done / total
+                yield intact(batch.select(columns)) if others else batch.select(columns), done / total
 
     def _feather_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns = [*numbers, *others]

@@ -27,7 +27,8 @@ _SMALLEST = -(1 << 63)
 def canonical(value: int | str) -> int | str:
     """Return one form for one id: a 64-bit integer where that is what the value is, or spells; text else."""
     if isinstance(value, str):
-        return int(value) if _USUAL.fullmatch(value) and _SMALLEST <= int(value) <= _LARGEST else str(value)
+        text = str.__str__(value)  # that of an enumeration would be its name
+        return int(text) if _USUAL.fullmatch(text) and _SMALLEST <= int(text) <= _LARGEST else text
     return int(value) if _SMALLEST <= value <= _LARGEST else str(int(value))
 
 
@@ -128,4 +129,6 @@ def _number_spelled(text: str) -> Decimal | None:
         value = Decimal(text.strip())
     except InvalidOperation:
         return None
+    if not value and "e" in text.lower():
+        return None  # 0e12 is nobody's way to write 0: such ids are written in hexadecimal digits
     return value if value.is_finite() else None

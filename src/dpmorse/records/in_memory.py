@@ -15,9 +15,10 @@ from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_no_columns
 from dpmorse.records.batches import Batch
+from dpmorse.records.id_values import owners_of
 from dpmorse.records.memory import without_sizes
 from dpmorse.records.names import listed, shown
-from dpmorse.records.owners import Owners, called, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, unit_of
 from dpmorse.records.row_choice import used_rows
 from dpmorse.typing import FloatArray
 
@@ -43,7 +44,7 @@ class Table:
 
     def __init__(self, X: Any, groups: Any = None) -> None:
         self._whole, self._groups = open_table(X), groups
-        _check_index(self._whole, groups)
+        self.check_index_of(groups, slice(None))
         self._table = _without(self._whole, groups) if isinstance(groups, str) else self._whole
         self.columns = Columns(_native(self._table))
         self.unit = unit_of(groups)
@@ -56,6 +57,17 @@ class Table:
     def owned_by(self, groups: Any) -> "Table":
         """Return this table with owners; an index on both sides must be the same."""
         return Table(_native(self._whole), groups)
+
+    def check_index_of(self, groups: Any, rows: slice) -> None:
+        """Refuse ids, at these rows, that carry another index than the records: they may be of others."""
+        ours, theirs = _index_of(self._whole), _index_of(groups)
+        if ours is not None and theirs is not None and not ours.equals(theirs[rows]):
+            raise InvalidParameterError(OTHER_INDEX)
+
+    @property
+    def unowned(self) -> Any:
+        """The table as it was given, without its column of ids."""
+        return _native(self._table)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return the engine of the caller, or the usual one."""
@@ -96,14 +108,10 @@ def _without(table: Any, name: str) -> Any:
     return table.drop(name)
 
 
-def _check_index(table: Any, groups: Any) -> None:
-    """Refuse ids that carry another index than the records: they may be those of other rows."""
-    series = nw.from_native(groups, pass_through=True, allow_series=True)
-    if not (isinstance(series, nw.Series) and isinstance(table, nw.DataFrame)):
-        return
-    ours, theirs = nw.maybe_get_index(table), nw.maybe_get_index(series)
-    if ours is not None and theirs is not None and not ours.equals(theirs):
-        raise InvalidParameterError(OTHER_INDEX)
+def _index_of(X: Any) -> Any:
+    """Return the index of a frame or a series that has one, or None."""
+    opened = nw.from_native(X, pass_through=True, allow_series=True)
+    return nw.maybe_get_index(opened) if isinstance(opened, nw.DataFrame | nw.Series) else None
 
 
 @without_sizes()

@@ -38,7 +38,7 @@ def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:
         return files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
     if library == "dask":
         return _load("dask_collections", "dask", "dask").DaskRecords(X, groups)
-    if library in {"torch", "cupy"}:
+    if library in {"torch", "cupy"} and hasattr(X, "ndim"):
         return _load("tensors", "torch", "gpu").TensorRecords(X, groups)
     return TableStream(X, groups) if _has_batches(X) else Table(X, groups)
 

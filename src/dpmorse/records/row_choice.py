@@ -137,8 +137,10 @@ class RowChoice:
 
     def _of_rows(self, batch: Batch) -> tuple[IntArray, HashArray]:
         """Return the place of each row's owner, -1 for those with few rows, and its limit."""
+        if batch.owners is None:
+            raise ValueError("rows without owners cannot be chosen")
         found = np.full(len(batch), -1)
-        if batch.owners is None or not len(self.owners):
+        if not len(self.owners):
             return found, np.zeros(len(batch), dtype=np.uint64)
         find_places(self.owners, *self._buckets, batch.owner_hashes, found)
         return found, self.limits[found]

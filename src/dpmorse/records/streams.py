@@ -16,8 +16,9 @@ from dpmorse.engine.seen import Checked, Seen
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import Table
-from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
@@ -127,7 +128,7 @@ class _Few:
 
     def add(self, batch: Batch) -> None:
         """Keep one more batch, or none at all."""
-        self._n_bytes += batch.array.nbytes
+        self._n_bytes += batch.array.nbytes + getattr(batch.owners, "n_bytes", 0)
         if self._n_bytes > _KEPT_BYTES:
             self.batches = None
         elif self.batches is not None:
@@ -171,8 +172,11 @@ class TableStream(StreamedRecords):
             if not table.columns.same_as(self.columns):
                 raise InvalidParameterError("X has batches with other columns than those of the first.")
             array = table.numbers(least=0)
+            rows = slice(n_read, n_read + len(array))
             n_read += len(array)
-            yield Batch(array, table.owners() if owners is None else owners[n_read - len(array) : n_read])
+            if owners is not None:
+                table.check_index_of(self._groups, rows)
+            yield Batch(array, table.owners() if owners is None else owners[rows])
         if owners is not None:
             check_length(owners, n_read)
 

@@ -12,9 +12,10 @@ from dpmorse.engine.tensors import TensorEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.id_values import not_ids, owners_of
 from dpmorse.records.in_memory import REPLACE
 from dpmorse.records.names import listed
-from dpmorse.records.owners import Owners, called, check_length, owners_of, unit_of
+from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import choose_among
 
 _CHUNK_ROWS = 1 << 20
@@ -118,6 +119,8 @@ def _batches(tensor: Any, owners: Owners) -> Iterator[Batch]:
 def _on_host(groups: Any) -> Any:
     """Return ids that lie on a device as an array."""
     if isinstance(groups, torch.Tensor):
+        if groups.dtype in {torch.bfloat16, torch.float16} or groups.is_complex():
+            raise not_ids("groups", str(groups.dtype))
         return groups.detach().cpu().numpy()
     return groups.get() if type(groups).__module__.partition(".")[0] == "cupy" else groups
 

@@ -1,0 +1,185 @@
+"""From what a caller passes as ``groups`` to ids that can be compared exactly.
+
+An id is a whole number or text. A whole number is the same person whatever type holds it (int8 to uint64, a
+double without a fraction, a decimal, text that spells it in the usual way), so that one person is not counted
+as two because a column was stored in two ways. What might stand for two persons is refused. Errors name the
+column and types, never a value or how many there are.
+"""
+
+import array
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records._kernels import number_words
+from dpmorse.records.ids import Ids
+from dpmorse.records.owners import STORE, Owners
+from dpmorse.typing import IntArray
+
+_MISSING = {"NoneType", "NAType", "NaTType"}  # what stands for a missing value among Python objects
+_INTEGERS, _REALS = (int, np.integer), (float, np.floating, Decimal)
+_NO_IDS = (bool, np.timedelta64)  # Python and NumPy call these integers
+_MOST_DIGITS = 40
+_KINDS = {"S": "bytes", "M": "dates", "m": "durations", "b": "booleans", "c": "complex numbers"}
+
+
+def owners_of(groups: Any, name: str = "groups") -> Owners:
+    """Read ids from an array, a series, or any sequence; ``name`` is the column's, for messages."""
+    series = nw.from_native(groups, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return _of_series(series, name)
+    return _of_array(groups if isinstance(groups, np.ndarray) else _as_array(groups, name), name)
+
+
+def not_ids(name: str, found: str) -> InvalidTypeError:
+    """Return the refusal of what is no id."""
+    return InvalidTypeError(f"{name} must hold text or whole numbers, one for each row, got {found}. {STORE}")
+
+
+def _of_series(series: "nw.Series[Any]", name: str) -> Owners:
+    kind = series.dtype
+    if series.null_count() > 0:
+        raise _missing_in(name)
+    if kind == nw.Categorical or kind == nw.Enum:  # noqa: PLR1714 - kinds with parts are equal, not in a set
+        return _of_objects(_without_floats(_listed(series, name), name), name)
+    if (kind.is_integer() or kind.is_float()) and "128" not in str(kind):
+        return _of_array(_plain(series, name), name)
+    if kind.is_integer() or kind.is_decimal() or kind in (nw.String, nw.Object, nw.Unknown):
+        return _of_objects(_listed(series, name), name)
+    raise not_ids(name, str(kind).partition("(")[0])
+
+
+def _without_floats(categories: list[Any], name: str) -> list[Any]:
+    """Refuse categories that are floating point: of which precision they were is not known any more."""
+    if any(isinstance(value, float | np.floating) for value in categories):
+        raise _not_exact(name, "floating-point")
+    return categories
+
+
+def _plain(series: "nw.Series[Any]", name: str) -> Any:
+    """Return an array of NumPy's own numbers; nullable integers without nulls may come as objects."""
+    values = series.to_numpy()
+    return values if values.dtype.kind in "iuf" else np.fromiter(_listed(series, name), dtype=object)
+
+
+def _listed(series: "nw.Series[Any]", name: str) -> list[Any]:
+    """Return Python objects; bytes that are no text would be quoted by the error of whoever decodes them."""
+    try:
+        return series.to_list()
+    except UnicodeError:
+        raise not_ids(name, "text that is not UTF-8") from None
+
+
+def _as_array(groups: Any, name: str) -> Any:
+    """Keep every object as it is: NumPy would turn integers of several widths into floating point."""
+    if isinstance(groups, array.array | memoryview) or hasattr(groups, "__array__"):
+        try:
+            return np.asarray(groups)
+        except (RuntimeError, TypeError, ValueError):
+            raise not_ids(name, type(groups).__name__) from None
+    if isinstance(groups, str | bytes | Mapping | AbstractSet) or not isinstance(groups, Iterable):
+        raise InvalidTypeError(
+            f"{name} must be a sequence with one value for each row of X, or the name of a column, got "
+            f"{type(groups).__name__}."
+        )
+    return np.fromiter(groups, dtype=object)  # does not look into values that are sequences themselves
+
+
+def _of_array(values: Any, name: str) -> Owners:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidTypeError(f"{name} must not be a masked array: every row must belong to somebody.")
+    if values.ndim != 1:
+        raise InvalidParameterError(f"{name} must have one dimension, got {values.ndim}.")
+    kind = values.dtype.kind
+    if kind in "iu":
+        return _of_integers(values)
+    if kind == "f":
+        return _of_integers(_whole(values, name), values.dtype.name)
+    if kind in "UOT":
+        return _of_objects(values.tolist(), name)
+    raise not_ids(name, _KINDS.get(kind, "other values"))
+
+
+def _of_integers(values: Any, stored: str | None = None) -> Owners:
+    types = frozenset({stored or values.dtype.name})
+    unsigned = values.dtype.kind == "u" and values.dtype.itemsize == 8
+    words = np.ascontiguousarray(values, dtype=np.uint64 if unsigned else np.int64)
+    places = np.empty(len(words), dtype=np.int64)
+    distinct = words[number_words(words.view(np.uint64), places)]
+    if unsigned and (distinct >> np.uint64(63)).any():
+        ids, at = Ids.of(distinct.tolist())
+        return Owners(ids, at[places], types)
+    return Owners(Ids(distinct.astype(np.int64)), places, types)
+
+
+def _whole(values: Any, name: str) -> IntArray:
+    """Return doubles as integers; beyond 2^53, neighbouring integers are one double, and two persons one."""
+    if np.isnan(values).any():
+        raise _missing_in(name)
+    exact = 2.0 ** (min(np.finfo(values.dtype).nmant, 52) + 1)
+    if not (np.abs(values) < exact).all() or (values != np.floor(values)).any():
+        raise _not_exact(name, values.dtype.name)
+    whole: IntArray = values.astype(np.int64)
+    return whole
+
+
+def _of_objects(values: list[Any], name: str) -> Owners:
+    kinds = {type(value) for value in values}
+    decimals = any(issubclass(kind, Decimal) for kind in kinds)
+    if any(kind.__name__ in _MISSING for kind in kinds) or (decimals and any(map(_is_decimal_nan, values))):
+        raise _missing_in(name)
+    if not all(_is_id(kind) for kind in kinds):
+        raise not_ids(name, ", ".join(sorted(kind.__name__ for kind in kinds if not _is_id(kind))))
+    typed = any(issubclass(kind, _REALS) for kind in kinds)  # equal ones need not be equally exact
+    keys = [(type(value), value) for value in values] if typed else values
+    distinct = dict.fromkeys(keys)
+    ids, places = Ids.of(list(_integers((key[1] for key in distinct) if typed else distinct, name)))
+    place = dict(zip(distinct, places.tolist(), strict=True))
+    rows = np.fromiter(map(place.__getitem__, keys), dtype=np.int64, count=len(keys))
+    return Owners(ids, rows, frozenset("text" if issubclass(kind, str) else kind.__name__ for kind in kinds))
+
+
+def _is_id(kind: type) -> bool:
+    return issubclass(kind, (str, *_INTEGERS, *_REALS)) and not issubclass(kind, _NO_IDS)
+
+
+def _integers(values: Iterable[Any], name: str) -> Iterator[int | str]:
+    """Yield numbers as Python's integers, and text as it is."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Decimal):
+            yield _of_decimal(value, name)
+        elif isinstance(value, _INTEGERS):
+            yield _of_decimal(Decimal(int(value)), name)
+        else:
+            yield int(_whole(np.array([value]), name)[0])
+
+
+def _is_decimal_nan(value: Any) -> bool:
+    """Say whether a decimal is NaN, before anybody compares it: some cannot be compared."""
+    return isinstance(value, Decimal) and value.is_nan()
+
+
+def _of_decimal(value: Decimal, name: str) -> int:
+    if not value.is_finite() or value.adjusted() >= _MOST_DIGITS or value != value.to_integral_value():
+        raise _not_exact(name, "decimal")
+    return int(value)
+
+
+def _missing_in(name: str) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"{name} contains NaN or other missing values: every row must belong to somebody."
+    )
+
+
+def _not_exact(name: str, kind: str) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"{name} holds {kind} values that cannot be told apart exactly from int64 ones: ids must be whole "
+        f"numbers, and floating point has all of them only below 2^53 (float32: 2^24). {STORE}"
+    )
