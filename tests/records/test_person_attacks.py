@@ -242,7 +242,8 @@ def test_a_base_of_another_library_labels_a_frame_without_its_column_of_ids(visi
     class Foreign(BaseEstimator):
         def fit(self, X, y=None, groups=None):
             inner = fitted(X, groups, random_state=0)
-            self.mixture_, self.privacy_, self.n_features_in_ = inner.mixture_, inner.privacy_, 1
+            self.mixture_, self.privacy_ = inner.mixture_, inner.privacy_
+            self.n_features_in_, self.feature_names_in_ = 1, inner.feature_names_in_
             return self
 
         def predict(self, X):
