@@ -316,6 +316,8 @@ def test_columns_that_cannot_be_ids_are_refused(column):
         [1, 2],
         memoryview(b"ab"),
         pd.Index([1], name="i"),
+        pd.Series([1], name="34.5"),
+        pd.Series([1], name=34),
         None,
         7,
         sys.stdin,

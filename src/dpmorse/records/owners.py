@@ -10,6 +10,7 @@ import numpy as np
 from dpmorse.engine.seen import HashArray
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.ids import Ids
+from dpmorse.records.names import looks_like_a_value
 from dpmorse.typing import IntArray
 
 STORE = "Store ids as whole numbers (such as int64) or as text."
@@ -79,13 +80,15 @@ def unit_of(groups: Any) -> str | None:
     """Return the name under which groups were given: that of a column or of a series, or None.
 
     It is published. Names of other objects are not: that of a Dask array, for one, is a hash of its values.
+    Nor is a name that looks like a value: a record may stand in the place of names.
     """
     series = nw.from_native(groups, pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         groups = series.name
     elif hasattr(groups, "dask") and hasattr(groups, "to_delayed"):  # a Dask series has an empty one inside
         groups = getattr(getattr(groups, "_meta", None), "name", None)
-    return groups if isinstance(groups, str) and groups.strip() else None
+    named = isinstance(groups, str) and groups.strip() and not looks_like_a_value(groups)
+    return groups if named else None
 
 
 def called(unit: str | None) -> str:
