@@ -29,7 +29,7 @@ KNOWN = (
                 "            released = releases.mechanism.release(",
             ),
         ),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(
@@ -59,13 +59,13 @@ KNOWN = (
     Mutant(
         "sqrt(tau) dropped",
         (Change(f"{EM}._plan", "rho / settings.n_iter", "rho"),),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(
         "clipping unused",
         (Change("dpmorse.engine.in_memory:_grid", "domain.half_width,", "1e3 * domain.half_width,"),),
-        (CLIPPED, f"{AUDITED}[DPMoGHard-add-remove-1.0]"),
+        (CLIPPED, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),
         "clipped",
     ),
     Mutant(
@@ -84,7 +84,7 @@ KNOWN = (
             ),
             Change(f"{CELLS}._matrices", "off.reshape(k, -1)", "off.reshape(2, k, -1).mean(axis=0)"),
         ),
-        (MOVED, f"{AUDITED}[DPMoGHard-add-remove-1.0]"),
+        (MOVED, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),
         "add_remove",
     ),
     Mutant(
@@ -96,7 +96,7 @@ KNOWN = (
                 'exact + self.__dict__.setdefault("kept", {}).setdefault(exact.size, draw(planned.scales))',
             ),
         ),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(
@@ -110,7 +110,7 @@ KNOWN = (
                 "        return exact + noise",
             ),
         ),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(
@@ -135,7 +135,7 @@ KNOWN = (
                 "replace(_start(plan.statistic, rng), means=releases.records[: plan.statistic.n_cells])",
             ),
         ),
-        (QUESTIONS, f"{AUDITED}[DPMoGHard-add-remove-1.0]"),
+        (QUESTIONS, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),
         "add_remove",
     ),
     Mutant(

@@ -7,7 +7,7 @@ OWN = (
     Mutant(
         "the ledger is not written",
         (Change("dpmorse.privacy.mechanism:Mechanism._record", "in self._reservations:", "in ():"),),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(
@@ -133,7 +133,7 @@ OWN = (
                 "gaussian_rho=max((event.gaussian_rho for event in listed), default=0.0)",
             ),
         ),
-        (f"{AUDITED}[DPMoGHard-add-remove-1.0]",),
+        (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
     Mutant(

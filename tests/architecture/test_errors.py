@@ -63,17 +63,25 @@ REVIEWED = {
         "extra": FIXED,
         "library": FIXED,
     },
-    "records/owners.py": {
+    "records/arrow_ids.py": {
+        "called(name)": COLUMNS,
+        "str(column.type).partition('<')[0]": TYPE,
+    },
+    "records/id_values.py": {
+        "STORE": FIXED,
+        "_KINDS.get(kind, 'other values')": TYPE,
         "found": WORDS,
         "kind": WORDS,
         "name": COLUMNS,
         "sorted((kind.__name__ for kind in kinds if not _is_id(kind)))": TYPE,
-        "sorted(types)": TYPE,
         "str(kind).partition('(')[0]": TYPE,
         "type(groups).__name__": TYPE,
         "values.dtype.name": "float16, float32 or float64: a type of numbers, not of text",
         "values.ndim": DIMENSIONS,
-        "{'S': 'bytes', 'M': 'dates', 'm': 'durations', 'b': 'booleans'}.get(kind, 'others')": TYPE,
+    },
+    "records/owners.py": {
+        "name": COLUMNS,
+        "sorted(types)": TYPE,
     },
     "records/rows.py": {
         "data.path": PLACE,
@@ -87,6 +95,7 @@ REVIEWED = {
     "records/tensors.py": {
         "REPLACE": FIXED,
         "listed(list(np.flatnonzero(bad).tolist()))": COLUMNS,
+        "groups.dtype": TYPE,
         "self._tensor.device": PLACE,
         "tensor.ndim": DIMENSIONS,
         "what": WORDS,

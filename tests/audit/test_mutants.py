@@ -1,5 +1,8 @@
 """Mistakes that somebody could make are noticed; those in compiled code by ``python -m audits --only mutants``."""
 
+import subprocess
+import sys
+
 import pytest
 
 from audits.mutant_list import KNOWN, MUTANTS
@@ -31,6 +34,25 @@ def test_a_mutant_can_be_made(mutant):
         text = (SOURCE / change.path).read_text(encoding="utf-8")
         assert change.in_text(text) != text
     assert mutant.tests
+
+
+def test_the_tests_that_must_notice_mutants_are_there():
+    """A test that was given another name would not be run, and would notice nothing."""
+    named = sorted({test for mutant in MUTANTS for test in mutant.tests})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:xdist",
+        *named,
+    ]
+    done = subprocess.run(command, cwd=SOURCE.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 def test_a_change_of_code_that_is_not_there_is_an_error(monkeypatch):
