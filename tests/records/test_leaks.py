@@ -51,20 +51,25 @@ def predict(fitted, X):
     return labels.compute() if hasattr(labels, "compute") else labels
 
 
-def is_refused(X, fitted):
+ONLY_FITS_REFUSE = {"batches that are records", "Dask frame with a record as names"}
+"""Names are published by a fit; where records are only labelled, any will do."""
+
+
+def is_refused(X, fitted, name=None):
     refused(lambda: model().fit(X()))
-    refused(lambda: predict(fitted, X()))
+    if name not in ONLY_FITS_REFUSE:
+        refused(lambda: predict(fitted, X()))
 
 
 @pytest.mark.parametrize("name", [*ARRAYS, *FRAMES, *STREAMS])
 def test_what_is_in_memory(name, fitted):
-    is_refused({**ARRAYS, **FRAMES, **STREAMS}[name], fitted)
+    is_refused({**ARRAYS, **FRAMES, **STREAMS}[name], fitted, name)
 
 
 @pytest.mark.parametrize("name", DASK)
 def test_what_is_in_partitions(name, fitted):
     da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
-    is_refused(lambda: DASK[name](da, dd), fitted)
+    is_refused(lambda: DASK[name](da, dd), fitted, name)
 
 
 @pytest.mark.parametrize("name", TEXTS)

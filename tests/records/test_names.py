@@ -157,3 +157,12 @@ def test_a_model_that_has_such_names_is_still_read(tmp_path):
 @pytest.mark.parametrize("name", ["1" * 5000 + "x", "1," * 5000 + "x", " " * 5000 + "x", "1 " * 5000 + "x"])
 def test_a_hostile_name_takes_no_time(name):
     assert not looks_like_a_value(name)
+
+
+def test_names_of_any_kind_are_taken_where_records_are_only_labelled(tmp_path):
+    """A model file may state names that look like values; they are not published again."""
+    fitted = model().fit(pd.DataFrame(GOOD, columns=["a", "b"]))
+    fitted.feature_names_in_ = np.array(["a", "5.1"], dtype=object)
+    fitted.save(tmp_path / "model.json")
+    labels = load(tmp_path / "model.json").predict(pd.DataFrame(GOOD, columns=["a", "5.1"]))
+    assert labels.shape == (len(GOOD),)

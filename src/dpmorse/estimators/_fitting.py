@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse._plain_data import holds_boolean
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.estimators._base import PrivateMixtureEstimator
@@ -95,6 +96,7 @@ class PrivateFit(PrivateMixtureEstimator):
         """
         records = open_records(X, groups)
         refuse_no_columns(records.columns.n_features_in_, self)
+        records.columns.check_published_names()
         plan = self._plan(records.columns.n_features_in_)
         check_owners(records, plan.settings.budget)
         _check_dropped_rows(records, plan.settings.budget)
@@ -173,6 +175,8 @@ class PrivateFit(PrivateMixtureEstimator):
         expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
         if set(parameters) != expected:
             raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
+        if holds_boolean(parameters["bounds"]):
+            raise ModelFormatError("parameters.bounds must hold numbers only.")
         estimator = cls._from_values(parameters)
         plan = estimator._plan(mixture.n_features)  # noqa: SLF001 - an instance of cls
         settings = plan.settings

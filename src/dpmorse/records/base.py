@@ -31,8 +31,6 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     def __init__(self, table: Any = None) -> None:
         if table is not None:
             validate_data(self, table, reset=True, skip_check_array=True)
-            if self.names is not None:
-                refuse_data_as_names(self.names, "the header of X", _GIVE_NAMES)
 
     @classmethod
     def of(cls, n_features: int, names: Any = None) -> "Columns":
@@ -47,6 +45,11 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     def names(self) -> Any:
         """Names of the columns, or None if they have none."""
         return getattr(self, "feature_names_in_", None)
+
+    def check_published_names(self) -> None:
+        """Refuse a record in the place of names, which a fit publishes."""
+        if self.names is not None:
+            refuse_data_as_names(self.names, "the header of X", _GIVE_NAMES)
 
     def same_as(self, other: Any) -> bool:
         """Say whether these are the columns of another table or of a fit; only names that both have count."""
