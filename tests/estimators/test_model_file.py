@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpmorse import DPMoG, DPMoGHard, ModelFormatError, MomentShares, _atomic, load
 from dpmorse.estimators import _model_file
-from dpmorse.estimators._model_file import _checksum
+from dpmorse.estimators._model_file import _checksum, write_document
 
 
 @pytest.fixture(scope="module")
@@ -371,3 +371,15 @@ def test_random_bytes_raise_nothing_but_format_errors(noise, position, fitted, t
         return
     assert loaded.mixture_ == fitted.mixture_, "only white space may change unnoticed"
     assert loaded.privacy_ == fitted.privacy_
+
+
+def test_true_is_no_bound(tmp_path):
+    """True equals 1, and NumPy takes it for a number among numbers; the file would mean something else."""
+    path = tmp_path / "model.json"
+    DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=1).fit(np.zeros((50, 2))).save(path)
+    document = json.loads(path.read_text())
+    del document["checksum"], document["format"], document["version"]
+    document["parameters"]["bounds"][1][0] = True
+    write_document(path, document)
+    with pytest.raises(ModelFormatError, match="bounds must hold numbers only"):
+        load(path)
