@@ -104,8 +104,9 @@ class PrivateFit(PrivateMixtureEstimator):
         randomness = Randomness.from_parameters(self.random_state, settings.noise)
         budget, reserved = _budget_of_unit(settings.budget, records), reserved_events(plan)
         own_ledger, sampler = Ledger(budget), randomness.sampler
-        ledgers = [own_ledger, *self._shared_ledgers()]
-        _warn_of_units_without_names(self._shared_ledgers(), budget)
+        shared = self._shared_ledgers()
+        ledgers = [own_ledger, *shared]
+        _warn_of_units_without_names(shared, budget)
         # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
         # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         with (
