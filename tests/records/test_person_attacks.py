@@ -5,6 +5,8 @@ The promise is made at epsilon = 10, so that noise does not hide what gets throu
 count of the records behind it, which a test may look at, is 2,001.
 """
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -24,6 +26,8 @@ from dpmorse import (
 )
 from dpmorse.privacy import Mechanism, Neighboring
 
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 N_OTHERS, N_HERS = 2000, 20_000
@@ -98,8 +102,18 @@ def test_ids_that_were_computed_before_do_not_fit_a_lazy_collection(visits):
     with pytest.raises(InvalidTypeError, match="whose record a row is must come with it"):
         fitted(shuffled[["x"]], shuffled["g"].compute().to_numpy(), ledger=ledger)
     with pytest.raises(InvalidParameterError, match="X changed between two passes"):
-        fitted(shuffled[["x"]].to_dask_array(lengths=True), shuffled["g"].compute().to_numpy(), ledger=ledger)
+        fitted(another_order_each_time(visits[["x"]].to_numpy()), visits["g"].to_numpy(), ledger=ledger)
     assert ledger.events == ()
+
+
+def another_order_each_time(rows):
+    """An array of Dask whose rows come in another order in every pass, as those of a shuffle may."""
+    passes = itertools.count()
+
+    def shuffle():
+        return rows[np.random.default_rng(next(passes)).permutation(len(rows))]
+
+    return da.from_delayed(dask.delayed(shuffle)(), rows.shape, rows.dtype)
 
 
 def test_a_re_iterable_in_another_order_each_time(visits, assert_cap_holds):
