@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,8 +83,7 @@ def fuzz(name: str, corpus: Corpus, folder: Path, first_seed: int, n: int) -> Ou
     os.chdir(folder)
     target, guard, answers, outcome = TARGETS[name](corpus), Guard(), Counter[str](), Outcome()
     _warm_up(target, folder)
-    if name in _LIMITED:
-        _limit_memory()
+    limit = _limited_memory if name in _LIMITED else nullcontext
     warnings.simplefilter("error")  # a warning about a hostile file would be an error to some callers
     before = _peak()
     for seed in range(first_seed, first_seed + n):
@@ -92,7 +91,7 @@ def fuzz(name: str, corpus: Corpus, folder: Path, first_seed: int, n: int) -> Ou
         path = folder / getattr(case, "name", "case.json")
         path.write_bytes(case.content)
         try:
-            with guard.watch():
+            with guard.watch(), limit():
                 answers[target.check(case, path)] += 1
         except (Exception, Hang) as error:  # noqa: BLE001 - all of them are findings
             outcome.findings.append(_described(seed, error))
@@ -138,14 +137,25 @@ def _on_alarm(*_: object) -> None:
     raise Hang(f"not done after {SECONDS_EACH} seconds")
 
 
-def _limit_memory() -> None:
-    """Let the process have so much more memory than it has now, where the system can tell."""
+@contextmanager
+def _limited_memory() -> Iterator[None]:
+    """Let a file have so much more memory than the process has now, where the system can tell.
+
+    Only reading is limited: making a hostile file may take more than reading it, and what the allocator keeps
+    after thousands of files is no file's doing.
+    """
     import resource
 
     pages = Path("/proc/self/statm")
-    if pages.exists():
-        now = int(pages.read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (now + MOST_EXTRA_BYTES, resource.RLIM_INFINITY))
+    if not pages.exists():
+        yield
+        return
+    now = int(pages.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MOST_EXTRA_BYTES, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 def _peak() -> int:
