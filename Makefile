@@ -48,7 +48,7 @@ test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest) test-torch  ## everything, 
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/estimators
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
 
 test-torch: $(TORCH)/.ready  ## tensors: on the CPU, and on a GPU where there is one
 	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/contracts/test_engines.py tests/contracts/test_replay.py

@@ -21,7 +21,7 @@ from audits._fuzz_commands import COMMAND_TARGETS
 from audits._fuzz_corpus import Corpus
 from audits._mutation import mutate_bytes, mutate_document
 from dpmorse import BudgetExceededError, InvalidParameterError, ModelFormatError, load
-from dpmorse.estimators import _model_file
+from dpmorse.persistence import model_file as _model_file
 from dpmorse.privacy import ledger_lines
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.ledger_file import FileLedger

@@ -20,13 +20,13 @@ KNOWN = (
         (
             Change(
                 f"{EM}._run",
-                "            released = releases.mechanism.release(",
+                "            released = queries.mechanism.release(",
                 "            middle = np.rint(parameters.means * 2.0**12).astype(np.int64)\n"
                 "            second = exact.second_moments - middle[:, :, None] * exact.sums[:, None]\n"
                 "            second -= exact.sums[:, :, None] * middle[:, None]\n"
                 "            second += exact.counts[:, None, None] * middle[:, :, None] * middle[:, None]\n"
                 "            exact = replace(exact, second_moments=second)\n"
-                "            released = releases.mechanism.release(",
+                "            released = queries.mechanism.release(",
             ),
         ),
         (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),

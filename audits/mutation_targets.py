@@ -10,7 +10,7 @@ QUESTIONS = "tests/audit/test_bases.py::test_questions_depend_on_answers_only"
 CLIPPED = "tests/audit/test_bases.py::test_only_clipped_records_are_looked_at"
 GROUPS = "tests/audit/test_bases.py::test_groups_of_rows_are_protected_as_claimed"
 
-EM = "dpmorse.estimators._em:PrivateEM"
+EM = "dpmorse.bases.em.rounds:PrivateEM"
 L2 = "dpmorse.statistics.sensitivity:RecordBounds.squared_l2"
 CELLS = "dpmorse.statistics.moments:CellMoments"
 RELEASE = "dpmorse.privacy.mechanism:Mechanism.release"

@@ -116,7 +116,7 @@ OWN = (
         "the exact number of records",
         (
             Change(
-                "dpmorse.estimators._releases:Releases.total",
+                "dpmorse.bases.queries:Queries.total",
                 "if self.neighboring is Neighboring.REPLACE_ONE:",
                 "if True:",
             ),
@@ -140,12 +140,12 @@ OWN = (
         "bounds for nothing",
         (
             Change(
-                "dpmorse.estimators._private_bounds:divide",
+                "dpmorse.bases.private_bounds:divide",
                 "return total - for_bounds, for_bounds",
                 "return total, for_bounds",
             ),
         ),
-        ("tests/estimators/test_private_bounds.py", QUESTIONS),
+        ("tests/bases/test_private_bounds.py", QUESTIONS),
         "questions",
     ),
     Mutant(

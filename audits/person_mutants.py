@@ -65,6 +65,6 @@ OF_PERSONS = (
                 "return Composition.of(self.events)",
             ),
         ),
-        ("tests/estimators/test_promise.py",),
+        ("tests/bases/test_promise.py",),
     ),
 )

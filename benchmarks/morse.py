@@ -24,10 +24,10 @@ from dpmorse.datasets import FAMILIES as DATA_FAMILIES
 from dpmorse.datasets import make_family
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import MergeTree, find_critical_points, merge_tree
-from dpmorse.morse.landscape import Landscape
-from dpmorse.morse.merge_tree import RULES, assemble
-from dpmorse.morse.ridgeline_search import RidgelineSearch
-from dpmorse.morse.spanning import spanning_edges
+from dpmorse.morse.critical.landscape import Landscape
+from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
+from dpmorse.morse.critical.spanning import spanning_edges
+from dpmorse.morse.tree import RULES, assemble
 
 sys.path.insert(0, str(ROOT / "tests"))  # the oracle and its mixtures are part of the tests
 

@@ -4,17 +4,17 @@ from typing import Any
 
 from dpmorse._progress import Progress as Progress
 from dpmorse._progress import progress as progress
+from dpmorse.bases import DPCube as DPCube
+from dpmorse.bases import DPLloyd as DPLloyd
+from dpmorse.bases import DPMoG as DPMoG
+from dpmorse.bases import DPMoGHard as DPMoGHard
+from dpmorse.bases import DPTree as DPTree
+from dpmorse.bases import PrivateGaussianMixture as PrivateGaussianMixture
+from dpmorse.clustering import DPMorse as DPMorse
+from dpmorse.clustering import MorseClustering as MorseClustering
+from dpmorse.clustering import load as load
 from dpmorse.densities import GaussianMixture as GaussianMixture
 from dpmorse.engine import InMemoryEngine as InMemoryEngine
-from dpmorse.estimators import DPCube as DPCube
-from dpmorse.estimators import DPLloyd as DPLloyd
-from dpmorse.estimators import DPMoG as DPMoG
-from dpmorse.estimators import DPMoGHard as DPMoGHard
-from dpmorse.estimators import DPMorse as DPMorse
-from dpmorse.estimators import DPTree as DPTree
-from dpmorse.estimators import MorseClustering as MorseClustering
-from dpmorse.estimators import PrivateGaussianMixture as PrivateGaussianMixture
-from dpmorse.estimators import load as load
 from dpmorse.exceptions import BudgetExceededError as BudgetExceededError
 from dpmorse.exceptions import DPMorseError as DPMorseError
 from dpmorse.exceptions import InvalidParameterError as InvalidParameterError

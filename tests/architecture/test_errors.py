@@ -7,7 +7,7 @@ import pytest
 from raised_messages import findings
 
 SOURCE = Path(__file__).parents[2] / "src/dpmorse"
-PACKAGES = ("records", "engine", "statistics", "estimators")
+PACKAGES = ("records", "engine", "statistics", "bases", "clustering", "persistence")
 MODULES = sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py"))
 
 COLUMNS = "names or positions of columns, or how many there are: published with a model"
@@ -121,39 +121,39 @@ REVIEWED = {
         "field.name": FIXED,
         "total = self.count + self.sum + self.second_moment": PARAMETER,
     },
-    "estimators/_bases.py": {"kind": TYPE, "name": "the name of a class"},
-    "estimators/_centres.py": {
+    "bases/registry.py": {"kind": TYPE, "name": "the name of a class"},
+    "bases/centres/base.py": {
         "1 - 2 * _SHARE_OF_SIZE": FIXED,
         "value = _validate.open_unit_interval(covariance_share=share)": PARAMETER,
     },
-    "estimators/_fitting.py": {
+    "bases/base.py": {
         "1 / n_records": "told under replace-one only, where the number of records is public",
         "_validate.describe(self.engine)": PARAMETER,
         "_validate.describe(self.ledger)": PARAMETER,
         "budget.delta": PARAMETER,
     },
-    "estimators/_groups.py": {"budget.max_rows_per_group": PARAMETER},
-    "estimators/_morse.py": {
+    "bases/groups.py": {"budget.max_rows_per_group": PARAMETER},
+    "clustering/base.py": {
         "NO_LABELS": FIXED,
         "chained to Exception": "an error of the tree, which sees the released mixture only",
         "self.n_clusters": PARAMETER,
         "tree.n_leaves": RELEASED,
         "type(self.base_).__name__": TYPE,
     },
-    "estimators/_randomness.py": {"_validate.describe(random_state)": PARAMETER},
-    "estimators/_settings.py": {
+    "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
+    "bases/settings.py": {
         "1 << 21": FIXED,
         "_validate.describe(shares)": PARAMETER,
         "n_components": PARAMETER,
         "n_components * n_features * (n_features + 1) // 2": COLUMNS,
         "n_features": COLUMNS,
     },
-    "estimators/dp_cube.py": {"plan.settings.noise": PARAMETER},
-    "estimators/dp_morse.py": {
+    "bases/centres/dp_cube.py": {"plan.settings.noise": PARAMETER},
+    "clustering/dp_morse.py": {
         "most = _validate.positive_int(n_components=self.n_components)": PARAMETER,
         "self.n_clusters": PARAMETER,
     },
-    "estimators/morse_clustering.py": {
+    "clustering/morse_clustering.py": {
         "_validate.describe(self.base)": PARAMETER,
         "n_components = getattr(self.base, 'n_components', None)": PARAMETER,
         "wanted = int(self.n_clusters)": PARAMETER,

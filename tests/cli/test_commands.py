@@ -12,8 +12,8 @@ import pytest
 
 from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture, load
 from dpmorse.bases import available_bases
+from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.bounds_file import read_bounds, template
-from dpmorse.estimators.private_gaussian_mixture import default_n_components
 
 FAST = ["--epsilon", "9", "--bounds", "0,300", "--base", "DPMoGHard", "--components", "3"]
 SEEDED = [*FAST, "--seed", "3"]

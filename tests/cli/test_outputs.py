@@ -102,7 +102,7 @@ def fault(*_, **__):
 
 
 def test_a_fault_is_told_without_quoting(run, csv_file, monkeypatch):
-    monkeypatch.setattr("dpmorse.estimators._fitting.read_numbers", fault)
+    monkeypatch.setattr("dpmorse.bases.base.read_numbers", fault)
     result = run("fit", csv_file, *FAST, "-o", "m.json", code=4)
     assert "went wrong (ValueError)" in result.stderr
     assert "SECRET" not in result.output
@@ -113,7 +113,7 @@ def test_debug_shows_where(csv_file, monkeypatch):
 
     from dpmorse.cli.application import app
 
-    monkeypatch.setattr("dpmorse.estimators._fitting.read_numbers", fault)
+    monkeypatch.setattr("dpmorse.bases.base.read_numbers", fault)
     result = CliRunner().invoke(app, ["--debug", "fit", str(csv_file), *FAST, "-o", "m.json"])
     assert result.exit_code == 4
     assert "Traceback" in result.stderr
@@ -124,7 +124,7 @@ def test_not_enough_memory(run, csv_file, monkeypatch):
     def hungry(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("dpmorse.estimators._fitting.read_numbers", hungry)
+    monkeypatch.setattr("dpmorse.bases.base.read_numbers", hungry)
     assert "not enough memory" in run("fit", csv_file, *FAST, "-o", "m.json", code=1).stderr
 
 
@@ -240,7 +240,7 @@ def test_a_fit_that_is_killed_stays_spent_and_leaves_no_model(here, csv_file):
     code = f"""
 import sys, time
 from dpmorse.cli import main
-import dpmorse.estimators._fitting as fitting
+import dpmorse.bases.base as fitting
 def wait(*_):
     print("ready", flush=True)
     time.sleep(60)

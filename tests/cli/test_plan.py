@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpmorse.bases import available_bases
+from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.fit_request import FitRequest
 from dpmorse.cli.rehearsal import rehearse
-from dpmorse.estimators.private_gaussian_mixture import default_n_components
 
 REQUEST = FitRequest(
     epsilon=1.0,

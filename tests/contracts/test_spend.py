@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from dpmorse import Budget, BudgetExceededError, DPMoG, DPMoGHard, Ledger, MomentShares, PrivacyLeakWarning
-from dpmorse.estimators import _em
-from dpmorse.estimators._randomness import Randomness
+from dpmorse.bases.em import rounds as rounds_module
+from dpmorse.bases.randomness import Randomness
 from dpmorse.privacy import Neighboring
 from dpmorse.privacy.calibration import SMALLEST_SCALE
 from dpmorse.privacy.events import Composition
@@ -200,7 +200,7 @@ def test_concurrent_fits_on_one_ledger_fail_whole_or_not_at_all(kind, blobs):
 def test_interrupted_fits_keep_what_was_spent_and_stay_unfitted(kind, blobs, monkeypatch):
     ledger = Ledger(Budget(1.0, 1e-6))
     model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger, n_iter=5)
-    original = _em.maximise
+    original = rounds_module.maximise
     rounds = []
 
     def interrupted(*args):
@@ -209,7 +209,7 @@ def test_interrupted_fits_keep_what_was_spent_and_stay_unfitted(kind, blobs, mon
             raise KeyboardInterrupt
         return original(*args)
 
-    monkeypatch.setattr(_em, "maximise", interrupted)
+    monkeypatch.setattr(rounds_module, "maximise", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(blobs[0])
     assert len(ledger.events) == 3

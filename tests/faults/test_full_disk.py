@@ -140,7 +140,7 @@ def test_a_folder_that_is_read_only(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ledger_file, "FileIO", ReadOnly)
     monkeypatch.setattr(_atomic.tempfile, "mkstemp", refuse)
-    monkeypatch.setattr("dpmorse.estimators._fitting.read_numbers", lambda *_: pytest.fail("data was read"))
+    monkeypatch.setattr("dpmorse.bases.base.read_numbers", lambda *_: pytest.fail("data was read"))
     unfitted = model(ledger)
     with pytest.raises(OSError, match="Read-only"):
         unfitted.fit(X)
@@ -173,7 +173,7 @@ def test_a_command_whose_model_cannot_be_written_says_what_it_cost(tmp_path, mon
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("a,b\n" + "0.5,0.5\n" * 50)
-    monkeypatch.setattr("dpmorse.estimators._model_file._atomic.write_bytes", _no_space)
+    monkeypatch.setattr("dpmorse.persistence.model_file._atomic.write_bytes", _no_space)
     args = ["fit", "x.csv", "--epsilon", "1", "--bounds", "0,1", "--base", "DPMoGHard", "-o", "m.json"]
     result = CliRunner().invoke(app, args)
     assert result.exit_code == 1

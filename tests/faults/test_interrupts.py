@@ -14,7 +14,7 @@ import pytest
 
 import dpmorse
 from dpmorse import Budget, DPMoGHard, DPMorse, Ledger, MorseClustering, TreeNotBuiltError, load
-from dpmorse.estimators import _em
+from dpmorse.bases.em import rounds
 from dpmorse.privacy.ledger_file import FileLedger
 from dpmorse.privacy.mechanism import Mechanism
 from dpmorse.privacy.sampler import NativeSampler
@@ -130,7 +130,7 @@ def test_lack_of_memory_for_the_tree_does_not_lose_the_release(monkeypatch):
     def fail(*args, **options):
         raise MemoryError
 
-    monkeypatch.setattr("dpmorse.estimators._morse.merge_tree", fail)
+    monkeypatch.setattr("dpmorse.clustering.base.merge_tree", fail)
     ledger = Ledger(Budget(2.0))
     with pytest.raises(TreeNotBuiltError) as raised:
         DPMorse(2, epsilon=1.0, bounds=(-1, 1), ledger=ledger).fit(NEW)
@@ -180,7 +180,7 @@ def test_ctrl_c_in_a_command_is_no_traceback(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_em, "maximise", interrupted)
+    monkeypatch.setattr(rounds, "maximise", interrupted)
     (tmp_path / "x.csv").write_text("a,b\n" + "0.5,0.5\n" * 50)
     args = ["fit", "x.csv", "--epsilon", "1", "--bounds", "0,1", "--base", "DPMoGHard", "-o", "m.json"]
     args += ["--budget", "b", "--budget-epsilon", "2"]

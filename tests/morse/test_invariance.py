@@ -5,7 +5,7 @@ import pytest
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import find_critical_points, merge_tree
-from dpmorse.morse.merge_tree import RULES
+from dpmorse.morse.tree import RULES
 from morse_mixtures import FAMILIES, random_mixture, rotation
 
 

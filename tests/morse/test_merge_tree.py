@@ -8,7 +8,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.morse.labelling import basins, label_by_basin
-from dpmorse.morse.merge_tree import RULES
+from dpmorse.morse.tree import RULES
 from morse_mixtures import FAMILIES, random_mixture
 
 

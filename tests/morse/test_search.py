@@ -5,12 +5,12 @@ import pytest
 from scipy.signal import find_peaks
 
 from dpmorse.morse import find_critical_points
-from dpmorse.morse.descent import descend, shift_down
-from dpmorse.morse.landscape import Landscape
-from dpmorse.morse.pairs import crossing_bounds, touching_matrix
-from dpmorse.morse.ridgeline_search import RidgelineSearch
-from dpmorse.morse.ridgelines import Wells, ridgelines, touching_points
-from dpmorse.morse.spanning import bottlenecks, spanning_edges
+from dpmorse.morse.critical.descent import descend, shift_down
+from dpmorse.morse.critical.landscape import Landscape
+from dpmorse.morse.critical.pairs import crossing_bounds, touching_matrix
+from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
+from dpmorse.morse.critical.ridgelines import Wells, ridgelines, touching_points
+from dpmorse.morse.critical.spanning import bottlenecks, spanning_edges
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -165,7 +165,7 @@ def test_many_components_are_searched_as_well_as_few(family):
 
 def test_what_cannot_be_certified_is_flagged_with_bounds(monkeypatch):
     """If no climb ever succeeds, straight paths connect the modes, and every edge says what it is."""
-    from dpmorse.morse.saddles import SaddleSet
+    from dpmorse.morse.critical.saddles import SaddleSet
 
     monkeypatch.setattr(SaddleSet, "search", lambda self, points, tangents: None)
     mixture = random_mixture("separated", 2, seed=915)

@@ -9,9 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import merge_tree, selection
-from dpmorse.morse.agglomeration import total_variances
-from dpmorse.morse.selection import most_agreed
+from dpmorse.morse import merge_tree
+from dpmorse.morse.rules import selection
+from dpmorse.morse.rules.agglomeration import total_variances
+from dpmorse.morse.rules.selection import most_agreed
 from morse_mixtures import FAMILIES, random_mixture
 
 

@@ -103,7 +103,7 @@ def test_what_was_not_reserved_is_refused(ledger):
 def test_a_fit_writes_its_whole_plan_before_it_reads(ledger, path, rng, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "dpmorse.estimators._fitting.read_numbers",
+        "dpmorse.bases.base.read_numbers",
         lambda estimator, records, most: seen.append(FileLedger(path).account()) or records.read(estimator),
     )
     X = rng.uniform(-1, 1, size=(200, 2))
@@ -115,7 +115,7 @@ def test_a_fit_writes_its_whole_plan_before_it_reads(ledger, path, rng, monkeypa
 
 
 def test_a_fit_over_the_total_is_refused_before_it_reads(ledger, monkeypatch):
-    monkeypatch.setattr("dpmorse.estimators._fitting.read_numbers", lambda *_: pytest.fail("data was read"))
+    monkeypatch.setattr("dpmorse.bases.base.read_numbers", lambda *_: pytest.fail("data was read"))
     with pytest.raises(BudgetExceededError, match=r"'team\.budget'.*over the budget of 1"):
         DPMoGHard(2, epsilon=1.1, bounds=(-1, 1), ledger=ledger).fit(np.zeros((9, 2)))
 

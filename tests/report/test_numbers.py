@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpmorse import DPMoGHard, DPTree, PrivateGaussianMixture
+from dpmorse.bases.staged import components
 from dpmorse.densities import GaussianMixture
-from dpmorse.estimators import _components
 from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
@@ -123,7 +123,7 @@ def test_limits_hold_for_huge_models(monkeypatch, promise_of, embedded):
 
 def test_the_radius_of_residuals_is_that_of_the_default_base():
     for n_features in (1, 3, 9, 10, 64, 1000):
-        assert radius_of_residuals(n_features) == _components.radius_of_residuals(n_features)
+        assert radius_of_residuals(n_features) == components.radius_of_residuals(n_features)
 
 
 def test_what_a_ledger_tells(blobs):

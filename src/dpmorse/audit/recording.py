@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpmorse.bases import PrivateFit, Releases
+from dpmorse.bases import PrivateFit, Queries
+from dpmorse.bases.base import reserved_events
 from dpmorse.engine import InMemoryEngine
-from dpmorse.estimators._fitting import reserved_events
 from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import FloatArray, IntArray
@@ -113,8 +113,8 @@ def watched_fit(
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
         engine = WatchedEngine().watch(transcript)
-        releases = Releases(X, engine, mechanism, plan.settings.budget)
-        base._spend(releases, plan, np.random.default_rng(_SEED_OF_STARTS))  # noqa: SLF001
+        queries = Queries(X, engine, mechanism, plan.settings.budget)
+        base._spend(queries, plan, np.random.default_rng(_SEED_OF_STARTS))  # noqa: SLF001
     transcript.events = ledger.events
     return transcript
 

@@ -15,8 +15,8 @@ from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
 from dpmorse.cli.summaries import model_in_words
+from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patients
-from dpmorse.estimators import DPMorse
 from dpmorse.typing import FloatArray
 
 _COLUMNS = ("age", "pressure")

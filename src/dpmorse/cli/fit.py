@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dpmorse.bases.base import reserved_events
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
@@ -26,7 +27,6 @@ from dpmorse.cli.options import (
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.summaries import Model, budget_in_words, budget_to_dict, model_in_words, model_to_dict
-from dpmorse.estimators._fitting import reserved_events
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
 from dpmorse.privacy.ledger_file import FileLedger

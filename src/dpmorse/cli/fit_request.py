@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpmorse.bases import PrivateFit, available_bases
-from dpmorse.estimators import DPMorse, MorseClustering
-from dpmorse.estimators.dp_morse import fitted_n_components
+from dpmorse.clustering import DPMorse, MorseClustering
+from dpmorse.clustering.dp_morse import fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, Ledger
 from dpmorse.privacy.ledger_file import FileLedger

@@ -15,7 +15,7 @@ from dpmorse.cli.options import (
     NeighboringOption,
 )
 from dpmorse.cli.rehearsal import Rehearsed, rehearse
-from dpmorse.estimators.dp_morse import fitted_n_components
+from dpmorse.clustering.dp_morse import fitted_n_components
 from dpmorse.privacy import DEFAULT_DELTA
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)

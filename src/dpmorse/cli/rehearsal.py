@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpmorse.bases import PrivateFit, Releases
+from dpmorse.bases import PrivateFit, Queries
 from dpmorse.engine import Cells, InMemoryEngine
 from dpmorse.privacy import PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.statistics import BinaryCodes, CellMoments, ColumnHistograms
@@ -108,9 +108,9 @@ def rehearse(base: PrivateFit, plan: Any, n_features: int, n_records: int) -> Re
     """Run a fit of about ``n_records`` invented records up to its last release."""
     mechanism: Any = NotingMechanism()
     engine: Any = CrowdEngine()
-    releases = Releases(Crowd.of(n_records, n_features), engine, mechanism, plan.settings.budget)
+    queries = Queries(Crowd.of(n_records, n_features), engine, mechanism, plan.settings.budget)
     with threadpool_limits(limits=1):  # as in a fit
-        base._release(releases, plan, np.random.default_rng(0))  # noqa: SLF001 - the whole point
+        base._release(queries, plan, np.random.default_rng(0))  # noqa: SLF001 - the whole point
     events: list[ReleaseEvent] = mechanism.events
     last = next(event for event in reversed(events) if "count" in event.noise_stddev)
     averaged = getattr(plan.settings, "n_averaged", 1)  # of the last releases, in expectation-maximisation

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
 from dpmorse.cli.messages import printable
-from dpmorse.estimators import load
-from dpmorse.estimators._base import PrivateMixtureEstimator
-from dpmorse.estimators._morse import MorseEstimator
+from dpmorse.clustering import load
+from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 from dpmorse.privacy import Ledger, PrivacyReport
 from dpmorse.typing import FloatArray, IntArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from dpmorse.exceptions import DPMorseError
 
 if TYPE_CHECKING:
-    from dpmorse.morse.merge_tree import MergeTree
+    from dpmorse.morse.tree import MergeTree
 
 
 def tree_to_dict(tree: "MergeTree") -> dict[str, Any]:

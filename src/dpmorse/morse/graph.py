@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpmorse.morse import exports
-from dpmorse.morse.critical_points import CriticalPoints
+from dpmorse.morse.critical.points import CriticalPoints
 
 
 @dataclass(frozen=True, eq=False)

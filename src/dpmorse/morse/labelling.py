@@ -3,10 +3,10 @@
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse.critical_points import FARTHEST
-from dpmorse.morse.landscape import Landscape
-from dpmorse.morse.merge_tree import MergeTree
-from dpmorse.morse.modes import ModeSet
+from dpmorse.morse.critical.landscape import Landscape
+from dpmorse.morse.critical.modes import ModeSet
+from dpmorse.morse.critical.points import FARTHEST
+from dpmorse.morse.tree import MergeTree
 from dpmorse.typing import FloatArray, IntArray
 
 _CHUNK = 4096

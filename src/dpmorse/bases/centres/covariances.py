@@ -1,0 +1,50 @@
+"""The last step of every base that finds centres: how many records are around each, and how they spread.
+
+One release. A record belongs to the nearest centre; what is added up is its offset from there, shrunk to
+a ball that reaches to the nearest other centre, so that the noise is relative to the size of the cell and
+not to that of the box. The mean offset refines the centre.
+"""
+
+import math
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.residuals import maximise
+from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
+from dpmorse.typing import FloatArray
+
+_SMALLEST_REACH = 0.05  # of a cell, in scaled units
+_REACH = 4.0  # of a cell, in standard deviations of what is expected
+_SMALLEST_VARIANCE = 1e-5  # in scaled units
+
+
+def reaches(centres: FloatArray) -> FloatArray:
+    """Return the distance from each centre to the nearest other one, within sensible limits."""
+    largest = math.sqrt(centres.shape[1])
+    if len(centres) == 1:
+        return np.array([largest])
+    distances = cdist(centres, centres) + np.diag(np.full(len(centres), np.inf))
+    nearest: FloatArray = np.clip(distances.min(axis=1), _SMALLEST_REACH, largest)
+    return nearest
+
+
+def release_covariances(queries: Queries, domain: Domain, centres: FloatArray, cost: float) -> Estimates:
+    """Spend ``cost`` on the components around centres, in scaled units."""
+    k, d = centres.shape
+    reach = reaches(centres)
+    statistic = CellMoments(domain, k, of_residuals=True)
+    cells = GaussianCells.nearest(centres, reach)
+    noisy = queries.moments("covariances", statistic, cells, cost, _shares(d))
+    expected = np.square(reach / _REACH)[:, None, None] * np.eye(d)
+    start = Estimates(np.full(k, 1 / k), centres, expected, np.zeros(k, dtype=bool))
+    return maximise(start, noisy, lambda means: project(means, domain), _REACH, _SMALLEST_VARIANCE)
+
+
+def _shares(n_features: int) -> MomentShares:
+    """Divide the cost by the fourth root of the number of entries: many entries share their noise."""
+    entries = np.array([1, n_features, n_features * (n_features + 1) / 2]) ** 0.25
+    count, total, second = (entries / entries.sum()).tolist()
+    return MomentShares(count=count, sum=total, second_moment=second)

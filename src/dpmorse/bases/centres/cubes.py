@@ -1,0 +1,98 @@
+"""The cubes of DPCube: candidates in a projection, and a private search among them."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from dpmorse.bases.centres.nodes import Nodes, release_children
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.starts import k_means
+from dpmorse.statistics import BinaryCodes, Domain, SwapCosts, Tally
+from dpmorse.statistics.codes import LARGEST_N_BITS
+from dpmorse.typing import FloatArray, IntArray
+
+MOST_CUBES = 2000
+MOST_AXES = 8
+DEPTHS = (4, 10)
+_FEW_COLUMNS = 5  # up to here nothing is projected
+_REACH = 1.25  # of a projected axis, in standard deviations of the box's corners
+_SUPPORT = 4.0  # standard deviations of a count that a cube must have
+_MOST_CANDIDATES = 200
+_MOST_SWAPS = 20
+_SEARCH_DEPTH = 5  # halvings of an axis: the search sees records rounded to cubes of this size
+
+
+def cube_codes(domain: Domain, n_records: float, rng: np.random.Generator) -> BinaryCodes:
+    """Return a random projection to about (1/2) ln n axes, and cubes of about one record each in it."""
+    d = domain.n_features
+    n_axes = d if d <= _FEW_COLUMNS else int(np.clip(math.floor(0.5 * math.log(n_records)), 2, MOST_AXES))
+    depth = math.ceil(math.log2(n_records) / n_axes) + 3
+    depth = int(np.clip(depth, DEPTHS[0], min(DEPTHS[1], LARGEST_N_BITS // n_axes)))
+    if n_axes == d:
+        return BinaryCodes.rounded(domain, np.eye(d), 1.0, depth)
+    projection = rng.standard_normal((n_axes, d)) / math.sqrt(n_axes)
+    return BinaryCodes.rounded(domain, projection, _REACH * math.sqrt(d / n_axes), depth)
+
+
+def release_cubes(
+    queries: Queries, codes: BinaryCodes, tally: Tally, n_records: float, cost_of_level: float
+) -> list[Nodes]:
+    """Halve all axes of the cubes that hold records, level by level; return those kept at each level."""
+    nodes, kept = Nodes.root(n_records), []
+    for level in range(1, codes.bits + 1):
+        name = f"centres, cubes {level} of {codes.bits}"
+        children, noise = release_children(queries, name, tally, nodes, codes.n_axes, cost_of_level)
+        nodes = children.where(children.counts >= _SUPPORT * noise)
+        nodes = nodes.heaviest(int(min(MOST_CUBES, 2 * n_records / (_SUPPORT * noise))))
+        kept.append(nodes)
+        if not len(nodes):
+            break
+    return kept
+
+
+def find_candidates(
+    codes: BinaryCodes, kept: list[Nodes], n_centres: int, rng: np.random.Generator
+) -> IntArray:
+    """Return the smallest cubes that were kept, thinned out by k-means, led by k-means centres.
+
+    Points are in halves of the smallest width; the first ``n_centres`` are where the search starts.
+    """
+    leaves = [_childless(nodes, below, codes.n_axes) for nodes, below in pairwise(kept)]
+    leaves.append(kept[-1])
+    cubes = np.vstack([codes.centres(nodes.prefixes, nodes.n_bits // codes.n_axes) for nodes in leaves])
+    side = 1 << codes.bits
+    fill = rng.integers(-side, side + 1, size=(4 * n_centres, codes.n_axes))  # where too little was kept
+    weights = np.concatenate([*(nodes.counts for nodes in leaves), np.full(len(fill), 1e-3)])
+    points: FloatArray = np.vstack([cubes, fill]).astype(np.float64)
+    start = k_means(points, n_centres, 10, rng, weights).cluster_centers_
+    if len(points) > _MOST_CANDIDATES:
+        points = k_means(points, _MOST_CANDIDATES, 1, rng, weights).cluster_centers_
+    candidates: IntArray = np.rint(np.vstack([start, points])).astype(np.int64)
+    return candidates
+
+
+def _childless(nodes: Nodes, below: Nodes, n_axes: int) -> Nodes:
+    return nodes.where(~np.isin(nodes.prefixes, below.prefixes >> n_axes))
+
+
+def search(  # noqa: PLR0917 - each is needed
+    queries: Queries, codes: BinaryCodes, tally: Tally, candidates: IntArray, n_centres: int, cost: float
+) -> IntArray:
+    """Exchange centres for candidates, one at a time, by the exponential mechanism; pick the best set met."""
+    depth = min(codes.bits, _SEARCH_DEPTH)
+    short = tally.shortened(depth * codes.n_axes)
+    limit = codes.n_axes * 4**codes.bits // 4  # a quarter of a box's squared half-diagonal
+    costs = SwapCosts(codes.centres(short.codes, depth), short.counts, limit)
+    n_swaps = min(n_centres, _MOST_SWAPS)
+    chosen, met, values = np.arange(n_centres), [], []
+    for i in range(1, n_swaps + 1):
+        after = costs.after_swaps(candidates, chosen)
+        name = f"centres, swap {i} of {n_swaps}"
+        swap = queries.choose(name, after.ravel(), limit, cost / (n_swaps + 1))
+        chosen = chosen.copy()
+        chosen[swap // len(candidates)] = swap % len(candidates)
+        met.append(chosen)
+        values.append(after.flat[swap])
+    best = queries.choose("centres, best set", np.array(values), limit, cost / (n_swaps + 1))
+    return candidates[met[best]]

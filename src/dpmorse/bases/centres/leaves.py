@@ -1,0 +1,72 @@
+"""The tree of DPTree: hashed records, branches where there are many, sums at the leaves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.bases.centres.lloyd import shares_of_a_round
+from dpmorse.bases.centres.nodes import Nodes, release_children
+from dpmorse.bases.estimates import project
+from dpmorse.bases.queries import Queries
+from dpmorse.statistics import BinaryCodes, CellMoments, Domain, PrefixCells, SecondMoments, Tally
+from dpmorse.typing import FloatArray, IntArray
+
+MOST_LEAVES = 2000
+_SUPPORT = 3.0  # standard deviations of a count that a node must have
+_TO_BRANCH = 3.0  # times the least count of a node
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Disjoint intervals of codes with their noisy counts."""
+
+    starts: IntArray
+    ends: IntArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, groups: list[Nodes], n_bits: int) -> "Leaves":
+        """Collect nodes of all depths, in the order of their codes."""
+        starts = np.concatenate([nodes.prefixes << (n_bits - nodes.n_bits) for nodes in groups])
+        ends = np.concatenate([(nodes.prefixes + 1) << (n_bits - nodes.n_bits) for nodes in groups])
+        order = np.argsort(starts)
+        return cls(starts[order], ends[order], np.concatenate([nodes.counts for nodes in groups])[order])
+
+
+def grow(
+    queries: Queries, tally: Tally, n_records: float, least: float, cost_of_level: float
+) -> tuple[Leaves, int]:
+    """Branch as long as children have records enough; return the leaves and how many levels were released.
+
+    A child is kept if its noisy count is at least ``least`` and no likely noise; it branches if it has three
+    times that. A node none of whose children is kept is a leaf.
+    """
+    nodes, leaves, level = Nodes.root(n_records), [], 0
+    while len(nodes) and level < tally.n_bits:
+        level += 1
+        name = f"centres, level {level} of {tally.n_bits}"
+        children, noise = release_children(queries, name, tally, nodes, 1, cost_of_level)
+        enough = max(least, _SUPPORT * noise)
+        kept = children.counts >= enough
+        leaves.append(nodes.where(~kept.reshape(-1, 2).any(axis=1)))
+        heavy = children.counts >= _TO_BRANCH * enough
+        leaves.append(children.where(kept & ~heavy))
+        nodes = children.where(heavy).heaviest(MOST_LEAVES // 4)
+    return Leaves.of([*leaves, nodes], tally.n_bits), level
+
+
+def release_leaves(
+    queries: Queries, domain: Domain, codes: BinaryCodes, leaves: Leaves, cost: float
+) -> tuple[FloatArray, FloatArray]:
+    """Release counts and sums of the leaves; return their mean points and their weights: a coreset."""
+    cells = PrefixCells(codes, leaves.starts, leaves.ends)
+    statistic = leaf_sums(domain, cells.n_cells)
+    shares = shares_of_a_round(domain.n_features, queries.noise)
+    noisy = queries.moments("centres, leaves", statistic, cells, cost, shares)
+    weights = np.maximum(leaves.counts, 1.0)
+    return project(noisy.sums / weights[:, None], domain), weights
+
+
+def leaf_sums(domain: Domain, n_leaves: int) -> CellMoments:
+    """Return the statistic of leaves, to which a record need not belong."""
+    return CellMoments(domain, n_leaves, second_moments=SecondMoments.NONE, exhaustive=False)

@@ -1,0 +1,63 @@
+"""Functions of single records, which travel to wherever the records are: they hold released values only."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.statistics import Domain
+from dpmorse.typing import FloatArray, LabelArray, label_dtype
+
+_CHUNK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class OfClipped:
+    """A function of records that are first clipped as in ``fit``."""
+
+    function: Callable[[FloatArray], Any]
+    domain: Domain
+
+    def __call__(self, records: FloatArray) -> Any:
+        """Return the function of clipped records."""
+        return self.function(self.domain.clip(records))
+
+
+@dataclass(frozen=True)
+class Label:
+    """The most probable component of a record, or what ``names`` calls that component."""
+
+    mixture: GaussianMixture
+    domain: Domain
+    names: LabelArray | None = None
+
+    def __call__(self, records: FloatArray) -> LabelArray:
+        """Return the label of each record."""
+        components = self._components(records)
+        return components if self.names is None else self.names[components]
+
+    def of_tensor(self, records: Any) -> Any:
+        """Label a tensor on its device."""
+        from dpmorse.engine import tensors  # noqa: PLC0415 - needs torch
+
+        mixture = self.mixture
+        return tensors.labels(
+            records,
+            means=mixture.means,
+            whiteners=mixture.whiteners,
+            log_factors=mixture.log_factors,
+            domain=self.domain,
+            names=self.names,
+        )
+
+    def _components(self, records: FloatArray) -> LabelArray:
+        """Clip without a copy of all records at once."""
+        if self.domain.radius is None:
+            return self.mixture.labels(records, self.domain.lower, self.domain.upper)
+        labels = np.empty(len(records), dtype=label_dtype(self.mixture.n_components))
+        for start in range(0, len(records), _CHUNK_ROWS):
+            rows = slice(start, start + _CHUNK_ROWS)
+            labels[rows] = self.mixture.labels(self.domain.clip(records[rows]))
+        return labels

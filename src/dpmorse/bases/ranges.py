@@ -1,0 +1,62 @@
+"""First stage: where the records lie, so that bounds may be far too wide."""
+
+import math
+
+import numpy as np
+
+from dpmorse.bases.queries import Queries
+from dpmorse.statistics import ColumnHistograms, Domain
+from dpmorse.statistics.histograms import N_BINS
+from dpmorse.typing import FloatArray, IntArray
+
+_LEAST_PART = 0.1  # of the records, in a run of several bins: thinner tails are cut
+_MARGIN = 1.0  # widths of the occupied range added on either side: tails too thin to be seen
+
+
+def occupied_box(
+    queries: Queries,
+    domain: Domain,
+    cost: float,
+    *,
+    name: str = "ranges of the columns",
+    margin: float = _MARGIN,
+) -> Domain:
+    """Return the part of a public box that holds the records, by one noisy histogram per column.
+
+    ``margin`` widths of the occupied range are added on either side. A bin is occupied when its count is
+    above what noise alone reaches in any bin, and so is a run of bins that holds a tenth of the records.
+    Where a column has neither, its bounds stay.
+    """
+    counts, stddev = queries.counts(name, ColumnHistograms(domain), cost)
+    parts = np.array([_range(row / stddev, len(counts), margin) for row in counts])
+    width = domain.upper - domain.lower
+    return Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
+
+
+def _range(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:
+    """Return the widened range of the occupied runs of bins, as parts of the box's width.
+
+    ``counts`` are in units of their noise. The range begins with the first run to end, and ends with the last
+    to begin: what lies outside stands out in no bin, and nowhere adds up to a tenth of the records. Where
+    records are too few to be seen in single bins, they are in runs.
+    """
+    first, end = _occupied_runs(counts, n_columns)
+    if not len(first):
+        return 0.0, 1.0
+    start, stop = first[end == end.min()].max(), end[first == first.max()].min()
+    margin = relative_margin * (stop - start)
+    return max(0.0, (start - margin) / N_BINS), min(1.0, (stop + margin) / N_BINS)
+
+
+def _occupied_runs(counts: FloatArray, n_columns: int) -> tuple[IntArray, IntArray]:
+    """Return where the runs of bins begin and end that hold more than noise puts in any of them."""
+    first, end = np.triu_indices(N_BINS + 1, 1)
+    length = end - first
+    before = np.concatenate([[0.0], np.cumsum(counts)])
+    content = before[end] - before[first]
+    heavy = content > _LEAST_PART * before[-1]
+    single = length == 1
+    of_bins, of_runs = (1 + math.sqrt(2 * math.log(n_columns * n)) for n in (N_BINS, len(first)))
+    occupied = content > np.sqrt(length) * np.where(single, of_bins, of_runs)
+    occupied &= single | heavy
+    return first[occupied], end[occupied]

@@ -1,0 +1,122 @@
+"""Third and last stage in one or two columns: a histogram of all columns at once.
+
+Where few cells tile the records' ball, counting them all is the best use of a budget: one release, in which
+one record moves one count. Starts and rounds of expectation-maximisation on the counts are post-processing
+(``_binned_em.py``) and cost nothing, however many there are.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import convolve1d, label
+
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.units import Units
+from dpmorse.statistics import BinaryCodes
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+MOST_COLUMNS = 2
+_NAME = "joint histogram"
+_HALVINGS = (4, 7)  # of a column, least and most: 16 to 128 cells
+_SMOOTHING = np.array([0.25, 0.5, 0.25])
+_LEAST_WEIGHT = 1e-3  # of a cell where a start is looked for, in standard deviations
+_LOW, _HIGH = 2.5, 4.5  # standard deviations of a smoothed count: of a region's cells, and of one of them
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Squares that seem to hold records, in units of z.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_cells, n_axes)
+        Their centres, without constant columns.
+    counts : ndarray of shape (n_cells,)
+        Released counts: unbiased, some of them negative; 0 for cells that do not stand out.
+    smooth : ndarray of shape (n_cells,)
+        Positive counts that are smoothed over neighbours.
+    width : float
+        Side of a square.
+    stddev : float
+        Noise of a count.
+    """
+
+    centres: FloatArray
+    counts: FloatArray
+    smooth: FloatArray
+    width: float
+    stddev: float
+
+
+def largest_n_cells(n_columns: int, n_components: int) -> int:
+    """Return how many cells there are if there are records enough."""
+    return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
+
+
+def release_cells(queries: Queries, units: Units, n_components: int, cost: float) -> Cells:
+    """Spend ``cost`` on a histogram; return the cells that stand out, no fewer than components."""
+    columns = np.eye(units.n_features)[units.domain.half_width > 0]
+    n_wanted = units.n_records / queries.noise_of_counts(cost)
+    bits = _halvings(n_wanted, len(columns), n_components)
+    codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
+    prefixes, halves = _in_order_of_place(codes)
+    tally = queries.tally(_NAME, codes)
+    counts, stddev = queries.disjoint(_NAME, tally.starting_with(prefixes, codes.n_bits), cost)
+    side = 1 << codes.bits
+    smooth, noise = _smoothed(counts.reshape((side,) * codes.n_axes), stddev)
+    occupied = _occupied(smooth / noise).ravel()
+    chosen = _and_heaviest(occupied, smooth.ravel(), n_components)
+    return Cells(
+        (units.radius / side) * halves[chosen].astype(np.float64),
+        np.where(occupied, counts, 0.0)[chosen],
+        np.maximum(smooth.ravel()[chosen], _LEAST_WEIGHT * noise),
+        2 * units.radius / side,
+        stddev,
+    )
+
+
+def _halvings(n_wanted: float, n_axes: int, n_components: int) -> int:
+    """Return how often to halve a column for about so many cells, and a cell for each component."""
+    wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
+    return max(int(np.clip(wanted, *_HALVINGS)), math.ceil(_bits_for(n_components) / n_axes))
+
+
+def _bits_for(n_components: int) -> int:
+    return (n_components - 1).bit_length()
+
+
+def _in_order_of_place(codes: BinaryCodes) -> tuple[IntArray, IntArray]:
+    """Return all codes, and the centres of their cells in halves of a width, in the order of an array."""
+    prefixes = np.arange(1 << codes.n_bits)
+    halves = codes.centres(prefixes, codes.bits)
+    order = np.lexsort(halves.T[::-1])
+    return prefixes[order], halves[order]
+
+
+def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:
+    """Return counts averaged with their neighbours, and their noise."""
+    for axis in range(counts.ndim):
+        counts = convolve1d(counts, _SMOOTHING, axis=axis, mode="constant")
+        stddev *= math.sqrt(float(np.square(_SMOOTHING).sum()))
+    return counts, stddev
+
+
+def _occupied(excess: FloatArray) -> BoolArray:
+    """Return connected regions of cells above a low level that reach a high one, which noise alone does not.
+
+    Tails of a cluster are below what noise reaches somewhere, but are next to what is above.
+    """
+    regions, _ = label(excess > _LOW, structure=np.ones((3,) * excess.ndim))
+    seen = np.unique(regions[excess > _HIGH])
+    occupied: BoolArray = np.isin(regions, seen[seen > 0])
+    return occupied
+
+
+def _and_heaviest(occupied: BoolArray, counts: FloatArray, at_least: int) -> BoolArray:
+    """Add the heaviest cells where too few stand out: components must be somewhere."""
+    if occupied.sum() >= at_least:
+        return occupied
+    chosen = occupied.copy()
+    chosen[np.argsort(-counts, kind="stable")[:at_least]] = True
+    return chosen

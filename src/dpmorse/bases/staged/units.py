@@ -1,0 +1,84 @@
+"""Second stage: the number of records, and units in which all columns matter."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.bases.queries import Queries
+from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, SecondMoments
+from dpmorse.statistics.domain import shrink_to_ball
+from dpmorse.typing import FloatArray
+
+_SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
+_STRENGTH = 0.5  # of the standardisation: 0 keeps the units of the bounds, 1 gives every column variance 1
+_RADIUS = 1.5  # of the ball that holds the records, times sqrt(D) ...
+_LEAST_RADIUS = 3.0  # ... and no less than that, which matters in three columns or fewer
+_LEAST_VARIANCE = 1e-4
+_LEAST_RECORDS = 10.0
+
+
+@dataclass(frozen=True)
+class Units:
+    """Half-standardised units ``z``: the mean variance of a column is 1.
+
+    Attributes
+    ----------
+    domain : Domain
+        Ball around the released mean, in the caller's units.
+    radius : float
+        Radius of that ball in units of z; 1 in the scaled units of the domain.
+    variances : ndarray of shape (n_features,)
+        Released variance of each column of z.
+    n_records : float
+        Released number of records.
+    """
+
+    domain: Domain
+    radius: float
+    variances: FloatArray
+    n_records: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.domain.n_features
+
+    def cells(
+        self, weights: FloatArray, means: FloatArray, covariances: FloatArray, radius: float
+    ) -> GaussianCells:
+        """Return the cells of a mixture given in units of z; residuals have this radius."""
+        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Shrink points to the ball; a constant column stays where it is."""
+        return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
+
+
+def release_units(queries: Queries, public: Domain, box: Domain, rho: float) -> Units:
+    """Release the count, means and variances of the columns inside ``box``, and make units of them.
+
+    Column j of z is ``(x_j - m_j) / (c s_j^(1/2))`` with s_j the standard deviation in units of the
+    *public* bounds: half-way between trusting the bounds and trusting the spread of the records. It does
+    not change when all bounds are wider by one factor.
+    """
+    statistic = CellMoments(box, 1, second_moments=SecondMoments.DIAGONAL)
+    d = public.n_features
+    everywhere = GaussianCells.from_mixture(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
+    noisy = queries.moments("moments of the columns", statistic, everywhere, rho, _SHARES)
+    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
+    mean = np.clip(noisy.sums[0] / n, -1, 1)
+    floor = max(2 * noisy.second_moment_stddev / n, _LEAST_VARIANCE)
+    variance = np.clip(noisy.second_moments[0] / n - mean**2, min(floor, 1.0), 1.0)
+    return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
+
+
+def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Units:
+    """Build the units from means in the caller's units and variances in those of the public bounds."""
+    constant = public.half_width == 0
+    scale = variances ** (_STRENGTH / 2)
+    scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
+    radius = max(_RADIUS * math.sqrt(int((~constant).sum())), _LEAST_RADIUS)
+    reach = np.where(constant, 0.0, radius * scale * public.half_width)
+    domain = Domain(centre - reach, centre + reach, radius=1.0)
+    return Units(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)

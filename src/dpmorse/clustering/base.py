@@ -1,0 +1,236 @@
+"""What the estimators with a Morse step share: everything but where the base comes from."""
+
+import copy
+import os
+import warnings
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpmorse import _plain_data, _validate
+from dpmorse.bases.groups import to_label
+from dpmorse.bases.labelling import Label
+from dpmorse.bases.mixture_estimator import NO_LABELS, PrivateMixtureEstimator, draw_records, set_at_once
+from dpmorse.bases.registry import base_from_document
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
+from dpmorse.morse import MergeTree, merge_tree
+from dpmorse.morse.critical.points import SEARCHES
+from dpmorse.morse.labelling import label_by_basin
+from dpmorse.morse.tree import RULES, assemble
+from dpmorse.persistence.critical_points import critical_points_from_dict, critical_points_to_dict
+from dpmorse.persistence.model_file import write_document
+from dpmorse.records.base import Function
+from dpmorse.records.in_memory import Table
+from dpmorse.records.memory import without_sizes
+from dpmorse.typing import FloatArray, IntArray, label_dtype
+
+ASSIGNMENTS = ("component", "basin")
+
+
+def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
+    """Return the attributes that say which leaf is in which cluster."""
+    return {
+        "_leaf_labels": leaf_labels,
+        "component_labels_": leaf_labels[:n_components],
+        "n_clusters_": int(leaf_labels.max()) + 1,
+    }
+
+
+class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base of the estimators that merge the components of a released mixture into clusters."""
+
+    n_clusters: int | str
+    merge: str
+    assign: str
+    search: str
+    base_: Any
+    mixture_: GaussianMixture
+    merge_tree_: MergeTree
+    n_clusters_: int
+    component_labels_: IntArray
+
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
+        """Fit the base, which spends its budget on X, then find the tree of what it released.
+
+        ``groups`` says whose record each row is, see the base.
+        """
+        self._check_parameters()
+        of_groups = {} if groups is None else {"groups": groups}
+        base = self._unfitted_base(X, groups).fit(X, y, **of_groups)
+        n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
+        tree = self._tree_of(base, n_clusters)
+        self._set_fitted(base, tree, self._reachable(tree), n_clusters)
+        return self
+
+    def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
+        """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
+        try:
+            return merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
+        except Exception as error:
+            failure = TreeNotBuiltError(
+                "The merge tree of the released mixture could not be built. The release is not lost: the "
+                "fitted base is the attribute `base` of this error; save it, or try another merge or search."
+            )
+            failure.base = base
+            raise failure from error
+
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
+        """Fit, then label the training records. The labels are for the holder of the data only."""
+        return self.fit(X, y, groups=groups).predict(to_label(X, groups))
+
+    def predict(self, X: Any) -> Any:
+        """Return the cluster of each record, in a container that goes with X; see the base.
+
+        Labels have the smallest signed type that holds them.
+        """
+        check_is_fitted(self, "merge_tree_")
+        mixture, tree = self.mixture_, self.merge_tree_
+        names = self._leaf_labels.astype(label_dtype(self.n_clusters_))
+        if self._fitted["assign"] == "basin":
+            return self._each(
+                X, lambda points: label_by_basin(mixture, tree, names, points).astype(names.dtype)
+            )
+        if isinstance(self.base_, PrivateMixtureEstimator):
+            return self.base_._each(X, Label(mixture, self.base_.domain_, names))  # noqa: SLF001 - clips itself
+        return names[self.base_.predict(X)]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each cluster given the record: the sum over its components."""
+        check_is_fitted(self, "merge_tree_")
+        mixture, members = self.mixture_, np.eye(self.n_clusters_)[self.component_labels_]
+        return self._each(X, lambda points: mixture.responsibilities(points) @ members)
+
+    def score_samples(self, X: Any) -> Any:
+        """Return the log density of each record under the released mixture."""
+        check_is_fitted(self, "merge_tree_")
+        return self._each(X, self.mixture_.log_density)
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return the mean log density. On private data this number is not a private release."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
+        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
+        check_is_fitted(self, "merge_tree_")
+        points, components = draw_records(self.mixture_, n_samples, random_state)
+        return points, self._leaf_labels[components]
+
+    def cut(self, n_clusters: int) -> Self:
+        """Return this fit with another number of clusters. Touches no data and costs no budget."""
+        check_is_fitted(self, "merge_tree_")
+        labels = self.merge_tree_.cut(n_clusters)
+        other = copy.copy(self)
+        other.n_clusters = int(n_clusters)
+        other._fitted = {**self._fitted, "n_clusters": other.n_clusters}  # noqa: SLF001 - a copy of self
+        other.__dict__.update(_labels_learnt(labels, self.mixture_.n_components))
+        return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the released model to a JSON file that ``dpmorse.load`` reads."""
+        check_is_fitted(self, "merge_tree_")
+        write_document(path, self._to_document())
+
+    @property
+    def labels_(self) -> NoReturn:
+        """Always absent; see the message."""
+        raise AttributeError(NO_LABELS)
+
+    def _check_parameters(self) -> None:
+        """Refuse what cannot work before the base spends anything."""
+        self._check_choices()
+
+    def _unfitted_base(self, X: Any, groups: Any = None) -> Any:
+        """Return the estimator that will spend the budget on X."""
+        raise NotImplementedError
+
+    def _check_choices(self) -> None:
+        _validate.choice(merge=self.merge, among=RULES)
+        _validate.choice(assign=self.assign, among=ASSIGNMENTS)
+        _validate.choice(search=self.search, among=SEARCHES)
+        if not (isinstance(self.n_clusters, str) and self.n_clusters == "auto"):
+            _validate.positive_int(n_clusters=self.n_clusters, hint='Or give "auto".')
+
+    def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str, chosen_for: int | None) -> None:
+        """Set everything at once and last: a failed fit leaves no trace."""
+        labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
+        learnt = {
+            "base_": base,
+            "mixture_": base.mixture_,
+            "privacy_": base.privacy_,
+            "merge_tree_": tree,
+            "graph_": tree.graph,
+            "modes_": tree.modes,
+            "saddles_": tree.saddles,
+            "_fitted": {
+                "n_clusters": n_clusters,
+                "assign": self.assign,
+                "search": self.search,
+                "chosen_for": chosen_for,
+            },
+            "n_features_in_": base.mixture_.n_features,
+            **_labels_learnt(labels, base.mixture_.n_components),
+        }
+        set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
+
+    def _reachable(self, tree: MergeTree) -> int | str:
+        """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
+        if isinstance(self.n_clusters, str):
+            return self.n_clusters
+        if self.n_clusters > tree.n_leaves:
+            warnings.warn(
+                f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
+                f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
+                NoisyModelWarning,
+                stacklevel=3,
+            )
+        return int(min(self.n_clusters, tree.n_leaves))
+
+    def _each(self, X: Any, function: Function) -> Any:
+        """Return a function of every record, as the base sees it."""
+        if isinstance(self.base_, PrivateMixtureEstimator):
+            return self.base_._each(X, self.base_._of_clipped(function))  # noqa: SLF001 - the same package
+        with without_sizes():
+            records = Table(X).matching(self).numbers(self)
+            return function(np.asarray(records, dtype=np.float64))
+
+    def _to_document(self) -> dict[str, Any]:
+        if not isinstance(self.base_, PrivateMixtureEstimator):
+            raise InvalidTypeError(
+                f"save needs a base that dpmorse can load again, got {type(self.base_).__name__}."
+            )
+        return {
+            "estimator": type(self).__name__,
+            "parameters": {"merge": self.merge_tree_.rule, **self._fitted},
+            "base": self.base_._to_document(),  # noqa: SLF001 - the same package
+            "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
+        }
+
+    @classmethod
+    def _from_document(cls, document: dict[str, Any]) -> Self:
+        """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
+        keys = ("estimator", "parameters", "base", "critical_points")
+        fields = _plain_data.fields("the file", document, *keys)
+        base = base_from_document(_plain_data.of_type("base", fields["base"], dict))
+        names = ("n_clusters", "merge", "assign", "search", "chosen_for")
+        parameters = dict(_plain_data.fields("parameters", fields["parameters"], *names))
+        chosen_for = parameters.pop("chosen_for")
+        if chosen_for is not None:
+            _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
+        model = cls._around(base, parameters)
+        _plain_data.rebuild("parameters", model._check_choices)  # noqa: SLF001 - an instance of cls
+        points = critical_points_from_dict(fields["critical_points"], base.mixture_)
+        tree = _plain_data.rebuild(
+            "critical_points",
+            lambda: assemble(base.mixture_, points, model.merge, chosen_for, model.search),
+        )
+        set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
+        _plain_data.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))
+        return model
+
+    @classmethod
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+        """Return an unfitted estimator with this base and these parameters."""
+        raise NotImplementedError

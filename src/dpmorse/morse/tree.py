@@ -1,0 +1,309 @@
+"""The merge tree: from modes and components to clusters, for any number of them."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse import exports
+from dpmorse.morse.critical.points import CriticalPoints, find_critical_points
+from dpmorse.morse.graph import MorseGraph
+from dpmorse.morse.rules import merging
+from dpmorse.morse.rules.agglomeration import merge_by_likelihood, merge_by_variance
+from dpmorse.morse.rules.merging import Leaves, Merges
+from dpmorse.morse.rules.selection import merge_by_selection
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
+
+
+@dataclass(frozen=True, eq=False)
+class MergeTree:
+    """How the modes and components of a mixture merge into clusters.
+
+    Made by ``merge_tree``. Leaves are the components of positive weight, followed by modes no component
+    descends to; every number of clusters from 1 to the number of leaves can be had, and cuts nest.
+
+    Attributes
+    ----------
+    critical_points : CriticalPoints
+        Modes and saddles, with certificates.
+    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}
+        What is merged first.
+    weights : ndarray of shape (n_components,)
+        Weights of the components.
+    leaves : Leaves
+        Component and mode of each leaf.
+    merges : Merges
+        Merges in order.
+    n_merges_below_modes : int
+        How many of the first merges only put the components of one mode together.
+    basis : str
+        The rule that decided: for "auto" the one it chose, with its smoothing, otherwise ``rule``.
+    """
+
+    critical_points: CriticalPoints
+    rule: str
+    weights: FloatArray
+    leaves: Leaves
+    merges: Merges
+    n_merges_below_modes: int
+    basis: str
+
+    @property
+    def modes(self) -> FloatArray:
+        """Modes, lowest first, shape (n_modes, n_features)."""
+        return self.critical_points.modes
+
+    @property
+    def saddles(self) -> FloatArray:
+        """Saddles between modes, lowest first, shape (n_saddles, n_features)."""
+        return self.critical_points.saddles
+
+    @property
+    def certified(self) -> bool:
+        """Whether every mode and saddle is certified."""
+        return self.critical_points.certified
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes."""
+        return self.critical_points.n_modes
+
+    @property
+    def n_leaves(self) -> int:
+        """Largest number of clusters."""
+        return len(self.leaves)
+
+    @cached_property
+    def persistence(self) -> FloatArray:
+        """How much water must rise before each mode merges with a deeper one; inf for the deepest."""
+        return merging.elders(self.critical_points)[1]
+
+    @cached_property
+    def graph(self) -> MorseGraph:
+        """Modes as nodes, saddles as edges."""
+        return MorseGraph(self.critical_points)
+
+    @property
+    def suggested_n_clusters(self) -> int:
+        """Number of modes at which the density is more than twice that of the pass to a deeper mode.
+
+        ``docs/morse.md`` says how far to trust it.
+        """
+        return suggested_n_clusters(self.critical_points)
+
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
+        """Return the cluster of each component, followed by that of each mode without component.
+
+        Parameters
+        ----------
+        n_clusters : int or None
+            Number of clusters, between 1 and ``n_leaves``. Beyond the number of modes, modes are split by
+            components.
+        height : float or None
+            Alternatively, perform all merges up to this height, in the units of ``linkage_matrix``.
+
+        Returns
+        -------
+        labels : ndarray of int
+            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest
+            leaf of its mode.
+        """
+        if (n_clusters is None) == (height is None):
+            raise InvalidParameterError("cut needs either n_clusters or height, not both and not neither.")
+        n_merges = self._n_merges(n_clusters) if height is None else self._n_merges_to(height)
+        return self._labels(n_merges)
+
+    def linkage_matrix(self, *, below_modes: bool | None = None) -> FloatArray:
+        """Return the tree as a SciPy linkage matrix, for ``scipy.cluster.hierarchy``.
+
+        Parameters
+        ----------
+        below_modes : bool or None
+            Whether leaves are all leaves of the tree (True) or modes (False). None is False where the
+            rule keeps modes together: "single" and "persistence".
+
+        Returns
+        -------
+        linkage : ndarray of shape (n_leaves - 1, 4)
+            Two children, height, number of leaves. Heights are f at the saddle above the lowest mode
+            ("single"), persistences ("persistence") or costs (the others), never negative, never falling.
+        """
+        if below_modes is None:
+            below_modes = not self.keeps_modes
+        if below_modes or not self.keeps_modes:
+            if not below_modes:
+                raise InvalidParameterError(
+                    f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
+                )
+            return _linkage(self.n_leaves, self.merges.first, self.merges.second, self.merges.heights)
+        first, second = (self.leaves.modes[side] for side in (self.merges.first, self.merges.second))
+        rows = slice(self.n_merges_below_modes, None)
+        return _linkage(self.n_modes, first[rows], second[rows], self.merges.heights[rows])
+
+    @property
+    def keeps_modes(self) -> bool:
+        """Whether the rule merges modes, and components only as parts of them."""
+        return self.rule in {"single", "persistence"}
+
+    @property
+    def spanning_saddles(self) -> IntArray:
+        """The saddles over which modes merge as water rises, lowest first."""
+        return merging.merge_modes_by_saddle(self.critical_points).saddles
+
+    @property
+    def merge_certified(self) -> BoolArray:
+        """Whether the saddle of each merge is certified; merges that no saddle decides are."""
+        decided = self.merges.saddles >= 0
+        certified: BoolArray = ~decided
+        certified[decided] = self.critical_points.saddle_certified[self.merges.saddles[decided]]
+        return certified
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data: modes, saddles, leaves and merges."""
+        return exports.tree_to_dict(self)
+
+    def to_pandas(self) -> Any:
+        """Return one row per merge as a pandas DataFrame (needs pandas)."""
+        return exports.tree_to_pandas(self)
+
+    def to_networkx(self) -> Any:
+        """Return the tree as a networkx DiGraph, edges from parent to child (needs networkx)."""
+        return exports.tree_to_networkx(self)
+
+    def _n_merges(self, n_clusters: object) -> int:
+        wanted = _validate.positive_int(n_clusters=n_clusters)
+        if wanted > self.n_leaves:
+            raise InvalidParameterError(
+                f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has {self.n_leaves} "
+                f"leaves to tell apart ({self.n_modes} modes); release one with more components."
+            )
+        return self.n_leaves - wanted
+
+    def _n_merges_to(self, height: object) -> int:
+        if isinstance(height, bool) or not isinstance(height, Real) or math.isnan(height):
+            raise InvalidParameterError(f"height must be a number, got {_validate.describe(height)}.")
+        return int(np.searchsorted(self.merges.heights, float(height), side="right"))
+
+    def _labels(self, n_merges: int) -> IntArray:
+        """Perform the first merges, then number the groups by decreasing weight."""
+        group = np.arange(self.n_leaves)
+        for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
+            group[group == group[b]] = group[a]
+        masses = np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
+        _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
+        order = np.lexsort((first_leaf, -np.bincount(group, weights=masses)))
+        return self._of_components(np.argsort(order)[group])
+
+    def _of_components(self, leaf_labels: IntArray) -> IntArray:
+        """Spread the labels of leaves to all components, also those of weight 0."""
+        kept = self.leaves.components >= 0
+        n_components = len(self.weights)
+        labels = np.empty(n_components + int((~kept).sum()), dtype=np.int64)
+        labels[n_components:] = leaf_labels[~kept]
+        labels[self.leaves.components[kept]] = leaf_labels[kept]
+        for weightless in np.flatnonzero(self.weights <= 0):
+            mode = self.critical_points.component_modes[weightless]
+            companions = np.flatnonzero(self.leaves.modes == mode)
+            heaviest = companions[np.argmax(self.weights[self.leaves.components[companions]])]
+            labels[weightless] = leaf_labels[heaviest]
+        return labels
+
+
+def merge_tree(
+    mixture: GaussianMixture,
+    *,
+    rule: str = "single",
+    n_clusters: int | None = None,
+    search: str = "ridgelines",
+) -> MergeTree:
+    """Find the modes and saddles of a mixture and the tree in which they merge.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+        Any mixture; released ones are the point, but nothing here depends on privacy.
+    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}, default="single"
+        What is merged first: modes over the lowest saddle; the least persistent mode; the components that
+        share most records over the lowest barrier; those that one Gaussian describes best; those that are
+        nearest; or "auto", whichever of these cuts best at ``n_clusters`` (near ties: what most agree on).
+        ``docs/morse.md`` says when each wins.
+    n_clusters : int or None, default=None
+        For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
+        The tree can be cut anywhere all the same.
+    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
+        How saddles are looked for.
+
+    Returns
+    -------
+    MergeTree
+
+    Examples
+    --------
+    >>> from dpmorse.densities import GaussianMixture
+    >>> from dpmorse.morse import merge_tree
+    >>> mixture = GaussianMixture([0.5, 0.3, 0.2], [[0.0], [4.0], [20.0]], [[[1.0]], [[1.0]], [[1.0]]])
+    >>> tree = merge_tree(mixture)
+    >>> tree.cut(n_clusters=2).tolist()
+    [0, 0, 1]
+    """
+    if not isinstance(mixture, GaussianMixture):
+        raise InvalidParameterError(
+            f"mixture must be a dpmorse.densities.GaussianMixture, got a {type(mixture).__name__}."
+        )
+    rule = _validate.choice(rule=rule, among=RULES)
+    if n_clusters is not None:
+        n_clusters = _validate.positive_int(n_clusters=n_clusters)
+    return assemble(mixture, find_critical_points(mixture, search), rule, n_clusters, search)
+
+
+def assemble(
+    mixture: GaussianMixture,
+    points: CriticalPoints,
+    rule: str,
+    n_clusters: int | None = None,
+    search: str = "ridgelines",
+) -> MergeTree:
+    """Build the tree of known critical points."""
+    leaves = Leaves.of(mixture, points)
+    if rule in {"single", "persistence"}:
+        by_saddle = rule == "single"
+        merge_modes = merging.merge_modes_by_saddle if by_saddle else merging.merge_modes_by_persistence
+        merges = merging.merge_through_modes(mixture, leaves, merge_modes(points))
+        return MergeTree(points, rule, mixture.weights, leaves, merges, len(leaves) - points.n_modes, rule)
+    basis = rule
+    if rule == "overlap":
+        merges = merging.merge_by_overlap(mixture, points, leaves)
+    elif rule == "auto":
+        wanted = n_clusters or suggested_n_clusters(points)
+        merges, basis = merge_by_selection(mixture, points, leaves, wanted, search)
+    else:
+        merge = merge_by_likelihood if rule == "likelihood" else merge_by_variance
+        merges = merging.attach_bare_modes(points, leaves) + merge(mixture, leaves)
+    return MergeTree(points, rule, mixture.weights, leaves, merges, 0, basis)
+
+
+def suggested_n_clusters(points: CriticalPoints) -> int:
+    """Return the number of modes at which the density is more than twice that of the pass to a deeper one."""
+    persistence = merging.elders(points)[1]
+    return max(1, int((points.mode_certified & (persistence > math.log(2))).sum()))
+
+
+def _linkage(n_leaves: int, first: IntArray, second: IntArray, heights: FloatArray) -> FloatArray:
+    """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
+    group, size = np.arange(n_leaves), np.ones(2 * n_leaves - 1)
+    matrix = np.empty((len(heights), 4))
+    for row, (a, b, height) in enumerate(zip(first, second, heights, strict=True)):
+        low, high = sorted((group[a], group[b]))
+        made = n_leaves + row
+        size[made] = size[low] + size[high]
+        group[(group == low) | (group == high)] = made
+        matrix[row] = low, high, height, size[made]
+    return matrix

@@ -1,0 +1,114 @@
+"""Modes and saddles in a model file, checked against the mixture they belong to."""
+
+from dataclasses import fields as dataclass_fields
+from typing import Any
+
+import numpy as np
+
+from dpmorse import _plain_data
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.morse import CriticalPoints
+from dpmorse.morse.critical.spanning import spanning_edges
+from dpmorse.typing import FloatArray
+
+_KINDS = {
+    "modes": "f",
+    "mode_heights": "f",
+    "mode_certified": "b",
+    "component_modes": "i",
+    "saddles": "f",
+    "saddle_heights": "f",
+    "saddle_bounds": "f",
+    "saddle_ends": "i",
+    "saddle_certified": "b",
+}
+_HEIGHT_TOLERANCE = 1e-6
+_STEP_TOLERANCE = 1e-4  # Newton step from a certified point, in its own metric
+_MOST_PER_COMPONENT = 64
+
+
+def critical_points_to_dict(points: CriticalPoints) -> dict[str, Any]:
+    """Return modes and saddles as nested lists."""
+    return {field.name: getattr(points, field.name).tolist() for field in dataclass_fields(points)}
+
+
+def critical_points_from_dict(content: object, mixture: GaussianMixture) -> CriticalPoints:
+    """Rebuild modes and saddles; heights must be those of the mixture, and saddles must connect all modes."""
+    parts = _plain_data.fields("critical_points", content, *_KINDS)
+    n_modes, n_saddles = (len(_plain_data.of_type(name, parts[name], list)) for name in ("modes", "saddles"))
+    d = mixture.n_features
+    if max(n_modes, n_saddles) > _MOST_PER_COMPONENT * mixture.n_components**2:
+        raise ModelFormatError("critical_points hold more modes or saddles than the mixture can have.")
+    shapes = {
+        "modes": (n_modes, d),
+        "mode_heights": (n_modes,),
+        "mode_certified": (n_modes,),
+        "component_modes": (mixture.n_components,),
+        "saddles": (n_saddles, d),
+        "saddle_heights": (n_saddles,),
+        "saddle_bounds": (n_saddles,),
+        "saddle_ends": (n_saddles, 2),
+        "saddle_certified": (n_saddles,),
+    }
+    arrays = {name: _array(name, parts[name], shapes[name]) for name in _KINDS}
+    points = CriticalPoints(**arrays)
+    _plain_data.rebuild("critical_points", lambda: _check(points, mixture))
+    return points
+
+
+def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
+    """Return an array of exactly this shape and kind of numbers."""
+    dtype, kinds = {"f": (np.float64, "fi"), "i": (np.int64, "i"), "b": (np.bool_, "b")}[_KINDS[name]]
+    if 0 in shape:
+        if value != []:
+            raise ModelFormatError(f"critical_points.{name} must be empty.")
+        return np.empty(shape, dtype=dtype)
+    array = _plain_data.rebuild(f"critical_points.{name}", lambda: np.array(value))
+    mixed = array.dtype.kind != "b" and _plain_data.holds_boolean(value)
+    if array.shape != shape or array.dtype.kind not in kinds or mixed:
+        raise ModelFormatError(f"critical_points.{name} does not have the shape or type it should have.")
+    return array.astype(dtype)
+
+
+def _check(points: CriticalPoints, mixture: GaussianMixture) -> None:
+    n = points.n_modes
+    indices = np.r_[points.component_modes, points.saddle_ends.ravel()]
+    if n == 0 or indices.min() < 0 or indices.max() >= n:
+        raise ModelFormatError("critical_points refer to modes that are not there.")
+    for name, places, heights in (
+        ("mode", points.modes, points.mode_heights),
+        ("saddle", points.saddles, points.saddle_heights),
+    ):
+        if len(places) and not _agree(-mixture.log_density(places), heights):
+            raise ModelFormatError(f"critical_points.{name}_heights are not those of the mixture.")
+        if np.any(np.diff(heights) < 0):
+            raise ModelFormatError(f"critical_points.{name}_heights are not in order.")
+    _check_certificates(points, mixture)
+    edges = spanning_edges(n, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights)
+    if len(edges) != n - 1:
+        raise ModelFormatError("critical_points: the saddles do not connect all modes.")
+
+
+def _check_certificates(points: CriticalPoints, mixture: GaussianMixture) -> None:
+    floors = points.mode_heights[points.saddle_ends].max(axis=1, initial=-np.inf)
+    if np.any(points.saddle_heights < floors) or np.any(points.saddle_bounds > points.saddle_heights):
+        raise ModelFormatError("critical_points: a saddle lies below its modes, or its bound above it.")
+    for name, places, negative in (
+        ("modes", points.modes[points.mode_certified], 0),
+        ("saddles", points.saddles[points.saddle_certified], 1),
+    ):
+        if len(places) and not _critical(mixture, places, negative):
+            raise ModelFormatError(f"critical_points.{name}: a certified point is not a critical point.")
+
+
+def _critical(mixture: GaussianMixture, places: FloatArray, negative: int) -> bool:
+    """Say whether gradients vanish and Hessians have so many negative eigenvalues."""
+    values, vectors = np.linalg.eigh(mixture.hessian(places))
+    along = np.einsum("nij,ni->nj", vectors, mixture.gradient(places))
+    small = (along**2 / np.maximum(np.abs(values), 1e-300)).sum(axis=1) < _STEP_TOLERANCE**2
+    return bool(small.all() and ((values < 0).sum(axis=1) == negative).all())
+
+
+def _agree(computed: FloatArray, stated: FloatArray) -> bool:
+    return bool(np.all(np.abs(computed - stated) <= _HEIGHT_TOLERANCE * (1 + np.abs(stated))))

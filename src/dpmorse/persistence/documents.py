@@ -1,0 +1,134 @@
+"""Between fitted estimators and the plain data of a model file, with every field checked."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpmorse._plain_data import fields, holds_boolean, number, numbers, of_type, rebuild
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.persistence.older_files import NOT_STATED
+from dpmorse.privacy.budget import Budget
+from dpmorse.privacy.calibration import Calibration
+from dpmorse.privacy.event_records import event_from_dict, event_to_dict
+from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.report import PrivacyReport
+from dpmorse.statistics.cells import LARGEST_N_CELLS
+from dpmorse.statistics.domain import Domain
+from dpmorse.typing import FloatArray
+
+_BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
+_PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
+
+
+def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
+    """Return the parameters of a mixture as nested lists."""
+    rows, columns = np.tril_indices(mixture.n_features)
+    return {
+        "weights": mixture.weights.tolist(),
+        "means": mixture.means.tolist(),
+        "covariances_lower": mixture.covariances[:, rows, columns].tolist(),
+    }
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """Return a domain as plain data."""
+    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist(), "radius": domain.radius}
+
+
+def domain_from_dict(content: object, n_features: int) -> Domain:
+    """Rebuild a domain; it is checked like a caller's bounds."""
+    parts = fields("domain", content, "lower", "upper", "radius")
+    bounds = [numbers(f"domain.{side}", parts[side], n_features) for side in ("lower", "upper")]
+    return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
+
+
+def mixture_from_dict(content: object) -> GaussianMixture:
+    """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
+    parts = fields("mixture", content, "weights", "means", "covariances_lower")
+    return rebuild("mixture", lambda: _mixture(**{name: _array(name, part) for name, part in parts.items()}))
+
+
+def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArray) -> GaussianMixture:
+    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
+    if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
+        raise ModelFormatError("mixture.weights and mixture.means do not have the shapes of a mixture.")
+    k, d = means.shape
+    if covariances_lower.shape != (k, d * (d + 1) // 2):
+        raise ModelFormatError("mixture.covariances_lower does not have the shape of k lower triangles.")
+    covariances = np.empty((k, d, d))
+    rows, columns = np.tril_indices(d)
+    covariances[:, rows, columns] = covariances[:, columns, rows] = covariances_lower
+    return GaussianMixture(weights, means, covariances)
+
+
+def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
+    """Return a privacy report as plain data: the promise, what it follows from, and what was used of it."""
+    return {
+        "budget": {
+            "epsilon": report.budget.epsilon,
+            "delta": report.delta,
+            "neighboring": report.neighboring,
+            "max_rows_per_group": report.budget.max_rows_per_group,
+            "unit": report.budget.unit,
+        },
+        "calibration": report.calibration.value,
+        "secure": report.secure,
+        "epsilon": report.epsilon,
+        "rho": report.rho,
+        "reserved": [event_to_dict(event) for event in report.reserved],
+        "used": {"epsilon": report.used.epsilon(report.delta), "rho": report.used.rho},
+        "events": [event_to_dict(event) for event in report.events],
+    }
+
+
+def privacy_from_dict(content: object) -> PrivacyReport:
+    """Rebuild a privacy report and compare what it states with what its events add up to.
+
+    A file of version 1 does not say what was reserved; who knows the plan must add it.
+    """
+    parts = fields("privacy", content, *_PRIVACY)
+    budget = fields("privacy.budget", parts["budget"], *_BUDGET)
+    report = PrivacyReport(
+        budget=rebuild("privacy.budget", lambda: Budget(**budget)),
+        reserved=() if parts["reserved"] is NOT_STATED else _events("privacy.reserved", parts["reserved"]),
+        events=_events("privacy.events", parts["events"]),
+        calibration=rebuild("privacy.calibration", lambda: Calibration(parts["calibration"])),
+        secure=of_type("privacy.secure", parts["secure"], bool),
+    )
+    if parts["reserved"] is not NOT_STATED:
+        _check_stated("privacy", parts, "privacy.reserved", report.reserved, report.delta)
+    used = fields("privacy.used", parts["used"], "epsilon", "rho")
+    _check_stated("privacy.used", used, "privacy.events", report.events, report.delta)
+    return report
+
+
+def _events(name: str, content: object) -> tuple[ReleaseEvent, ...]:
+    listed = of_type(name, content, list)
+    if not listed:
+        raise ModelFormatError(f"{name} must not be empty.")
+    return tuple(event_from_dict(event) for event in listed)
+
+
+def _check_stated(
+    name: str, parts: Mapping[str, Any], source: str, events: Sequence[ReleaseEvent], delta: float
+) -> None:
+    """Refuse an epsilon or a rho that does not follow from events."""
+    total = Composition.of(events)
+    for key, derived in (("epsilon", total.epsilon(delta)), ("rho", total.rho)):
+        stated = number(f"{name}.{key}", parts[key])
+        if not math.isclose(stated, derived, rel_tol=1e-6):
+            raise ModelFormatError(
+                f"{name}.{key} is stated as {stated:g}, but {source} add up to {derived:g}."
+            )
+
+
+def _array(name: str, value: object) -> Any:
+    if not isinstance(value, list):
+        raise ModelFormatError(f"mixture.{name} must be a list of numbers.")
+    array = np.array(value)  # ragged lists raise ValueError, which `rebuild` turns into a format error
+    if array.dtype.kind not in "fi" or holds_boolean(value):
+        raise ModelFormatError(f"mixture.{name} must hold numbers only.")
+    return array

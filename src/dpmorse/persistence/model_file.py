@@ -1,0 +1,81 @@
+"""Model files: canonical JSON, checked before it is believed, written whole or not at all.
+
+A file holds released values and public parameters only. It is data, never code: reading one can raise
+``ModelFormatError`` and nothing else. The checksum finds damage; it is no signature.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from dpmorse import _atomic, _plain_data
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.persistence.older_files import from_version_1
+
+FORMAT = "dpmorse-model"
+VERSION = 2
+LARGEST_FILE = 64 << 20
+_LARGEST_STRUCTURE = 1 << 16
+_MOST_VALUES = 1 << 22
+
+
+def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write a document so that the path holds either the old file or the new one, never a part."""
+    document = {"format": FORMAT, "version": VERSION, **content}
+    document["checksum"] = _checksum(document)
+    lines = [f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items()]
+    data = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+    if len(data) > LARGEST_FILE:
+        raise ModelFormatError(
+            f"the model needs {len(data)} bytes; a model file holds at most {LARGEST_FILE}."
+        )
+    _atomic.write_bytes(path, data)
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a document and check everything that does not depend on the estimator."""
+    with open(path, "rb") as file:
+        data = _atomic.read_bytes(file, LARGEST_FILE)
+    if len(data) > LARGEST_FILE:
+        raise ModelFormatError(f"the file is larger than {LARGEST_FILE} bytes.")
+    if data.count(b"[") + data.count(b"{") > _LARGEST_STRUCTURE:  # lists cost far more memory than text
+        raise ModelFormatError("the file holds more lists than any model.")
+    if data.count(b",") > _MOST_VALUES:  # and so do numbers
+        raise ModelFormatError("the file holds more numbers than any model.")
+    document = _parse(data)
+    if document.get("format") != FORMAT:
+        raise ModelFormatError("this is not a dpmorse model file.")
+    _check_version(document.get("version"))
+    if document.pop("checksum", None) != _checksum(document):
+        raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
+    del document["format"]
+    return from_version_1(document) if document.pop("version") == 1 else document
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        document = _plain_data.parse_json(data)
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise ModelFormatError(f"the file is not valid JSON: {str(error)[:120]}") from None
+    if not isinstance(document, dict):
+        raise ModelFormatError("the file does not hold a JSON object.")
+    return document
+
+
+def _check_version(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise ModelFormatError("the file does not state a valid version.")
+    if version > VERSION:
+        raise ModelFormatError(
+            f"the file has version {version}; this dpmorse reads up to version {VERSION}. Upgrade dpmorse."
+        )
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    try:
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError):
+        raise ModelFormatError("the file holds a number that is not finite.") from None
+    return hashlib.sha256(canonical.encode()).hexdigest()

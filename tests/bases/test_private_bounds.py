@@ -1,0 +1,154 @@
+"""bounds="private": what is found, what it costs, and that it is a release like any other."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from dpmorse import (
+    DPCube,
+    DPLloyd,
+    DPMoG,
+    DPMoGHard,
+    DPMorse,
+    DPTree,
+    InMemoryEngine,
+    ModelFormatError,
+    NoisyModelWarning,
+    PrivateGaussianMixture,
+    load,
+)
+from dpmorse.bases import Queries
+from dpmorse.bases.private_bounds import SHARE, release_bounds
+from dpmorse.privacy import Budget, Neighboring
+from dpmorse.statistics import Domain, GroupCounts, MagnitudeHistograms
+
+KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
+
+
+def patients(n=20_000, seed=0):
+    """Ages, a blood value far from zero, and a small one around zero."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n)
+    age = np.clip(rng.normal(40 + 30 * group, 6), 18, 100)
+    return np.column_stack([age, rng.normal(1500 - 100 * group, 12), rng.normal(2e-3 * group, 4e-4)]), group
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        (0.0, -(2.0**-32), 2.0**-32),
+        (1e-30, -(2.0**-32), 2.0**-32),
+        (1.0, 1.0, 2.0),
+        (1.999, 1.0, 2.0),
+        (2.0, 2.0, 4.0),
+        (-3.0, -4.0, -2.0),
+        (0.3, 0.25, 0.5),
+        (1e300, 2.0**63, 2.0**64),
+        (-(2.0**40), -(2.0**41), -(2.0**40)),
+    ],
+)
+def test_magnitudes_are_powers_of_two(value, low, high):
+    statistic = MagnitudeHistograms(1)
+    position = int(statistic.bins(np.array([[value]]))[0, 0])
+    assert statistic.edges[position : position + 2].tolist() == [low, high]
+
+
+def test_every_value_has_a_bin_and_engines_agree(rng):
+    statistic = MagnitudeHistograms(3)
+    X = rng.normal(size=(5000, 3)) * 10.0 ** rng.integers(-40, 40, size=(5000, 3))
+    bins = statistic.bins(X)
+    expected = np.array([np.bincount(column, minlength=statistic.n_bins) for column in bins.T])
+    for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
+        assert np.array_equal(engine.count(X, statistic), expected)
+    assert statistic.counts == GroupCounts(3 * statistic.n_bins, 3)
+    assert len(statistic.edges) == statistic.n_bins + 1
+    assert np.all(np.diff(statistic.edges) > 0)
+
+
+class Silent:
+    """A mechanism without noise."""
+
+    def release(self, exact, planned):
+        return exact
+
+
+def test_the_bounds_hold_the_records_and_little_more():
+    X, _ = patients()
+    releases = Queries(X, InMemoryEngine(), Silent(), Budget(1.0))
+    found = release_bounds(releases, Domain.unknown(3, 2.0), 0.05)
+    assert found.radius == 2.0
+    inside = np.mean((found.lower <= X) & (found.upper >= X), axis=0)
+    assert np.all(inside > 0.98)
+    width = X.max(axis=0) - X.min(axis=0)
+    assert np.all(found.upper - found.lower < 2 * width)
+
+
+@KINDS
+@pytest.mark.parametrize("options", [{}, {"neighboring": "replace-one"}, {"max_rows_per_group": 2}])
+def test_spent_is_what_was_declared(kind, options):
+    X, _ = patients(4000)
+    groups = {"groups": np.arange(4000) // 2} if "max_rows_per_group" in options else {}
+    model = kind(4, epsilon=2.0, bounds="private", **options).fit(X, **groups)
+    assert 2.0 * (1 - 1e-5) <= model.privacy_.epsilon <= 2.0
+    names = [event.name for event in model.privacy_.events]
+    assert names[:2] == ["bounds of the columns, magnitudes", "bounds of the columns, ranges"]
+    costs = [event.gaussian_rho for event in model.privacy_.events]
+    assert sum(costs[:2]) == pytest.approx(SHARE * sum(costs), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])
+def test_pure_promises(kind):
+    X, _ = patients(4000)
+    model = kind(3, epsilon=2.0, delta=0, bounds="private").fit(X)
+    assert 2.0 * (1 - 1e-6) <= model.privacy_.epsilon <= 2.0
+
+
+def test_clusters_are_found_without_any_bounds():
+    X, group = patients()
+    model = DPMorse(2, epsilon=1.0, bounds="private", random_state=0).fit(X)
+    assert adjusted_rand_score(group, model.predict(X)) > 0.9
+
+
+@KINDS
+def test_files_keep_the_released_bounds(kind, tmp_path):
+    X, _ = patients(4000)
+    model = kind(3, epsilon=2.0, bounds="private", random_state=0).fit(X)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.bounds == "private"
+    assert np.array_equal(again.domain_.lower, model.domain_.lower)
+    assert again.privacy_ == model.privacy_
+    assert np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_file_without_the_releases_of_bounds_is_refused(tmp_path):
+    X, _ = patients(2000)
+    path = tmp_path / "model.json"
+    DPMoGHard(2, epsilon=2.0, bounds=(0, 2000), n_iter=2, random_state=0).fit(X).save(path)
+    from dpmorse.persistence.model_file import read_document, write_document
+
+    document = read_document(path)
+    document["parameters"]["bounds"] = "private"
+    path.unlink()
+    write_document(path, {key: value for key, value in document.items() if key != "checksum"})
+    with pytest.raises(ModelFormatError):
+        load(path)
+
+
+@KINDS
+def test_too_few_records_are_no_obstacle(kind):
+    """Nothing is seen: the bounds are -1 and 1, and the model says that it is noise."""
+    with pytest.warns(NoisyModelWarning):
+        model = kind(2, epsilon=0.1, bounds="private", random_state=0).fit(np.full((3, 2), 7.0))
+    if kind is not PrivateGaussianMixture:
+        assert model.domain_.lower.tolist() == [-1.0, -1.0]
+
+
+def test_neighbours_move_the_histograms_by_what_is_declared(rng):
+    statistic = MagnitudeHistograms(4)
+    X = rng.normal(size=(30, 4)) * 10.0 ** rng.integers(-5, 5, size=(30, 4))
+    count = InMemoryEngine().count
+    removed = count(X, statistic) - count(X[1:], statistic)
+    replaced = count(X, statistic) - count(np.vstack([-X[:1], X[1:]]), statistic)
+    assert np.square(removed).sum() == statistic.counts.moved(Neighboring.ADD_REMOVE) == 4
+    assert np.square(replaced).sum() == statistic.counts.moved(Neighboring.REPLACE_ONE) == 8
