@@ -15,8 +15,15 @@ from threadpoolctl import threadpool_limits
 from dpmorse.bases import PrivateFit, Queries
 from dpmorse.bases.base import reserved_events
 from dpmorse.engine import InMemoryEngine
-from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
-from dpmorse.privacy.sampler import NoiseSampler
+from dpmorse.privacy import (
+    Budget,
+    Ledger,
+    Mechanism,
+    NoiseSampler,
+    PlannedChoice,
+    PlannedRelease,
+    ReleaseEvent,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 _SEED_OF_STARTS = 0  # starts owe nothing to the records: both fits may have the same

@@ -25,9 +25,7 @@ from dpmorse.exceptions import (
     NoisyModelWarning,
     PrivacyLeakWarning,
 )
-from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
-from dpmorse.privacy.event_records import same_events
-from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport, ReleaseEvent, same_events
 from dpmorse.records import Records, open_records
 from dpmorse.records.base import refuse_no_columns
 from dpmorse.records.memory import without_sizes

@@ -7,9 +7,14 @@ from typing import Generic, TypeVar
 
 from dpmorse.bases import private_bounds as _private_bounds
 from dpmorse.bases.settings import Settings
-from dpmorse.privacy import PrivacyReport
-from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_epsilon, affordable_rho
-from dpmorse.privacy.events import Composition, ReleaseEvent, noise_of_sums, release_event
+from dpmorse.privacy import (
+    SMALLEST_SCALE,
+    Composition,
+    PrivacyReport,
+    ReleaseEvent,
+    noise_of_sums,
+    release_event,
+)
 from dpmorse.statistics import Domain
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -36,12 +41,9 @@ class Stages(Generic[AnySettings]):
     def of(cls, settings: AnySettings, stages: Mapping[str, Stage]) -> "Stages[AnySettings]":
         """Spread the budget over stages."""
         budget = settings.budget
-        if budget.is_pure:
-            total = affordable_epsilon(budget)
-        else:
-            n_draws = sum(stage.n_draws for stage in stages.values())
-            n_draws += _private_bounds.n_draws(settings.domain)
-            total = affordable_rho(budget, settings.calibration, n_draws=n_draws)
+        n_draws = sum(stage.n_draws for stage in stages.values())
+        n_draws += _private_bounds.n_draws(settings.domain)
+        total = noise_of_sums(budget).affordable(budget, settings.calibration, n_draws=n_draws)
         left, for_bounds = _private_bounds.divide(total, private=settings.private_bounds)
         return cls(settings, stages, left, for_bounds)
 

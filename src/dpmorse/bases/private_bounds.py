@@ -9,11 +9,16 @@ import numpy as np
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import Budget, PrivacyReport
-from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.events import Composition, ReleaseEvent, noise_of_sums, release_event
-from dpmorse.statistics import Domain, MagnitudeHistograms
-from dpmorse.statistics.histograms import N_BINS
+from dpmorse.privacy import (
+    SMALLEST_SCALE,
+    Budget,
+    Composition,
+    PrivacyReport,
+    ReleaseEvent,
+    noise_of_sums,
+    release_event,
+)
+from dpmorse.statistics import N_BINS, Domain, MagnitudeHistograms
 from dpmorse.typing import BoolArray, FloatArray
 
 SHARE = 0.05

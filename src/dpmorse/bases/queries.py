@@ -7,8 +7,7 @@ import numpy as np
 
 from dpmorse._progress import one_pass
 from dpmorse.engine import Cells, Engine
-from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease
-from dpmorse.privacy.events import noise_of_sums
+from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease, noise_of_sums
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -98,13 +97,11 @@ class Queries:
 
     def cost_of_a_row(self, cost: float) -> float:
         """Return what one record may cost if all that neighbours differ in may cost ``cost``."""
-        return self.budget.cost_of_a_row(cost)
+        return self.noise.cost_of_a_row(cost, self.budget.rows)
 
     def choose(self, name: str, penalties: IntArray, limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""
-        planned = SwapCosts.plan(
-            name, limit * self.budget.rows, cost, self.neighboring, pure=self.budget.is_pure
-        )
+        planned = SwapCosts.plan(name, limit * self.budget.rows, cost, self.neighboring, self.noise)
         event = replace(planned.event, neighboring=self.budget.neighboring)
         return self.mechanism.choose(penalties, replace(planned, event=event))
 

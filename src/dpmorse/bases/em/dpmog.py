@@ -5,10 +5,7 @@ from typing import ClassVar
 from dpmorse.bases.em.maximisation import Prior
 from dpmorse.bases.em.rounds import PrivateEM, uniform_stddev
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import CellMoments
-from dpmorse.statistics.cells import WEIGHT_BITS
-from dpmorse.statistics.domain import GRID_BITS
-from dpmorse.statistics.noise import NoiseScales
+from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, CellMoments, NoiseScales
 
 
 class DPMoG(PrivateEM):

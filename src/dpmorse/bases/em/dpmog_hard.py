@@ -5,8 +5,7 @@ from typing import ClassVar
 from dpmorse.bases.em.maximisation import Prior
 from dpmorse.bases.em.rounds import PrivateEM, uniform_stddev
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import CellMoments
-from dpmorse.statistics.noise import NoiseScales
+from dpmorse.statistics import CellMoments, NoiseScales
 
 
 class DPMoGHard(PrivateEM):

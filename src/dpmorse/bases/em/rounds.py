@@ -18,10 +18,17 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence.documents import domain_to_dict
-from dpmorse.privacy import DEFAULT_DELTA, Calibration, Ledger, Neighboring, PlannedRelease, PrivacyReport
-from dpmorse.privacy.calibration import affordable_rho
-from dpmorse.privacy.event_records import same_events
-from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.privacy import (
+    DEFAULT_DELTA,
+    GAUSSIAN,
+    Calibration,
+    Ledger,
+    Neighboring,
+    PlannedRelease,
+    PrivacyReport,
+    ReleaseEvent,
+    same_events,
+)
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
 _START_VARIANCE = 0.1
@@ -111,7 +118,7 @@ class PrivateEM(PrivateFit):
     def _noise_scales(self, statistic: CellMoments, settings: EMSettings, rho: float) -> NoiseScales:
         """Return the noise of one round, which may cost ``rho``."""
         budget = settings.budget
-        of_a_row = budget.cost_of_a_row(rho)
+        of_a_row = GAUSSIAN.cost_of_a_row(rho, budget.rows)
         if settings.calibration is Calibration.PAPER:
             return self._paper_scales(statistic, of_a_row, budget.neighboring_rows)
         return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)
@@ -161,7 +168,7 @@ class PrivateEM(PrivateFit):
 def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, float]:
     """Return what all rounds together may cost, and what bounds may cost."""
     n_draws = settings.n_iter * statistic.n_values + _private_bounds.n_draws(settings.domain)
-    total = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
+    total = GAUSSIAN.affordable(settings.budget, settings.calibration, n_draws=n_draws)
     return _private_bounds.divide(total, private=settings.private_bounds)
 
 

@@ -29,11 +29,8 @@ from dpmorse.bases.staged.units import Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Ledger, PrivacyReport
-from dpmorse.privacy.calibration import refuse_pure
-from dpmorse.statistics import Domain
-from dpmorse.statistics.cells import LARGEST_N_CELLS
-from dpmorse.statistics.histograms import N_BINS
+from dpmorse.privacy import DEFAULT_DELTA, Ledger, PrivacyReport, refuse_pure
+from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 
 _SOME_CLUSTERS = 6  # where nobody says how many there are
 
