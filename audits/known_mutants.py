@@ -92,8 +92,9 @@ KNOWN = (
         (
             Change(
                 RELEASE,
-                "exact + draw(planned.scales)",
-                'exact + self.__dict__.setdefault("kept", {}).setdefault(exact.size, draw(planned.scales))',
+                "noise.draw(self._sampler, planned.scales)",
+                'self.__dict__.setdefault("kept", {}).setdefault('
+                "planned.scales.size, noise.draw(self._sampler, planned.scales))",
             ),
         ),
         (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
@@ -104,10 +105,9 @@ KNOWN = (
         (
             Change(
                 RELEASE,
-                "        return exact + draw(planned.scales)",
-                "        noise = draw(planned.scales)\n"
-                "        noise[1::2] = noise[: 2 * (noise.size // 2) : 2]\n"
-                "        return exact + noise",
+                "        drawn = noise.draw(self._sampler, planned.scales)\n",
+                "        drawn = noise.draw(self._sampler, planned.scales)\n"
+                "        drawn[1::2] = drawn[: 2 * (drawn.size // 2) : 2]\n",
             ),
         ),
         (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),

@@ -16,14 +16,9 @@ OWN = (
             Change(
                 RELEASE,
                 "        self._record(planned.event)\n"
-                "        draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE "
-                "else self._sampler.gaussian\n"
-                "        return exact + draw(planned.scales)",
-                "        draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE "
-                "else self._sampler.gaussian\n"
-                "        noise = draw(planned.scales)\n"
-                "        self._record(planned.event)\n"
-                "        return exact + noise",
+                "        drawn = noise.draw(self._sampler, planned.scales)\n",
+                "        drawn = noise.draw(self._sampler, planned.scales)\n"
+                "        self._record(planned.event)\n",
             ),
         ),
         ("tests/privacy/test_mechanism.py",),
@@ -105,8 +100,8 @@ OWN = (
         (
             Change(
                 "dpmorse.privacy.events:event_for_groups",
-                "m = Fraction(budget.rows)",
-                "m = Fraction(1)",
+                "cost_of_rows(Fraction(event.cost), budget.rows)",
+                "cost_of_rows(Fraction(event.cost), 1)",
             ),
         ),
         (GROUPS,),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpmorse.privacy import Mechanism, Noise
+from dpmorse.privacy import CHOICE, LAPLACE, Mechanism
 
 
 class Replay:
@@ -53,8 +53,8 @@ def same_question(planned, other):
 
 def _moved(difference, planned):
     event, difference = planned.event, difference.astype(float)
-    if event.noise is Noise.CHOICE:
+    if event.noise == CHOICE:
         return float(planned.rate) * np.ptp(difference) / event.pure_epsilon
-    if event.noise is Noise.LAPLACE:
+    if event.noise == LAPLACE:
         return np.abs(difference / planned.scales).sum() / event.pure_epsilon
     return math.sqrt(np.square(difference / planned.scales).sum() / (2 * event.rho))

@@ -117,7 +117,7 @@ REVIEWED = {
         "n_features": COLUMNS,
         "name": "lower or upper",
     },
-    "statistics/noise.py": {
+    "statistics/scales.py": {
         "field.name": FIXED,
         "total = self.count + self.sum + self.second_moment": PARAMETER,
     },

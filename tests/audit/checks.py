@@ -7,7 +7,7 @@ from dpmorse import Budget, DPMoGHard, DPTree, Ledger
 from dpmorse.audit import audit_mechanism
 from dpmorse.audit.recording import watched_fit
 from dpmorse.exceptions import BudgetExceededError
-from dpmorse.privacy import Mechanism, Noise
+from dpmorse.privacy import LAPLACE, Mechanism
 from dpmorse.statistics import GroupCounts, SecondMoments
 from worst_pairs import ADD_REMOVE, REPLACE_ONE, choice, counts, moments, seeded
 
@@ -45,7 +45,7 @@ def many_runs():
 
 def laplace():
     """Laplace noise."""
-    return _passes(counts(ADD_REMOVE, 1.0, Noise.LAPLACE))
+    return _passes(counts(ADD_REMOVE, 1.0, LAPLACE))
 
 
 def group_counts():

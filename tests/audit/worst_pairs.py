@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from dpmorse.engine import InMemoryEngine
-from dpmorse.privacy import Neighboring, Noise, PlannedChoice, PlannedRelease, accounting
+from dpmorse.privacy import GAUSSIAN, LAPLACE, Neighboring, PlannedChoice, PlannedRelease, accounting
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics import (
@@ -90,8 +90,8 @@ def laplace_moments(relation, epsilon):
     """Return counts and sums of one column in two cells with Laplace noise."""
     domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
     statistic = CellMoments(domain, 2, second_moments=SecondMoments.NONE)
-    scales = statistic.calibrate(epsilon, relation, noise=Noise.LAPLACE)
-    (planned,) = statistic.plan(["moments, Laplace"], scales, relation, Noise.LAPLACE)
+    scales = statistic.calibrate(epsilon, relation, noise=LAPLACE)
+    (planned,) = statistic.plan(["moments, Laplace"], scales, relation, LAPLACE)
     corner = np.ones((1, N_FEATURES))
     return _case("moments (none), Laplace", planned, statistic, _two_cells(0.5), corner, relation)
 
@@ -107,7 +107,7 @@ def leaves(relation, mu):
     return _case("sums of leaves", planned, statistic, cells, np.array([[1.0, -1.0]]), relation)
 
 
-def counts(relation, cost, noise=Noise.GAUSSIAN, *, statistic=None):
+def counts(relation, cost, noise=GAUSSIAN, *, statistic=None):
     """Return histograms of columns, or counts of disjoint groups."""
     engine, corner = InMemoryEngine(), np.full((1, N_FEATURES), 0.99)
     domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
@@ -158,7 +158,7 @@ def all_others():
             partial(counts, relation, value**2 / 2, statistic=ColumnHistograms),
             partial(counts, relation, value**2 / 2, statistic=MagnitudeHistograms),
             partial(leaves, relation, value),
-            partial(counts, relation, value, Noise.LAPLACE),
+            partial(counts, relation, value, LAPLACE),
             partial(laplace_moments, relation, value),
         )
     ]

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, BudgetExceededError, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.privacy import Step, ledger_file
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import LAPLACE, FileLedger, ReleaseEvent, Step, ledger_file
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
@@ -129,7 +127,7 @@ def test_pure_and_grouped_budgets_are_read_back(tmp_path):
 def test_costs_of_large_promises_are_read_back(path):
     """A line that was written must be one that can be read, or the file would be lost."""
     ledger = FileLedger(path, Budget(1e9, 0))
-    planned = event(5e17, noise="laplace", pure_epsilon=1e9)
+    planned = event(5e17, noise=LAPLACE, pure_epsilon=1e9)
     spend(ledger, planned)
     assert FileLedger(path).events == (planned,)
 

@@ -7,8 +7,7 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.statistics import Domain
-from dpmorse.statistics.domain import PRIVATE
+from dpmorse.statistics import PRIVATE, Domain
 from dpmorse.typing import FloatArray
 
 _N_RECORDS = 2000

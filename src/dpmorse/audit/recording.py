@@ -14,9 +14,16 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse.bases import PrivateFit, Queries
 from dpmorse.engine import InMemoryEngine, Source
-from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.privacy import (
+    Budget,
+    Ledger,
+    Mechanism,
+    NoiseSampler,
+    PlannedChoice,
+    PlannedRelease,
+    ReleaseEvent,
+)
 from dpmorse.privacy.exact import Exact, opened
-from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import FloatArray, IntArray
 
 _SEED_OF_STARTS = 0  # starts owe nothing to the records: both fits may have the same

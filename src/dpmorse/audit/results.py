@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from dpmorse.audit.attacks import Scores, best_errors
 from dpmorse.audit.bounds import Errors, certified_epsilon, certified_mu
-from dpmorse.privacy.accounting import gaussian_epsilon
+from dpmorse.privacy import gaussian_epsilon
 from dpmorse.typing import FloatArray
 
 _CAUTION = 1e-4  # the best of many thresholds on few runs is a lucky one: their choice asks for confidence

@@ -1,11 +1,12 @@
 """How much noise each block of a release gets."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.sampler import LARGEST_SCALE
+from dpmorse.privacy import LARGEST_SCALE, SMALLEST_SCALE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,3 +51,20 @@ class NoiseScales:
                     "does not fit in 64-bit integers. Raise epsilon, or lower n_iter."
                 )
             object.__setattr__(self, field.name, max(scale, SMALLEST_SCALE))
+
+
+def smallest_factor(affordable: Callable[[float], bool], guess: float) -> float:
+    """Return the smallest factor of all scales that is affordable, to twelve digits and never below it.
+
+    ``guess`` would be the answer if scales were no integers and had no smallest value.
+    """
+    high = 1.01 * guess
+    while not affordable(high):
+        high *= 2
+    low = high / 1.05
+    while low > 2.0**-60 and affordable(low):  # only where some scales are at their smallest
+        low /= 2
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if affordable(middle) else (middle, high)
+    return high
