@@ -16,10 +16,7 @@ from dpmorse.bases.mixture_estimator import NO_LABELS, PrivateMixtureEstimator, 
 from dpmorse.bases.registry import base_from_document
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
-from dpmorse.morse import MergeTree, merge_tree
-from dpmorse.morse.critical.points import SEARCHES
-from dpmorse.morse.labelling import label_by_basin
-from dpmorse.morse.tree import RULES, assemble
+from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence.critical_points import critical_points_from_dict, critical_points_to_dict
 from dpmorse.persistence.model_file import write_document
 from dpmorse.records.base import Function
@@ -91,7 +88,10 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         names = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
             return self._each(
-                X, lambda points: label_by_basin(mixture, tree, names, points).astype(names.dtype)
+                X,
+                lambda points: label_by_basin(
+                    mixture, tree.critical_points, tree.leaves, names, points
+                ).astype(names.dtype),
             )
         if isinstance(self.base_, PrivateMixtureEstimator):
             return self.base_._each(X, Label(mixture, self.base_.domain_, names))  # noqa: SLF001 - clips itself
@@ -224,7 +224,13 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
         tree = _plain_data.rebuild(
             "critical_points",
-            lambda: assemble(base.mixture_, points, model.merge, chosen_for, model.search),
+            lambda: merge_tree(
+                base.mixture_,
+                rule=model.merge,
+                n_clusters=chosen_for,
+                search=model.search,
+                critical_points=points,
+            ),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
         _plain_data.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))

@@ -54,8 +54,8 @@ class DPMorse(MorseEstimator):
         None protects one record. A number protects all records of one group, such as a person, who are told
         apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
         on that group's records alone, not on their order.
-    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
-        What is merged first, see ``dpmorse.morse.tree``.
+    merge : str, default="auto"
+        What is merged first: a name in ``dpmorse.morse.RULES``. "auto" chooses among the others.
     assign : {"component", "basin"}, default="component"
         How records find their cluster: through their most probable component, or by a descent to the mode in
         whose basin they lie.

@@ -27,8 +27,8 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     n_clusters : int or "auto", default="auto"
         Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``. It may be changed after
         the fit by ``cut``.
-    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
-        What is merged first, see ``dpmorse.morse.tree``. "auto" chooses among the others for the
+    merge : str, default="auto"
+        What is merged first: a name in ``dpmorse.morse.RULES``. "auto" chooses among the others for the
         number of clusters asked for; "single" is the paper's.
     assign : {"component", "basin"}, default="component"
         How records find their cluster: through their most probable component, or by a descent to the
