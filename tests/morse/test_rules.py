@@ -5,7 +5,7 @@ import pytest
 
 from dpmorse import DPMoGHard, MorseClustering, load
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import RULES, merge_tree
+from dpmorse.morse import RULES, find_critical_points, merge_tree
 from dpmorse.morse.rules import MergeRule, Merges, attach_bare_modes
 from dpmorse.plots import DendrogramDisplay
 from dpmorse.report import render
@@ -78,3 +78,13 @@ def test_known_critical_points_give_the_same_tree(rule):
     again = merge_tree(mixture, rule=rule, critical_points=tree.critical_points)
     assert again.critical_points is tree.critical_points
     assert again.to_dict() == tree.to_dict()
+
+
+def test_critical_points_of_something_else_are_refused():
+    mixture, other = random_mixture("triangle", 2, seed=962), random_mixture("triangle", 3, seed=962)
+    with pytest.raises(InvalidParameterError, match="must be what find_critical_points returns, got a dict"):
+        merge_tree(mixture, critical_points={})
+    with pytest.raises(
+        InvalidParameterError, match=r"must be those of the mixture, with \d+ components in 2 columns"
+    ):
+        merge_tree(mixture, critical_points=find_critical_points(other))

@@ -80,6 +80,11 @@ class MergeTree:
         """Largest number of clusters."""
         return len(self.leaves)
 
+    @property
+    def leaf_weights(self) -> FloatArray:
+        """Weight of each leaf; 0 for a mode without component."""
+        return np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
+
     @cached_property
     def persistence(self) -> FloatArray:
         """How much water must rise before each mode merges with a deeper one; inf for the deepest."""
@@ -209,9 +214,8 @@ class MergeTree:
         group = np.arange(self.n_leaves)
         for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
             group[group == group[b]] = group[a]
-        masses = np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
         _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
-        order = np.lexsort((first_leaf, -np.bincount(group, weights=masses)))
+        order = np.lexsort((first_leaf, -np.bincount(group, weights=self.leaf_weights)))
         return self._of_components(np.argsort(order)[group])
 
     def _of_components(self, leaf_labels: IntArray) -> IntArray:
@@ -276,7 +280,7 @@ def merge_tree(
     if n_clusters is not None:
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
     find = partial(find_critical_points, search=_validate.choice(search=search, among=SEARCHES))
-    points = find(mixture) if critical_points is None else critical_points
+    points = find(mixture) if critical_points is None else _checked(critical_points, mixture)
     given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find)
     decision = RULES[rule].decide(given)
     below_modes = len(given.leaves) - points.n_modes if RULES[rule].keeps_modes else 0
@@ -290,3 +294,18 @@ def merge_tree(
         basis=decision.basis,
         height_label=decision.rule.height_label,
     )
+
+
+def _checked(points: object, mixture: GaussianMixture) -> CriticalPoints:
+    """Return critical points that may be those of the mixture."""
+    if not isinstance(points, CriticalPoints):
+        raise InvalidParameterError(
+            f"critical_points must be what find_critical_points returns, got a {type(points).__name__}."
+        )
+    described = len(points.component_modes), points.modes.shape[1]
+    if described != (mixture.n_components, mixture.n_features):
+        raise InvalidParameterError(
+            f"critical_points must be those of the mixture, with {mixture.n_components} components in "
+            f"{mixture.n_features} columns; got those of {described[0]} components in {described[1]} columns."
+        )
+    return points

@@ -145,10 +145,9 @@ def _modes(tree: MergeTree, axes: Axes) -> list[dict[str, Any]]:
     """Describe the deepest modes; ``leaf`` is the heaviest leaf, whose cluster is the mode's."""
     points = tree.critical_points
     coordinates = _table(axes.project(points.modes), _scales(axes))
-    masses = np.where(tree.leaves.components >= 0, tree.weights[tree.leaves.components], 0.0)
     positions = _leaf_positions(tree)
     heaviest = [
-        int(positions[np.where(tree.leaves.modes == mode, masses, -1.0).argmax()])
+        int(positions[np.where(tree.leaves.modes == mode, tree.leaf_weights, -1.0).argmax()])
         for mode in range(points.n_modes)
     ]
     return [
