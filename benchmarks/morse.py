@@ -23,11 +23,8 @@ from dpmorse import DPMoGHard, DPMorse, MorseClustering
 from dpmorse.datasets import FAMILIES as DATA_FAMILIES
 from dpmorse.datasets import make_family
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import MergeTree, find_critical_points, merge_tree
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
-from dpmorse.morse.critical.spanning import spanning_edges
-from dpmorse.morse.tree import RULES, assemble
+from dpmorse.morse import RULES, MergeTree, find_critical_points, merge_tree
+from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 
 sys.path.insert(0, str(ROOT / "tests"))  # the oracle and its mixtures are part of the tests
 
@@ -195,7 +192,7 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
         "K": n_clusters,
     }
     for rule in RULES:
-        tree = assemble(base.mixture_, points, rule, n_clusters)
+        tree = merge_tree(base.mixture_, rule=rule, n_clusters=n_clusters, critical_points=points)
         labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
         row[rule] = float(adjusted_rand_score(y[known], labels[known]))
         row["suggested"] = tree.suggested_n_clusters
