@@ -7,7 +7,6 @@ tables and writes JSON.
 import argparse
 import json
 import multiprocessing
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +15,11 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
+from tests.morse_mixtures import FAMILIES, random_mixture
+from tests.morse_oracle import flood
 
 from benchmarks._literal_morse import LiteralMorse
-from benchmarks._measure import ROOT, machine, peak_extra_megabytes, seconds
+from benchmarks._measure import machine, peak_extra_megabytes, seconds
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
 from dpmorse.datasets import FAMILIES as DATA_FAMILIES
 from dpmorse.datasets import make_family
@@ -28,11 +29,6 @@ from dpmorse.morse.critical.landscape import Landscape
 from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
 from dpmorse.morse.critical.spanning import spanning_edges
 from dpmorse.morse.tree import RULES, assemble
-
-sys.path.insert(0, str(ROOT / "tests"))  # the oracle and its mixtures are part of the tests
-
-from morse_mixtures import FAMILIES, random_mixture
-from morse_oracle import flood
 
 _FIRST_SEED = 5000  # seeds below 1000 were used while developing
 _FIRST_INSTANCE = 200  # likewise, of the families of data

@@ -69,6 +69,15 @@ class WatchedMechanism(Mechanism):
         return answer
 
 
+def same_question(first: Asked, second: Asked) -> bool:
+    """Say whether two fits asked for as many values, with the same noise, at the same cost."""
+    if first.planned.event != second.planned.event or first.exact.shape != second.exact.shape:
+        return False
+    if isinstance(first.planned, PlannedChoice) or isinstance(second.planned, PlannedChoice):
+        return first.planned == second.planned
+    return np.array_equal(first.planned.scales, second.planned.scales)
+
+
 class QuestionsDifferError(Exception):
     """A fit asked for more than the one whose answers it is given."""
 

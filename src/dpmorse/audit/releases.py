@@ -13,7 +13,7 @@ from dpmorse.audit.attacks import Scores
 from dpmorse.audit.invented import base_of, check_is_estimator, far_records, invented_records
 from dpmorse.audit.likelihoods import Pair
 from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
-from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, watched_fit
+from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, same_question, watched_fit
 from dpmorse.audit.results import AuditResult, Claim, Unit
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidParameterError
@@ -178,20 +178,13 @@ def _compared(
     except QuestionsDifferError:
         return Neighbours((), transcript, (_QUESTIONS,))
     both = list(zip(transcript.asked, other.asked, strict=False))
+    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in both if a.exact.shape == b.exact.shape)
     same = len(transcript.asked) == len(other.asked) and transcript.questions == other.questions
-    comparable = [(a, b) for a, b in both if a.exact.shape == b.exact.shape]
-    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in comparable)
-    same &= all(_same_plan(a.planned, b.planned) for a, b in comparable) and len(comparable) == len(both)
+    same &= all(same_question(a, b) for a, b in both)
     return Neighbours(pairs, transcript, () if same else (_QUESTIONS,))
 
 
 _QUESTIONS = "given the same answers, the fit asks other questions of a neighbouring dataset."
-
-
-def _same_plan(a: Any, b: Any) -> bool:
-    if a.event != b.event:
-        return False
-    return a.rate == b.rate if hasattr(a, "rate") else bool(np.array_equal(a.scales, b.scales))
 
 
 def _scores(pairs: Sequence[Pair], mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
