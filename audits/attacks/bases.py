@@ -7,9 +7,7 @@ import numpy as np
 
 from audits.attacks.sampler import seeded
 from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPTree, PrivateGaussianMixture
-from dpmorse.audit import AuditResult, audit_releases
-from dpmorse.audit.invented import far_records
-from dpmorse.audit.recording import Transcript, watched_fit
+from dpmorse.audit import AuditResult, Transcript, audit_releases, far_records, watched_fit
 from dpmorse.bases import PrivateFit
 from dpmorse.privacy.accounting import gaussian_epsilon
 from dpmorse.typing import FloatArray

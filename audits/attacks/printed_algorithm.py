@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.audit import AuditResult, Claim, Unit
-from dpmorse.audit.attacks import Scores
+from dpmorse.audit import AuditResult, Claim, Scores, Unit
 from dpmorse.typing import FloatArray
 
 Releases = tuple[FloatArray, FloatArray, FloatArray, FloatArray]

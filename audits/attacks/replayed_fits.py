@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpmorse.audit.likelihoods import Pair
-from dpmorse.audit.recording import Asked, same_question
+from dpmorse.audit import Asked, Pair, same_question
 from dpmorse.privacy import Mechanism
 
 

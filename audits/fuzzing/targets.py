@@ -1,7 +1,8 @@
 """What reads files, and what must be true whatever is in them.
 
-A target makes hostile cases from valid files and checks the answer to one. A wrong answer is an
-``AssertionError`` or any exception that is not documented; the worker records either.
+A target makes hostile cases from valid files (``make``) and checks the answer to one (``check``), which is
+"refused" or "accepted". A wrong answer is an ``AssertionError`` or any exception that is not documented; the
+worker records either.
 """
 
 import json
@@ -12,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -35,18 +36,6 @@ class Case:
     source: Path
     signed: bool = False
     meaning: Any = field(default=None, compare=False)
-
-
-class Target(Protocol):
-    """Something that reads files."""
-
-    def make(self, rng: np.random.Generator) -> Case:
-        """Make a hostile file."""
-        ...
-
-    def check(self, case: Case, path: Path) -> str:
-        """Read the file at ``path``; return "refused" or "accepted", or raise what is a finding."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ import pytest
 
 from audits.attacks.mechanisms import RELATIONS, all_choices, all_moments, all_others, choice, counts, moments
 from audits.attacks.sampler import seeded
-from dpmorse.audit import audit_mechanism
-from dpmorse.audit.likelihoods import Pair
+from dpmorse.audit import Pair, audit_mechanism
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Noise
 from dpmorse.statistics import SecondMoments

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from audits.attacks.mechanisms import ADD_REMOVE, counts
-from dpmorse.audit import AuditResult, Claim, Unit
-from dpmorse.audit.attacks import Scores
+from dpmorse.audit import AuditResult, Claim, Scores, Unit
 from dpmorse.exceptions import DPMorseError
 from dpmorse.plots import AuditDisplay
 

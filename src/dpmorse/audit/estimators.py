@@ -16,12 +16,21 @@ from dpmorse.privacy import Neighboring
 from dpmorse.typing import BoolArray, FloatArray
 
 ONE_RUN = "canaries in one run"
+"""The name of this attack in results."""
+
 N_CANARIES = 1000
 N_FEATURES = 16
 _FEWEST_CANARIES = 20
-_GUESSED = 0.25  # of the canaries: those whose scores are most extreme
+"""With fewer canaries, even guesses that are all right certify next to nothing."""
+
+_GUESSED = 0.25
+"""Part of the canaries that is guessed, those with the most extreme scores: the others are hard to tell."""
+
 _N_OTHERS = 2000
-_SPREAD = 0.5  # of the other records, as a part of the half-width of the bounds
+"""Invented records beside the canaries: more would hide them, fewer are not like a dataset."""
+
+_SPREAD = 0.5
+"""Standard deviation of the invented records, as a part of the half-width of the bounds."""
 
 
 def audit_estimator(

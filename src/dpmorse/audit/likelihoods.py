@@ -8,7 +8,8 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Mechanism, Noise, PlannedChoice, PlannedRelease
 from dpmorse.typing import FloatArray, IntArray
 
-_LARGEST_BATCH = 1 << 21  # values drawn at a time
+_LARGEST_BATCH = 1 << 21
+"""Values of noise that are drawn at a time, to bound the memory of many runs: 16 MB."""
 
 
 @dataclass(frozen=True)

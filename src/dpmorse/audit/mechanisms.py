@@ -15,7 +15,10 @@ from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
 from dpmorse.typing import IntArray
 
 LIKELIHOOD_RATIO = "likelihood ratio"
+"""The name of this attack in results."""
+
 _FEWEST_RUNS = 100
+"""With fewer runs, even an attacker who is never wrong certifies little."""
 
 
 def audit_mechanism(

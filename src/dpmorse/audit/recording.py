@@ -19,7 +19,8 @@ from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRel
 from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import FloatArray, IntArray
 
-_SEED_OF_STARTS = 0  # starts owe nothing to the records: both fits may have the same
+_SEED_OF_STARTS = 0
+"""Seed of the random starts of a fit. They do not depend on records, so both fits may use the same ones."""
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,14 @@ from dpmorse.privacy.random_bytes import SystemBytes
 from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
 from dpmorse.typing import FloatArray
 
-_UNLIKELY = 1e-9  # of an honest sampler to look so wrong
-_MOST_REPEATS = 0.02  # of the noise values; scales are so large that honest ones hardly ever repeat
+_UNLIKELY = 1e-9
+"""Noise of a size with a smaller p-value is a problem: a right sampler has one in a billion fits."""
+
+_MOST_REPEATS = 0.02
+"""Part of the noise values of a fit that may repeat others. Scales are so large that fresh ones hardly do."""
+
 _ROUNDING = 1 + 1e-9
+"""How far an answer may move in units of what is paid for: costs are floats, rounded."""
 
 
 @dataclass(frozen=True)
