@@ -20,9 +20,9 @@ from tests.morse_oracle import flood
 
 from benchmarks._literal_morse import LiteralMorse
 from benchmarks._measure import machine, peak_extra_megabytes, seconds
+from benchmarks.generated import FAMILIES as DATA_FAMILIES
+from benchmarks.generated import make_family
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
-from dpmorse.datasets import FAMILIES as DATA_FAMILIES
-from dpmorse.datasets import make_family
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import MergeTree, find_critical_points, merge_tree
 from dpmorse.morse.critical.landscape import Landscape

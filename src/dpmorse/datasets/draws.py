@@ -1,6 +1,5 @@
-"""What the generators share: sources of randomness, class sizes, centres, Gaussian pieces."""
+"""What generators share: sources of randomness, checks of sizes, shares of classes, labels and centres."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def draw_labels(n: int, shares: FloatArray, rng: Rng) -> IntArray:
 def draw_centres(k: int, d: int, separation: float, rng: Rng) -> FloatArray:
     """Draw k centres whose median distance to the nearest other centre is ``separation``.
 
-    So one number means the same overlap of neighbours in any number of columns and classes.
+    One number then means about the same overlap of neighbours in any number of columns and classes.
     """
     centres = rng.standard_normal((k, d))
     if k == 1:
@@ -71,35 +70,7 @@ def draw_centres(k: int, d: int, separation: float, rng: Rng) -> FloatArray:
     return centres * float(separation / np.median(np.sqrt(squares.min(axis=1))))
 
 
-def draw_rotation(d: int, rng: Rng) -> FloatArray:
-    """Draw an orthogonal matrix of shape (d, d)."""
-    factor, triangle = np.linalg.qr(rng.standard_normal((d, d)))
-    return np.asarray(factor * np.sign(np.diag(triangle)))
-
-
-def draw_stretches(k: int, d: int, stretch: float, rng: Rng) -> list[FloatArray]:
-    """Draw k linear maps with axes around 1 that differ by factors up to ``stretch``, turned at random."""
-    axes = stretch ** rng.uniform(-0.5, 0.5, (k, d))
-    return [axis[:, None] * draw_rotation(d, rng) for axis in axes]
-
-
-def draw_pieces(
-    pieces: IntArray, centres: FloatArray, maps: Sequence[FloatArray], rng: Rng, tail: float = np.inf
-) -> FloatArray:
-    """Draw one record per entry of ``pieces``: its centre plus its map of a standard vector.
-
-    The vector is Gaussian, or Student with ``tail`` degrees of freedom where that is finite.
-    """
-    X = rng.standard_normal((pieces.size, centres.shape[1]))
-    if np.isfinite(tail):
-        X /= np.sqrt(rng.chisquare(tail, (pieces.size, 1)) / tail)
-    for piece, factor in enumerate(maps):
-        mine = pieces == piece
-        X[mine] = centres[piece] + X[mine] @ factor
-    return X
-
-
 def with_nuisance(X: FloatArray, n_nuisance: int, rng: Rng) -> FloatArray:
-    """Append columns that say nothing about the class, as wide as the average column."""
+    """Append columns that tell nothing of the class, as wide as the average column."""
     width = X.std(axis=0).mean()
     return np.hstack([X, width * rng.standard_normal((len(X), n_nuisance))])
