@@ -18,7 +18,7 @@ from dpmorse.datasets import LabelledData, make_blobs, make_moons, make_rings, w
 Range = tuple[bool, bool] | tuple[int, int] | tuple[float, float]
 
 _ROWS = (3_000, 40_000)
-"""Fewest and most records: as many as the public datasets have, about."""
+"""Fewest and most records: the order of magnitude of the public datasets, which have 7,000 to 60,000."""
 
 
 @dataclass(frozen=True)

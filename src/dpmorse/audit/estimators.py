@@ -21,13 +21,13 @@ ONE_RUN = "canaries in one run"
 N_CANARIES = 1000
 N_FEATURES = 16
 _FEWEST_CANARIES = 20
-"""With fewer canaries, even guesses that are all right certify next to nothing."""
+"""With 20 canaries four are guessed, and even if all four are right nothing is certified at 0.95."""
 
 _GUESSED = 0.25
 """Part of the canaries that is guessed, those with the most extreme scores: the others are hard to tell."""
 
 _N_OTHERS = 2000
-"""Invented records beside the canaries: more would hide them, fewer are not like a dataset."""
+"""Invented records beside the canaries: by default twice as many."""
 
 _SPREAD = 0.5
 """Standard deviation of the invented records, as a part of the half-width of the bounds."""

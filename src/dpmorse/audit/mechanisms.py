@@ -18,7 +18,7 @@ LIKELIHOOD_RATIO = "likelihood ratio"
 """The name of this attack in results."""
 
 _FEWEST_RUNS = 100
-"""With fewer runs, even an attacker who is never wrong certifies little."""
+"""With fewer runs the bounds on error rates are so wide that hardly anything is certified."""
 
 
 def audit_mechanism(
