@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
+from audits.attacks.replayed_fits import Replay
 from dpmorse import DPCube, DPLloyd, DPTree, InMemoryEngine, ModelFormatError, MorseClustering, load
 from dpmorse.bases import Queries, Stage
 from dpmorse.bases.centres import base
@@ -26,7 +27,6 @@ from dpmorse.privacy.exact import opened
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics import BinaryCodes, Domain
 from plain import unit_box
-from replay import Replay
 
 KINDS = pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])
 RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])

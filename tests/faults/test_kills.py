@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from audits import kills
 from audits.section import Effort
+from audits.sections import kills
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked, to be killed quickly")
 

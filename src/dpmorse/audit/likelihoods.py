@@ -10,7 +10,8 @@ from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease
 from dpmorse.privacy.exact import sealed
 from dpmorse.typing import FloatArray, IntArray
 
-_LARGEST_BATCH = 1 << 21  # values drawn at a time
+_LARGEST_BATCH = 1 << 21
+"""Values of noise that are drawn at a time, to bound the memory of many runs: 16 MB."""
 
 
 @dataclass(frozen=True)

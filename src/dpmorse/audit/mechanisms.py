@@ -15,7 +15,10 @@ from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import IntArray
 
 LIKELIHOOD_RATIO = "likelihood ratio"
+"""The name of this attack in results."""
+
 _FEWEST_RUNS = 100
+"""With fewer runs the bounds on error rates are so wide that hardly anything is certified."""
 
 
 def audit_mechanism(

@@ -13,7 +13,7 @@ from dpmorse.audit.attacks import Scores
 from dpmorse.audit.invented import base_of, check_is_estimator, far_records, invented_records
 from dpmorse.audit.likelihoods import Pair
 from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
-from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, watched_fit
+from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, same_question, watched_fit
 from dpmorse.audit.results import AuditResult, Claim, Unit
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidParameterError
@@ -22,9 +22,14 @@ from dpmorse.privacy.random_bytes import SystemBytes
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import FloatArray
 
-_UNLIKELY = 1e-9  # of an honest sampler to look so wrong
-_MOST_REPEATS = 0.02  # of the noise values; scales are so large that honest ones hardly ever repeat
+_UNLIKELY = 1e-9
+"""Noise of a size with a smaller p-value is a problem: a right sampler has one in a billion fits."""
+
+_MOST_REPEATS = 0.02
+"""Part of the noise values of a fit that may repeat others. Scales are so large that fresh ones hardly do."""
+
 _ROUNDING = 1 + 1e-9
+"""How far an answer may move in units of what is paid for: costs are floats, rounded."""
 
 
 @dataclass(frozen=True)
@@ -177,20 +182,13 @@ def _compared(
     except QuestionsDifferError:
         return Neighbours((), transcript, (_QUESTIONS,))
     both = list(zip(transcript.asked, other.asked, strict=False))
+    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in both if a.exact.shape == b.exact.shape)
     same = len(transcript.asked) == len(other.asked) and transcript.questions == other.questions
-    comparable = [(a, b) for a, b in both if a.exact.shape == b.exact.shape]
-    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in comparable)
-    same &= all(_same_plan(a.planned, b.planned) for a, b in comparable) and len(comparable) == len(both)
+    same &= all(same_question(a, b) for a, b in both)
     return Neighbours(pairs, transcript, () if same else (_QUESTIONS,))
 
 
 _QUESTIONS = "given the same answers, the fit asks other questions of a neighbouring dataset."
-
-
-def _same_plan(a: Any, b: Any) -> bool:
-    if a.event != b.event:
-        return False
-    return a.rate == b.rate if hasattr(a, "rate") else bool(np.array_equal(a.scales, b.scales))
 
 
 def _scores(pairs: Sequence[Pair], mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
