@@ -111,7 +111,7 @@ def one_cell(kind: SecondMoments, mu: float) -> Case:
     domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
     statistic = CellMoments(domain, 1, second_moments=kind)
     (planned,) = statistic.plan(
-        [f"one cell {kind}"], statistic.calibrate(mu**2 / 2, REPLACE_ONE), REPLACE_ONE
+        [Step(f"one cell {kind}")], statistic.calibrate(mu**2 / 2, REPLACE_ONE), REPLACE_ONE
     )
     first, second = np.array([[1.0, -1.0]]), np.array([[1.0, 1.0]] if kind == "full" else [[-1.0, 1.0]])
     cells = GaussianCells.nearest(np.zeros((1, N_FEATURES)))
@@ -158,11 +158,8 @@ def counts(relation: Neighboring, cost: float, noise: Noise = GAUSSIAN, *, stati
         )
     planned = groups.plan(Step("counts"), cost, relation, noise)
     name = "counts of groups" if statistic is None else statistic.__name__
-    return Case(
-        f"{name}, {noise}, {relation}",
-        planned,
-        *(opened(groups.to_units(sealed(counted))) for counted in (exact, neighbour)),
-    )
+    first, second = (opened(groups.to_units(sealed(counted))) for counted in (exact, neighbour))
+    return Case(f"{name}, {noise.name}, {relation}", planned, first, second)
 
 
 def choice(relation: Neighboring, mu: float) -> Case:

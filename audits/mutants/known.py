@@ -19,14 +19,13 @@ KNOWN = (
         "centred scatter, as the paper prints it",
         (
             Change(
-                f"{EM}._run",
-                "            released = queries.mechanism.release(",
-                "            middle = np.rint(parameters.means * 2.0**12).astype(np.int64)\n"
-                "            second = exact.second_moments - middle[:, :, None] * exact.sums[:, None]\n"
-                "            second -= exact.sums[:, :, None] * middle[:, None]\n"
-                "            second += exact.counts[:, None, None] * middle[:, :, None] * middle[:, None]\n"
-                "            exact = replace(exact, second_moments=second)\n"
-                "            released = queries.mechanism.release(",
+                f"{CELLS}._vector_of",
+                "        spare = ",
+                "        if self.second_moments is SecondMoments.FULL:\n"
+                "            n = np.maximum(exact.counts, 1)[:, None, None]\n"
+                "            square = exact.sums[:, :, None] * exact.sums[:, None] // n\n"
+                "            exact = replace(exact, second_moments=exact.second_moments - square)\n"
+                "        spare = ",
             ),
         ),
         (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
@@ -58,7 +57,7 @@ KNOWN = (
     ),
     Mutant(
         "sqrt(tau) dropped",
-        (Change(f"{EM}._plan", "rho / settings.n_iter", "rho"),),
+        (Change(f"{EM}._noise_scales", "plan[ROUNDS].cost / settings.n_iter", "plan[ROUNDS].cost"),),
         (f"{AUDITED}[DPMoGHard-2-add-remove-1.0]",),
         "add_remove",
     ),
@@ -78,7 +77,7 @@ KNOWN = (
         (
             Change(f"{CELLS}._n_second", "d * (d + 1) // 2", "d * d"),
             Change(
-                f"{CELLS}.to_units",
+                f"{CELLS}._vector_of",
                 "        return np.concatenate(blocks)",
                 "        return np.concatenate([*blocks, *blocks[3:]])",
             ),
@@ -130,9 +129,9 @@ KNOWN = (
         "start from the data",
         (
             Change(
-                f"{EM}._release",
-                "_start(plan.statistic, rng)",
-                "replace(_start(plan.statistic, rng), means=releases.records[: plan.statistic.n_cells])",
+                f"{EM}.release",
+                "_start(statistic, rng)",
+                "replace(_start(statistic, rng), means=queries._source._reduce.args[0][: statistic.n_cells])",
             ),
         ),
         (QUESTIONS, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),

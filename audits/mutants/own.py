@@ -111,9 +111,9 @@ OWN = (
         "the exact number of records",
         (
             Change(
-                "dpmorse.bases.queries:Queries.total",
-                "if self.neighboring is Neighboring.REPLACE_ONE:",
-                "if True:",
+                "dpmorse.engine.source:Source.public_size",
+                "budget.neighboring is Neighboring.REPLACE_ONE",
+                "True",
             ),
         ),
         (QUESTIONS,),
@@ -135,9 +135,9 @@ OWN = (
         "bounds for nothing",
         (
             Change(
-                "dpmorse.bases.private_bounds:divide",
-                "return total - for_bounds, for_bounds",
-                "return total, for_bounds",
+                "dpmorse.bases.plan:Plan.of",
+                "left = total - for_bounds",
+                "left = total",
             ),
         ),
         ("tests/bases/test_private_bounds.py", QUESTIONS),
