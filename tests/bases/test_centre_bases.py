@@ -196,12 +196,13 @@ def test_nothing_but_releases_reaches_the_model(kind, monkeypatch, rng):
 
     def made_up(self, exact, planned):
         self._record(planned.event)
-        values = np.random.default_rng(exact.size).integers(1, 400, size=exact.size)
+        size = planned.scales.size
+        values = np.random.default_rng(size).integers(1, 400, size=size)
         return values.astype(np.int64) << 28
 
-    def first(self, penalties, planned):
+    def first(self, exact, planned):
         self._record(planned.event)
-        return penalties.size // 2
+        return opened(exact).size // 2
 
     monkeypatch.setattr(Mechanism, "release", made_up)
     monkeypatch.setattr(Mechanism, "choose", first)

@@ -316,7 +316,7 @@ def test_the_same_amount_on_all_penalties_changes_no_choice():
     planned, found = PlannedChoice(Fraction(1, 3), event(0.5, CHOICE)), []
     for offset in (0, 123_456_789, -5):
         source, penalties = native(7), np.array([3, 1, 4, 1, 5]) + offset
-        found.append([Mechanism([], source).choose(penalties, planned) for _ in range(40)])
+        found.append([Mechanism([], source).choose(sealed(penalties), planned) for _ in range(40)])
     assert found[0] == found[1] == found[2]
     assert len(set(found[0])) > 1
 

@@ -164,8 +164,7 @@ def test_a_killed_fit_stays_spent(path):
     code = f"""
 import os, signal
 from dpmorse import Budget
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import FileLedger, ReleaseEvent, Step
 ledger = FileLedger({str(path)!r}, Budget(1.0))
 planned = ReleaseEvent(step=Step("killed"), neighboring=ledger.budget.neighboring, rho=0.02, n_draws=1,
                        smallest_scale=2**24, noise_stddev={{}})
@@ -255,8 +254,7 @@ def test_processes_at_once_never_exceed_the_total(path):
     code = f"""
 import os
 from dpmorse import Budget, BudgetExceededError
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import FileLedger, ReleaseEvent, Step
 def child():
     ledger = FileLedger({str(path)!r}, Budget(1.0))
     planned = ReleaseEvent(step=Step(str(os.getpid())), neighboring=ledger.budget.neighboring, rho=0.005, n_draws=1,

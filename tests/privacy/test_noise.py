@@ -15,6 +15,7 @@ from dpmorse.privacy import (
     Budget,
     LaplaceNoise,
     Neighboring,
+    Step,
     event_from_dict,
     event_to_dict,
     noise,
@@ -44,8 +45,8 @@ class WideLaplaceNoise(LaplaceNoise):
 def plans(law):
     counts, moments = GroupCounts(3), CellMoments(Domain(-np.ones(2), np.ones(2)), 2)
     scales = moments.calibrate(0.5, Neighboring.ADD_REMOVE, None, law)
-    yield counts.plan("counts", 0.5, Neighboring.ADD_REMOVE, law)
-    yield from moments.plan(["moments"], scales, Neighboring.ADD_REMOVE, law)
+    yield counts.plan(Step("counts"), 0.5, Neighboring.ADD_REMOVE, law)
+    yield from moments.plan([Step("moments")], scales, Neighboring.ADD_REMOVE, law)
 
 
 def test_a_third_noise_needs_one_class_and_one_entry(monkeypatch):
