@@ -9,15 +9,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
-from dpmorse._docstrings import with_items_of
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
+from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
 from dpmorse.densities import GaussianMixture
-from dpmorse.engine import Engine, Source
+from dpmorse.engine import Source
 from dpmorse.exceptions import (
     InvalidParameterError,
     InvalidTypeError,
@@ -40,41 +40,12 @@ class FitResult:
     supported: bool
 
 
-class PrivateFit(PrivateMixtureEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrivateFit(PrivateMixtureEstimator, FitParameters):
     """Base of the estimators that read records: subclasses plan what is asked, and ask.
 
     A subclass names the table of its parameters (``settings_type``), says what shares of the budget its
     stages get (``stages``), and asks (``release``).
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
-    delta : float, default=1e-6
-        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-        With 0 the promise is pure; ``DPLloyd``, ``DPCube`` and ``DPTree`` can make it, with Laplace noise.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X:
-        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
-        Never read from the data, but for "private", which spends 5 % of the budget on finding them.
-    neighboring : {"add-remove", "replace-one"}, default="add-remove"
-        Whose presence or value is protected; under "replace-one" the number of records is public.
-    max_rows_per_group : int or None, default=None
-        None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
-        on that group's records alone, not on their order.
-    calibration : {"gaussian", "zcdp"}, default="gaussian"
-        Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take
-        "paper", the formula of their papers.
-    noise : {"native", "opendp"}, default="native"
-        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
-    engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
-    ledger : Ledger or None, default=None
-        A ledger shared by several fits, with a total budget none of them may exceed.
-    random_state : int, RandomState, Generator or None, default=None
-        None draws noise from the operating system. A seed makes the fit reproducible and the model
-        **not secure**, which its privacy report says.
 
     Attributes
     ----------
@@ -93,16 +64,6 @@ class PrivateFit(PrivateMixtureEstimator):
 
     settings_type: ClassVar[type[Settings]] = Settings
     """The table of the parameters."""
-
-    engine: Engine | None
-    ledger: Ledger | None
-    random_state: Any
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Show shared parameters with every base."""
-        super().__init_subclass__(**options)
-        for shared in cls.__mro__[1:]:
-            with_items_of(shared, cls)
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.

@@ -3,6 +3,7 @@
 import copy
 import os
 import warnings
+from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -42,7 +43,19 @@ def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
     }
 
 
-class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Learnt:
+    """Types of what a fit learns, and of the parameter that either estimator has in its own place."""
+
+    n_clusters: Any  # an integer or "auto"
+    base_: Any
+    mixture_: GaussianMixture
+    merge_tree_: MergeTree
+    n_clusters_: int
+    component_labels_: IntArray
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the estimators that merge the components of a released mixture into clusters.
 
     Parameters
@@ -79,18 +92,13 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def __init_subclass__(cls, **options: Any) -> None:
         """Show shared parameters with every estimator."""
         super().__init_subclass__(**options)
-        for shared in (*cls.__mro__[1:], PrivateFit):
+        for shared in cls.__mro__[1:]:
             with_items_of(shared, cls)
 
-    n_clusters: int | str
-    merge: str
-    assign: str
-    search: str
-    base_: Any
-    mixture_: GaussianMixture
-    merge_tree_: MergeTree
-    n_clusters_: int
-    component_labels_: IntArray
+    merge: str = "auto"
+    assign: str = "component"
+    search: str = "ridgelines"
+
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X, then find the tree of what was released."""

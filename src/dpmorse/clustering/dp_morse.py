@@ -1,14 +1,13 @@
 """The one-line default: a private mixture and its Morse step in one estimator."""
 
 import math
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from dpmorse import _validate
-from dpmorse.bases import PrivateGaussianMixture, PrivateMixtureEstimator, default_n_components
+from dpmorse.bases import FitParameters, PrivateGaussianMixture, PrivateMixtureEstimator, default_n_components
 from dpmorse.clustering.base import MorseEstimator
-from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Ledger
 from dpmorse.records import open_records
 
 
@@ -25,7 +24,8 @@ def fitted_n_components(n_components: int | None, n_clusters: int | None, n_feat
     return min(n_components, max(2 * n_clusters + 1, math.ceil(48 / n_features)))
 
 
-class DPMorse(MorseEstimator):
+@dataclass(eq=False, repr=False)
+class DPMorse(MorseEstimator, FitParameters):
     """Differentially private clustering: clusters of any shape, any number of them, in one line.
 
     ``PrivateGaussianMixture`` spends the budget and releases a mixture of Gaussians; its modes, saddles and
@@ -42,7 +42,7 @@ class DPMorse(MorseEstimator):
     merge, assign, search
         Those of both estimators with a Morse step; see ``MorseEstimator``.
     epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every base; see ``PrivateFit``.
+        Those of every fit; see ``FitParameters``.
 
     Attributes
     ----------
@@ -72,40 +72,8 @@ class DPMorse(MorseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        n_components: int | None = None,
-        *,
-        epsilon: float | None = None,
-        delta: float = DEFAULT_DELTA,
-        bounds: Any = None,
-        neighboring: str = "add-remove",
-        max_rows_per_group: int | None = None,
-        merge: str = "auto",
-        assign: str = "component",
-        search: str = "ridgelines",
-        calibration: str = "gaussian",
-        noise: str = "native",
-        engine: Engine | None = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighboring = neighboring
-        self.max_rows_per_group = max_rows_per_group
-        self.merge = merge
-        self.assign = assign
-        self.search = search
-        self.calibration = calibration
-        self.noise = noise
-        self.engine = engine
-        self.ledger = ledger
-        self.random_state = random_state
+    n_clusters: int | str = "auto"
+    n_components: int | None = None
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X, then find the tree of the mixture that was released.
@@ -154,15 +122,4 @@ class DPMorse(MorseEstimator):
         return cls(n_components=base.n_components, **parameters, **of_base)
 
 
-_OF_BASE = (
-    "epsilon",
-    "delta",
-    "bounds",
-    "neighboring",
-    "max_rows_per_group",
-    "calibration",
-    "noise",
-    "engine",
-    "ledger",
-    "random_state",
-)
+_OF_BASE = tuple(parameter.name for parameter in fields(FitParameters))

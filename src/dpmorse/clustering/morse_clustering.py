@@ -1,5 +1,6 @@
 """The Morse step on any base that releases a mixture."""
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
 
+@dataclass(eq=False, repr=False)
 class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Clusters of any shape, and any number of them, from a mixture that a base releases.
 
@@ -60,20 +62,8 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     4
     """
 
-    def __init__(
-        self,
-        base: Any,
-        n_clusters: int | str = "auto",
-        *,
-        merge: str = "auto",
-        assign: str = "component",
-        search: str = "ridgelines",
-    ) -> None:
-        self.base = base
-        self.n_clusters = n_clusters
-        self.merge = merge
-        self.assign = assign
-        self.search = search
+    base: Any
+    n_clusters: int | str = "auto"
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Fit the base, which spends its budget on X, then find the tree of what it released.

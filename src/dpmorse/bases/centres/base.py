@@ -1,7 +1,7 @@
 """The bases that find centres first and measure the records around them afterwards."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +19,8 @@ from dpmorse.bases.settings import (
     true_or_false,
     whole,
 )
-from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy import DEFAULT_DELTA, Ledger, Neighboring
+from dpmorse.privacy import Neighboring
 from dpmorse.typing import FloatArray
 
 SIZE, CENTRES, COVARIANCES = "number of records", "centres", "covariances"
@@ -54,6 +53,7 @@ class CentreSettings(Settings):
 CentrePlan = Plan[CentreSettings]
 
 
+@dataclass(eq=False, repr=False)
 class CentreBase(PrivateFit):
     """Finds centres, then measures the mean and the covariance of the records around each.
 
@@ -82,40 +82,12 @@ class CentreBase(PrivateFit):
 
     settings_type: ClassVar[type[Settings]] = CentreSettings
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        epsilon: float | None = None,
-        delta: float = DEFAULT_DELTA,
-        bounds: Any = None,
-        neighboring: str = "add-remove",
-        max_rows_per_group: int | None = None,
-        n_iter: int | None = None,
-        radius: float | None = None,
-        capped: bool = False,
-        covariance_share: float = 0.6,
-        calibration: str = "gaussian",
-        noise: str = "native",
-        engine: Engine | None = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighboring = neighboring
-        self.max_rows_per_group = max_rows_per_group
-        self.n_iter = n_iter
-        self.radius = radius
-        self.capped = capped
-        self.covariance_share = covariance_share
-        self.calibration = calibration
-        self.noise = noise
-        self.engine = engine
-        self.ledger = ledger
-        self.random_state = random_state
+    n_components: int = 10
+    _: KW_ONLY
+    n_iter: int | None = None
+    radius: float | None = None
+    capped: bool = False
+    covariance_share: float = 0.6
 
     @property
     def cluster_centers_(self) -> FloatArray:

@@ -29,7 +29,7 @@ class DPLloyd(CentreBase):
     n_components, radius, capped, covariance_share
         Those of the bases that find centres; see ``CentreBase``.
     epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every base; see ``PrivateFit``.
+        Those of every fit; see ``FitParameters``.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ class DPMoG(PrivateEM):
     n_components, n_iter, n_averaged, radius, shares, reg_covar, relocate
         Those of expectation-maximisation; see ``PrivateEM``.
     epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every base; see ``PrivateFit``.
+        Those of every fit; see ``FitParameters``.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,9 +24,8 @@ from dpmorse.bases.settings import (
     whole,
 )
 from dpmorse.bases.starts import packed_centres
-from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import DEFAULT_DELTA, GAUSSIAN, Calibration, Ledger, Neighboring, refuse_pure
+from dpmorse.privacy import GAUSSIAN, Calibration, Neighboring, refuse_pure
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
 ROUNDS = "round"
@@ -78,6 +77,7 @@ class EMSettings(Settings):
     relocate: bool = parameter(true_or_false, refused=(1, "yes", None))
 
 
+@dataclass(eq=False, repr=False)
 class PrivateEM(PrivateFit):
     """Expectation-maximisation whose every M-step sees noisy moments only.
 
@@ -109,44 +109,14 @@ class PrivateEM(PrivateFit):
     weight_bits: ClassVar[int]
     prior: ClassVar[Prior | None]
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        epsilon: float | None = None,
-        delta: float = DEFAULT_DELTA,
-        bounds: Any = None,
-        neighboring: str = "add-remove",
-        max_rows_per_group: int | None = None,
-        n_iter: int = 10,
-        n_averaged: int | None = None,
-        radius: float | None = None,
-        shares: MomentShares | None = None,
-        calibration: str = "gaussian",
-        reg_covar: float = 1e-6,
-        relocate: bool = True,
-        noise: str = "native",
-        engine: Engine | None = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighboring = neighboring
-        self.max_rows_per_group = max_rows_per_group
-        self.n_iter = n_iter
-        self.n_averaged = n_averaged
-        self.radius = radius
-        self.shares = shares
-        self.calibration = calibration
-        self.reg_covar = reg_covar
-        self.relocate = relocate
-        self.noise = noise
-        self.engine = engine
-        self.ledger = ledger
-        self.random_state = random_state
+    n_components: int = 10
+    _: KW_ONLY
+    n_iter: int = 10
+    n_averaged: int | None = None
+    radius: float | None = None
+    shares: MomentShares | None = None
+    reg_covar: float = 1e-6
+    relocate: bool = True
 
     def stages(self, settings: EMSettings) -> Sequence[Stage]:
         """Return the one stage, which is divided equally among rounds."""

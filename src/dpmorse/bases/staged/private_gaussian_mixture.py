@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,9 +25,8 @@ from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
 from dpmorse.bases.staged.units import Units, release_units
 from dpmorse.densities import GaussianMixture
-from dpmorse.engine import Engine
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import DEFAULT_DELTA, Ledger, refuse_pure
+from dpmorse.privacy import refuse_pure
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 
 _SOME_CLUSTERS = 6
@@ -68,6 +67,7 @@ RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS = (
 """The stages."""
 
 
+@dataclass(eq=False, repr=False)
 class PrivateGaussianMixture(PrivateFit):
     r"""Differentially private Gaussian mixture, the default base of ``DPMorse``.
 
@@ -92,7 +92,7 @@ class PrivateGaussianMixture(PrivateFit):
     min_components : int, default=1
         Components that are fitted, and kept even if the noise hides them, the heaviest first.
     epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every base; see ``PrivateFit``.
+        Those of every fit; see ``FitParameters``.
 
     Attributes
     ----------
@@ -122,34 +122,9 @@ class PrivateGaussianMixture(PrivateFit):
 
     settings_type: ClassVar[type[Settings]] = StagedSettings
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: float | None = None,
-        delta: float = DEFAULT_DELTA,
-        bounds: Any = None,
-        neighboring: str = "add-remove",
-        max_rows_per_group: int | None = None,
-        min_components: int = 1,
-        calibration: str = "gaussian",
-        noise: str = "native",
-        engine: Engine | None = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighboring = neighboring
-        self.max_rows_per_group = max_rows_per_group
-        self.min_components = min_components
-        self.calibration = calibration
-        self.noise = noise
-        self.engine = engine
-        self.ledger = ledger
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    min_components: int = 1
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return the stages for a number of columns; docs/default.md tells how the shares were chosen."""

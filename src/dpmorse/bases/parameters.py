@@ -1,0 +1,64 @@
+"""The parameters that every estimator has that spends a budget."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpmorse._docstrings import with_items_of
+from dpmorse.engine import Engine
+from dpmorse.privacy import DEFAULT_DELTA, Ledger
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FitParameters:
+    """What a fit promises, how its noise is set and drawn, and how sums are computed.
+
+    Estimators are dataclasses without comparison: scikit-learn reads their parameters off the constructor,
+    and a parameter that several of them have is written once.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
+    delta : float, default=1e-6
+        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
+        With 0 the promise is pure; ``DPLloyd``, ``DPCube`` and ``DPTree`` can make it, with Laplace noise.
+    bounds : pair (lower, upper) or "private"
+        Public bounds of the columns, scalars or one value per column, in the units of X:
+        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
+        Never read from the data, but for "private", which spends 5 % of the budget on finding them.
+    neighboring : {"add-remove", "replace-one"}, default="add-remove"
+        Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
+    calibration : {"gaussian", "zcdp"}, default="gaussian"
+        Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take
+        "paper", the formula of their papers.
+    noise : {"native", "opendp"}, default="native"
+        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
+    engine : Engine or None, default=None
+        How sums are computed; changes speed and memory only.
+    ledger : Ledger or None, default=None
+        A ledger shared by several fits, with a total budget none of them may exceed.
+    random_state : int, RandomState, Generator or None, default=None
+        None draws noise from the operating system. A seed makes the fit reproducible and the model
+        **not secure**, which its privacy report says.
+    """
+
+    epsilon: float | None = None
+    delta: float = DEFAULT_DELTA
+    bounds: Any = None
+    neighboring: str = "add-remove"
+    max_rows_per_group: int | None = None
+    calibration: str = "gaussian"
+    noise: str = "native"
+    engine: Engine | None = None
+    ledger: Ledger | None = None
+    random_state: Any = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Show shared parameters with every estimator."""
+        super().__init_subclass__(**options)
+        for shared in cls.__mro__[1:]:
+            with_items_of(shared, cls)
