@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Load what needs an optional library only when it is asked for."""
     if name == "DataFiles":
-        from dpmorse.records.files import DataFiles  # noqa: PLC0415 - needs pyarrow
+        from dpmorse.records import DataFiles  # noqa: PLC0415 - needs pyarrow
 
         return DataFiles
     raise AttributeError(f"module 'dpmorse' has no attribute {name!r}")

@@ -1,40 +1,47 @@
 """Parameters that several estimators share are described once, and shown with each of them.
 
-In the docstring of a class an item ``a, b, c`` with the text ``Those of ...; see ``Other``.`` stands for the
-items of these names in the docstring of ``Other``. What ``help`` shows has them all.
+The docstring of a class describes what is its own. What its parents describe is added to the same sections,
+so that ``help`` shows all of it.
 """
 
 import inspect
 import re
-from typing import TypeVar
+from typing import Any
 
-Class = TypeVar("Class", bound=type)
-
-_ITEM = re.compile(r"^(?P<names>\w[\w, ]*)(?P<kind> : [^\n]*)?\n(?P<text>(?:[ ]{4}[^\n]*\n)+)", re.MULTILINE)
-_REFERENCE = "    Those of "
+_SECTIONS = ("Parameters", "Attributes")
+_ITEM = re.compile(r"^(?P<names>\w[\w, ]*)(?: : [^\n]*)?\n(?:[ ]{4}[^\n]*\n)+", re.MULTILINE)
 
 
-def with_items_of(shared: type, described: Class) -> Class:
-    """Replace the items of a class that refer to another one by that one's."""
-    known = {
-        name: item.group()
-        for item in _ITEM.finditer(_text(shared))
-        if not item["text"].startswith(_REFERENCE)
-        for name in _names(item)
-    }
-
-    def full(item: re.Match[str]) -> str:
-        if not item["text"].startswith(_REFERENCE) or f"``{shared.__name__}``" not in item["text"]:
-            return item.group()
-        return "".join(dict.fromkeys(known[name] for name in _names(item)))
-
-    described.__doc__ = _ITEM.sub(full, _text(described))
-    return described
+def complete(described: type[Any]) -> None:
+    """Add the parameters and attributes that the parents of a class describe to its docstring."""
+    text = _text(described)
+    for name in _SECTIONS:
+        sections = (_section(_text(parent), name) for parent in described.__mro__)
+        items = [item for section in sections for item in _ITEM.finditer(section)]
+        distinct = {item["names"]: item.group() for item in reversed(items)}  # its own before its parents'
+        ordered = "".join(distinct[names] for names in dict.fromkeys(item["names"] for item in items))
+        text = _with_section(text, name, ordered)
+    described.__doc__ = text
 
 
-def _text(described: type) -> str:
-    return inspect.cleandoc(described.__doc__ or "") + "\n"
+def _text(described: type[Any]) -> str:
+    return inspect.cleandoc(described.__dict__.get("__doc__") or "") + "\n"
 
 
-def _names(item: re.Match[str]) -> list[str]:
-    return item["names"].split(", ")
+def _section(text: str, name: str) -> str:
+    """Return the items of a section, up to the next one."""
+    found = re.search(rf"^{name}\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def _with_section(text: str, name: str, items: str) -> str:
+    """Replace the items of a section, or put the section before the notes."""
+    if not items:
+        return text
+    section = f"{name}\n{'-' * len(name)}\n{items}\n"
+    if re.search(rf"^{name}\n-+\n", text, re.MULTILINE):
+        pattern = rf"^{name}\n-+\n.*?(?=^\w[^\n]*\n-+\n|\Z)"
+        return re.sub(pattern, lambda _: section, text, count=1, flags=re.MULTILINE | re.DOTALL)
+    before = re.search(r"^(Notes|Examples)\n-+\n", text, re.MULTILINE)
+    at = before.start() if before else len(text)
+    return f"{text[:at].rstrip()}\n\n{section}{text[at:]}"

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from dpmorse import GaussianMixture, InMemoryEngine, InvalidParameterError, InvalidTypeError  # noqa: E402
 from dpmorse.engine import tensors  # noqa: E402
-from dpmorse.engine.tensors import TensorEngine, labels  # noqa: E402
+from dpmorse.engine.tensors import TensorEngine, labels_of_tensor  # noqa: E402
 from dpmorse.privacy.exact import opened  # noqa: E402
 from dpmorse.statistics import (  # noqa: E402
     BinaryCodes,
@@ -250,7 +250,7 @@ def test_labels_are_the_most_probable_components(rng, device, radius, n_componen
     mixture = GaussianMixture(*random_mixture(rng, n_components, 3))
     domain = unit_box(3, radius)
     X = rng.normal(size=(2000, 3))
-    found = labels(
+    found = labels_of_tensor(
         torch.from_numpy(X).to(device),
         means=mixture.means,
         whiteners=mixture.whiteners,
@@ -266,7 +266,7 @@ def test_labels_are_the_most_probable_components(rng, device, radius, n_componen
 def test_equal_components_are_called_by_the_first(device):
     mixture = GaussianMixture([0.0, 0.5, 0.5], np.zeros((3, 1)), np.ones((3, 1, 1)))
     arrays = {name: getattr(mixture, name) for name in ("means", "whiteners", "log_factors")}
-    found = labels(torch.zeros((4, 1), device=device), domain=unit_box(1), **arrays)
+    found = labels_of_tensor(torch.zeros((4, 1), device=device), domain=unit_box(1), **arrays)
     assert found.tolist() == [1] * 4, "a component of weight 0 is never the most probable"
 
 

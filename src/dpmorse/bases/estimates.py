@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.statistics import Domain
-from dpmorse.statistics.domain import GRID_BITS, shrink_to_ball
+from dpmorse.statistics import GRID_BITS, Domain, shrink_to_ball
 from dpmorse.typing import BoolArray, FloatArray
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
+from dpmorse.engine import labels_of_tensor
 from dpmorse.records import Function, open_matching, without_sizes
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, LabelArray, label_dtype
@@ -50,10 +51,8 @@ class Label:
 
     def of_tensor(self, records: Any) -> Any:
         """Label a tensor on its device."""
-        from dpmorse.engine import tensors  # noqa: PLC0415 - needs torch
-
         mixture = self.mixture
-        return tensors.labels(
+        return labels_of_tensor(
             records,
             means=mixture.means,
             whiteners=mixture.whiteners,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dpmorse._docstrings import with_items_of
+from dpmorse._docstrings import complete
 from dpmorse.engine import Engine
 from dpmorse.privacy import DEFAULT_DELTA, Ledger
 
@@ -60,5 +60,4 @@ class FitParameters:
     def __init_subclass__(cls, **options: Any) -> None:
         """Show shared parameters with every estimator."""
         super().__init_subclass__(**options)
-        for shared in cls.__mro__[1:]:
-            with_items_of(shared, cls)
+        complete(cls)

@@ -49,30 +49,25 @@ class SumsOf(StrEnum):
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of the budget.
-
-    Attributes
-    ----------
-    name : str
-        What it is spent on.
-    cost : float
-        The most that it may cost: rho, or epsilon where the promise is pure.
-    n_draws : int
-        The most noise values that may be drawn for it.
-    sums_of : SumsOf
-        What it adds up.
-    reach : float
-        What residuals are divided by.
-    releases : tuple of ReleaseEvent
-        The releases, where all are known beforehand.
-    """
+    """A part of the budget."""
 
     name: str
+    """What it is spent on."""
+
     cost: float
+    """The most that it may cost: rho, or epsilon where the promise is pure."""
+
     n_draws: int
+    """The most noise values that may be drawn for it."""
+
     sums_of: SumsOf = SumsOf.OFFSETS
+    """What it adds up."""
+
     reach: float = 1.0
+    """What residuals are divided by."""
+
     releases: tuple[ReleaseEvent, ...] = ()
+    """The releases, where all are known beforehand."""
 
     def step(self, part: str = "", turn: int | None = None, turns: int | None = None) -> Step:
         """Return the name of a release of this stage."""

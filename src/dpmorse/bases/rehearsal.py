@@ -20,21 +20,16 @@ SEEN = 3.0
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What a fit would do.
-
-    Attributes
-    ----------
-    count_stddev : float
-        Standard deviation of the noise of a component's count in the released mixture, in records.
-    n_releases : int
-        How many releases are made.
-    rho : float
-        What they cost.
-    """
+    """What a fit would do."""
 
     count_stddev: float
+    """Standard deviation of the noise of a component's count in the released mixture, in records."""
+
     n_releases: int
+    """How many releases are made."""
+
     rho: float
+    """What they cost."""
 
     @property
     def smallest_cluster(self) -> int:

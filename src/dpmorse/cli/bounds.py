@@ -8,7 +8,7 @@ from dpmorse.cli.bounds_file import template
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import DataArgument, ForceOption, SeparatorOption
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.records.data_file import DataFile
+from dpmorse.records import DataFile
 
 
 @reports_mistakes

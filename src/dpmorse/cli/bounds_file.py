@@ -11,7 +11,7 @@ from typing import Any
 from dpmorse import _atomic
 from dpmorse.cli.messages import printable
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.names import listed
+from dpmorse.records import listed
 
 _PLACEHOLDER = "?"
 _LARGEST_FILE = 1 << 20

@@ -28,9 +28,7 @@ from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.summaries import Model, budget_in_words, budget_to_dict, model_in_words, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records.files import DataFiles, open_tables
-from dpmorse.records.names import listed
-from dpmorse.records.rows import choose_columns
+from dpmorse.records import DataFiles, choose_columns, listed, open_tables
 
 _MISSING = ("refuse", "drop")
 _DROPPED = "Rows with missing values were left out, row by row."

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpmorse.bases import Plan, PrivateFit, available_bases
-from dpmorse.clustering import DPMorse, MorseClustering
-from dpmorse.clustering.dp_morse import fitted_n_components
+from dpmorse.clustering import DPMorse, MorseClustering, fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, FileLedger, Ledger
 

@@ -15,7 +15,7 @@ from dpmorse.cli.options import (
     JsonOption,
     NeighboringOption,
 )
-from dpmorse.clustering.dp_morse import fitted_n_components
+from dpmorse.clustering import fitted_n_components
 from dpmorse.privacy import DEFAULT_DELTA
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)

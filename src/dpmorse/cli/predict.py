@@ -22,9 +22,7 @@ from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
 from dpmorse.cli.summaries import Model, label_name, load_model
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.data_file import DataFile
-from dpmorse.records.names import listed
-from dpmorse.records.rows import Rows, check_columns, choose_columns, read_rows, refuse_missing
+from dpmorse.records import DataFile, Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
 
 _MISSING = ("refuse", "blank")
 _NOT_PRIVATE = (

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
+from dpmorse.bases import PrivateMixtureEstimator
 from dpmorse.cli.messages import printable
-from dpmorse.clustering import load
-from dpmorse.clustering.base import MorseEstimator
+from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 from dpmorse.privacy import Ledger, PrivacyReport
 from dpmorse.typing import FloatArray, IntArray

@@ -1,6 +1,5 @@
 """Clusters of a released mixture: the default estimator, the Morse step on any base, and loading."""
 
-from dpmorse.clustering.base import MorseEstimator as MorseEstimator
-from dpmorse.clustering.dp_morse import DPMorse as DPMorse
-from dpmorse.clustering.loading import load as load
-from dpmorse.clustering.morse_clustering import MorseClustering as MorseClustering
+from dpmorse._facade import names_of
+
+__getattr__, __dir__, __all__ = names_of(__name__, __file__)

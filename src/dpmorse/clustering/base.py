@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data, _validate
-from dpmorse._docstrings import with_items_of
+from dpmorse._docstrings import complete
 from dpmorse.bases import (
     NO_LABELS,
     Label,
@@ -92,13 +92,11 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         """Show shared parameters with every estimator."""
         super().__init_subclass__(**options)
-        for shared in cls.__mro__[1:]:
-            with_items_of(shared, cls)
+        complete(cls)
 
     merge: str = "auto"
     assign: str = "component"
     search: str = "ridgelines"
-
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X, then find the tree of what was released."""

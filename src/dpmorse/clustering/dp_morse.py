@@ -39,10 +39,6 @@ class DPMorse(MorseEstimator, FitParameters):
     n_components : int or None, default=None
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
-    merge, assign, search
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
 
     Attributes
     ----------
@@ -50,10 +46,6 @@ class DPMorse(MorseEstimator, FitParameters):
         The fitted base.
     privacy_ : PrivacyReport
         epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    mixture_, merge_tree_, modes_, saddles_, graph_, n_clusters_, component_labels_, n_features_in_
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
-    feature_names_in_
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Notes
     -----

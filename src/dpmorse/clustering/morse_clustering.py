@@ -29,8 +29,6 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     n_clusters : int or "auto", default="auto"
         Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``. It may be changed after
         the fit by ``cut``.
-    merge, assign, search
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Attributes
     ----------
@@ -38,10 +36,6 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         The fitted base.
     privacy_ : PrivacyReport
         What the base promises; the Morse step adds nothing to it.
-    mixture_, merge_tree_, modes_, saddles_, graph_, n_clusters_, component_labels_, n_features_in_
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
-    feature_names_in_
-        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Notes
     -----

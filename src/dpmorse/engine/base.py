@@ -40,6 +40,10 @@ def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
     return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
 
 
+Histograms = ColumnHistograms | MagnitudeHistograms
+"""Counts of records in the bins of each column."""
+
+
 class LabelledCells(Protocol):
     """A rule that gives each record one cell or none, from that record and released values alone."""
 
@@ -73,7 +77,7 @@ class Engine(Protocol):
         """
         ...
 
-    def count(self, records: Any, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
+    def count(self, records: Any, statistic: Histograms) -> Exact[IntArray]:
         """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
         ...
 

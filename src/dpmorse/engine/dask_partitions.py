@@ -11,18 +11,11 @@ from typing import Any
 
 import dask
 
-from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.base import Cells, Engine, Histograms, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import (
-    BinaryCodes,
-    CellMoments,
-    ColumnHistograms,
-    ExactMoments,
-    MagnitudeHistograms,
-    Tally,
-)
+from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
 from dpmorse.typing import FloatArray, IntArray
 
 _FAN_IN = 8
@@ -30,24 +23,19 @@ _FAN_IN = 8
 
 @dataclass(frozen=True)
 class Partitions:
-    """Checked records that are used.
-
-    Attributes
-    ----------
-    parts : sequence
-        Each a lazy ``Checked`` array.
-    seen : Seen
-        What every pass must see.
-    n_used : int
-        Number of records.
-    others : callable
-        Returns arrays of records, in memory here, that are used besides.
-    """
+    """Checked records that are used."""
 
     parts: Sequence[Any]
+    """Each a lazy ``Checked`` array."""
+
     seen: Seen
+    """What every pass must see."""
+
     n_used: int
+    """Number of records."""
+
     others: Callable[[], Any]
+    """Returns arrays of records, in memory here, that are used besides."""
 
     def __len__(self) -> int:
         return self.n_used
@@ -69,9 +57,7 @@ class DaskEngine:
         """Add up the statistic; see ``Engine.reduce``."""
         return self._total("reduce", records, statistic, cells)
 
-    def count(
-        self, records: Partitions, statistic: ColumnHistograms | MagnitudeHistograms
-    ) -> Exact[IntArray]:
+    def count(self, records: Partitions, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         return self._total("count", records, statistic)
 

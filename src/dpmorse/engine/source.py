@@ -6,18 +6,11 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine
+from dpmorse.engine.base import Cells, Engine, Histograms
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import (
-    BinaryCodes,
-    CellMoments,
-    ColumnHistograms,
-    ExactMoments,
-    MagnitudeHistograms,
-    Tally,
-)
+from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
 from dpmorse.typing import IntArray
 
 
@@ -45,7 +38,7 @@ class Source:
         with self._pass(step, n_repeats):
             return _checked(self._reduce(statistic, cells))
 
-    def histograms(self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
+    def histograms(self, step: Step, statistic: Histograms) -> Exact[IntArray]:
         """Count the records in the bins of each column."""
         with self._pass(step):
             return _checked(self._count(statistic))

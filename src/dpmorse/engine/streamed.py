@@ -4,17 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.base import Cells, Engine, Histograms, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import (
-    BinaryCodes,
-    CellMoments,
-    ColumnHistograms,
-    ExactMoments,
-    MagnitudeHistograms,
-    Tally,
-)
+from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
 from dpmorse.typing import IntArray
 
 
@@ -46,7 +39,7 @@ class StreamedEngine:
         """Add up the statistic; see ``Engine.reduce``."""
         return sealed(add_up(opened(self.inner.reduce(batch, statistic, cells)) for batch in records))
 
-    def count(self, records: Batches, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
+    def count(self, records: Batches, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         return sealed(add_up(opened(self.inner.count(batch, statistic)) for batch in records))
 

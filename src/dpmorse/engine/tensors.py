@@ -150,7 +150,7 @@ class TensorEngine:
             done(len(chunk))
 
 
-def labels(
+def labels_of_tensor(
     points: "Tensor",
     *,
     means: FloatArray,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.engine.seen import HashArray
+from dpmorse.engine import HashArray
 from dpmorse.records._kernels import hash_numbers, hash_texts
 from dpmorse.records.id_values import not_ids, owners_of
 from dpmorse.records.ids import EncodedTexts, Ids

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpmorse.engine.seen import HashArray
+from dpmorse.engine import HashArray
 from dpmorse.records._kernels import hash_rows
 from dpmorse.records.owners import RowOwners, check_length
 from dpmorse.typing import FloatArray

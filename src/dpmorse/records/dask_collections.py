@@ -14,9 +14,7 @@ import dask.array
 import dask.dataframe
 import numpy as np
 
-from dpmorse.engine import Engine
-from dpmorse.engine.dask_partitions import DaskEngine, Partitions, add_up_lazily
-from dpmorse.engine.seen import Checked
+from dpmorse.engine import Checked, DaskEngine, Engine, Partitions, add_up_lazily
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.engine.seen import HashArray
+from dpmorse.engine import HashArray
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records._kernels import hash_numbers, hash_texts
 from dpmorse.typing import IntArray

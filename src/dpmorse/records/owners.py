@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import narwhals as nw
 import numpy as np
 
-from dpmorse.engine.seen import HashArray
+from dpmorse.engine import HashArray
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.ids import Ids
 from dpmorse.records.names import looks_like_a_value
@@ -18,21 +18,16 @@ STORE = "Store ids as whole numbers (such as int64) or as text."
 
 @dataclass(frozen=True)
 class Owners:
-    """Whose record each row is.
-
-    Attributes
-    ----------
-    ids : Ids
-        The distinct owners.
-    places : ndarray of shape (n_rows,)
-        Which of them each row has.
-    types : frozenset of str
-        In what types the ids were stored, for messages.
-    """
+    """Whose record each row is."""
 
     ids: Ids
+    """The distinct owners."""
+
     places: IntArray
+    """Which of them each row has."""
+
     types: frozenset[str]
+    """In what types the ids were stored, for messages."""
 
     def __len__(self) -> int:
         return len(self.places)

@@ -20,8 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpmorse.engine.base import add_up
-from dpmorse.engine.seen import Checked, HashArray, Seen
+from dpmorse.engine import Checked, HashArray, Seen, add_up
 from dpmorse.records._kernels import find_places, smallest_of_each
 from dpmorse.records.batches import Batch
 from dpmorse.records.ids import Ids

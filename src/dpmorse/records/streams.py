@@ -10,9 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse._progress import counter, one_pass
-from dpmorse.engine import Engine, StreamedEngine
-from dpmorse.engine.base import add_up
-from dpmorse.engine.seen import Checked, Seen
+from dpmorse.engine import Checked, Engine, Seen, StreamedEngine, add_up
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch

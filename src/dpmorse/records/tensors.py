@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpmorse.engine import Engine, InMemoryEngine
-from dpmorse.engine.tensors import TensorEngine
+from dpmorse.engine import Engine, InMemoryEngine, TensorEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
 from dpmorse.records.batches import Batch

@@ -37,24 +37,19 @@ class Box(Protocol):
 
 @dataclass(frozen=True)
 class LastRelease:
-    """What the plan and the ledger say of the last release of a fit.
-
-    Attributes
-    ----------
-    n_values : int
-        How many numbers were released.
-    stddev : mapping of str to float
-        Noise of a count, and of a sum if there is one, in the units of what is added up.
-    sums_of : str
-        What was added up; see ``report/noise.py``.
-    reach : float
-        What residuals were divided by.
-    """
+    """What the plan and the ledger say of the last release of a fit."""
 
     n_values: int
+    """How many numbers were released."""
+
     stddev: Mapping[str, float]
+    """Noise of a count, and of a sum if there is one, in the units of what is added up."""
+
     sums_of: str
+    """What was added up; see ``report/noise.py``."""
+
     reach: float
+    """What residuals were divided by."""
 
 
 def last_release(base: Any) -> LastRelease | None:

@@ -26,24 +26,19 @@ PROJECTION_BITS = 20
 
 @dataclass(frozen=True)
 class BinaryCodes:
-    """The rule that gives a record its code.
-
-    Parameters
-    ----------
-    domain : Domain
-        Public domain of the records.
-    projection : ndarray of shape (n_axes, n_features)
-        A: integer-valued, entries at most 2^20.
-    width : int
-        Width of the smallest cells, in units of y.
-    bits : int
-        Halvings of each axis.
-    """
+    """The rule that gives a record its code."""
 
     domain: Domain
+    """Public domain of the records."""
+
     projection: FloatArray
+    """A: integer-valued, entries at most 2^20."""
+
     width: int
+    """Width of the smallest cells, in units of y."""
+
     bits: int
+    """Halvings of each axis."""
 
     @classmethod
     def rounded(cls, domain: Domain, projection: FloatArray, reach: float, bits: int) -> "BinaryCodes":

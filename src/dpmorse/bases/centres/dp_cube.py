@@ -59,17 +59,6 @@ class DPCube(CentreBase):
     ----------
     n_iter : int or None, default=None
         Rounds in all columns: the recovery and rounds of Lloyd's algorithm; None is 2.
-    n_components, radius, capped, covariance_share
-        Those of the bases that find centres; see ``CentreBase``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    cluster_centers_
-        Those of the bases that find centres; see ``CentreBase``.
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -81,15 +70,9 @@ class DPCube(CentreBase):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import DPCube
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = DPCube(2, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(1)
-    array([-0.5,  0.5])
-    >>> print(f"{model.privacy_.epsilon:.3f}, secure: {model.privacy_.secure}")
-    1.000, secure: False
+    >>> from dpmorse import DPCube, datasets
+    >>> DPCube(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).cluster_centers_.shape
+    (3, 2)
     """
 
     settings_type: ClassVar[type[Settings]] = CubeSettings

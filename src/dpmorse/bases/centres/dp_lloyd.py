@@ -26,17 +26,6 @@ class DPLloyd(CentreBase):
     n_iter : int or None, default=None
         Rounds. None takes 2 to 7: as many as keep the error of one round small, given the released number
         of records.
-    n_components, radius, capped, covariance_share
-        Those of the bases that find centres; see ``CentreBase``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    cluster_centers_
-        Those of the bases that find centres; see ``CentreBase``.
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -47,15 +36,9 @@ class DPLloyd(CentreBase):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import DPLloyd
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = DPLloyd(2, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(1)
-    array([-0.5,  0.5])
-    >>> print(f"{model.privacy_.epsilon:.3f}, secure: {model.privacy_.secure}")
-    1.000, secure: False
+    >>> from dpmorse import DPLloyd, datasets
+    >>> DPLloyd(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).cluster_centers_.shape
+    (3, 2)
     """
 
     def most_draws(self, settings: CentreSettings) -> int:

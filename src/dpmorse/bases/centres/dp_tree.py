@@ -33,17 +33,6 @@ class DPTree(CentreBase):
     ----------
     n_iter : int or None, default=None
         Rounds of Lloyd's algorithm after the tree; None is 2.
-    n_components, radius, capped, covariance_share
-        Those of the bases that find centres; see ``CentreBase``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    cluster_centers_
-        Those of the bases that find centres; see ``CentreBase``.
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -55,15 +44,9 @@ class DPTree(CentreBase):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import DPTree
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = DPTree(2, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(1)
-    array([-0.5,  0.5])
-    >>> print(f"{model.privacy_.epsilon:.3f}, secure: {model.privacy_.secure}")
-    1.000, secure: False
+    >>> from dpmorse import DPTree, datasets
+    >>> DPTree(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).cluster_centers_.shape
+    (3, 2)
     """
 
     def most_draws(self, settings: CentreSettings) -> int:

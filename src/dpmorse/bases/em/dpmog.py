@@ -17,18 +17,6 @@ class DPMoG(PrivateEM):
     with the number of components. ``calibration="paper"`` composes 1 + 2K mechanisms a round, as the paper
     does.
 
-    Parameters
-    ----------
-    n_components, n_iter, n_averaged, radius, shares, reg_covar, relocate
-        Those of expectation-maximisation; see ``PrivateEM``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
-
     Notes
     -----
     **Privacy.** The unit is one row of X. Responsibilities are integers (units of 2^-12) that sum to at
@@ -41,13 +29,9 @@ class DPMoG(PrivateEM):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import DPMoG
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = DPMoG(3, epsilon=2.0, bounds=(-1, 1), random_state=0).fit(X)
-    >>> model.predict_proba([[0.5, 0.5]]).shape
-    (1, 3)
+    >>> from dpmorse import DPMoG, datasets
+    >>> DPMoG(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).mixture_.means.shape
+    (3, 2)
     """
 
     weight_bits: ClassVar[int] = WEIGHT_BITS

@@ -16,18 +16,6 @@ class DPMoGHard(PrivateEM):
     count has its own noise, and nothing is read from the data but noisy sums. Components without records
     are put to use (``relocate``), which the paper leaves open.
 
-    Parameters
-    ----------
-    n_components, n_iter, n_averaged, radius, shares, reg_covar, relocate
-        Those of expectation-maximisation; see ``PrivateEM``.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
-
     Notes
     -----
     **Privacy.** The unit is one row of X. Each round releases noisy counts, sums and second moments of the
@@ -40,15 +28,9 @@ class DPMoGHard(PrivateEM):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import DPMoGHard
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = DPMoGHard(4, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
-    >>> model.mixture_.means.shape
-    (4, 2)
-    >>> print(f"{model.privacy_.epsilon:.4f}, secure: {model.privacy_.secure}")
-    1.0000, secure: False
+    >>> from dpmorse import DPMoGHard, datasets
+    >>> DPMoGHard(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).mixture_.means.shape
+    (3, 2)
     """
 
     weight_bits: ClassVar[int] = 0

@@ -19,8 +19,7 @@ import numpy as np
 
 from dpmorse.bases.estimates import Estimates, project
 from dpmorse.bases.residuals import rebuild
-from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.sums import NoisyMoments
+from dpmorse.statistics import GRID_BITS, Domain, NoisyMoments
 from dpmorse.typing import FloatArray
 
 _SUPPORT = 3.0  # standard deviations of the count

@@ -91,13 +91,6 @@ class PrivateGaussianMixture(PrivateFit):
         and no fewer than ``min_components``. Components that the noise hides are left out of the mixture.
     min_components : int, default=1
         Components that are fitted, and kept even if the noise hides them, the heaviest first.
-    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
-        Those of every fit; see ``FitParameters``.
-
-    Attributes
-    ----------
-    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
-        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -109,15 +102,9 @@ class PrivateGaussianMixture(PrivateFit):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from dpmorse import PrivateGaussianMixture
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 2)) * 0.1 + rng.choice([-0.5, 0.5], size=(5000, 1))
-    >>> model = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
-    >>> model.mixture_.n_features
+    >>> from dpmorse import PrivateGaussianMixture, datasets
+    >>> PrivateGaussianMixture(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).n_features_in_
     2
-    >>> print(f"{model.privacy_.epsilon:.4f}, secure: {model.privacy_.secure}")
-    1.0000, secure: False
     """
 
     settings_type: ClassVar[type[Settings]] = StagedSettings

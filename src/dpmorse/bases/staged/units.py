@@ -27,24 +27,19 @@ _LEAST_RECORDS = 10.0
 
 @dataclass(frozen=True)
 class Units:
-    """Half-standardised units ``z``: the mean variance of a column is 1.
-
-    Attributes
-    ----------
-    domain : Domain
-        Ball around the released mean, in the caller's units.
-    radius : float
-        Radius of that ball in units of z; 1 in the scaled units of the domain.
-    variances : ndarray of shape (n_features,)
-        Released variance of each column of z.
-    n_records : float
-        Released number of records.
-    """
+    """Half-standardised units ``z``: the mean variance of a column is 1."""
 
     domain: Domain
+    """Ball around the released mean, in the caller's units."""
+
     radius: float
+    """Radius of that ball in units of z; 1 in the scaled units of the domain."""
+
     variances: FloatArray
+    """Released variance of each column of z."""
+
     n_records: float
+    """Released number of records."""
 
     @property
     def n_features(self) -> int:

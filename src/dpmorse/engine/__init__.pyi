@@ -1,0 +1,16 @@
+from dpmorse.engine.base import Cells as Cells
+from dpmorse.engine.base import Engine as Engine
+from dpmorse.engine.base import add_up as add_up
+from dpmorse.engine.dask_partitions import DaskEngine as DaskEngine
+from dpmorse.engine.dask_partitions import Partitions as Partitions
+from dpmorse.engine.dask_partitions import add_up_lazily as add_up_lazily
+from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
+from dpmorse.engine.rehearsal import NotingMechanism as NotingMechanism
+from dpmorse.engine.rehearsal import invented_source as invented_source
+from dpmorse.engine.seen import Checked as Checked
+from dpmorse.engine.seen import HashArray as HashArray
+from dpmorse.engine.seen import Seen as Seen
+from dpmorse.engine.source import Source as Source
+from dpmorse.engine.streamed import StreamedEngine as StreamedEngine
+from dpmorse.engine.tensors import TensorEngine as TensorEngine
+from dpmorse.engine.tensors import labels_of_tensor as labels_of_tensor
