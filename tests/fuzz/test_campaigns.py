@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 FIRST_SEED = 10_000_000
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="alarms and limits are those of POSIX")
 @pytest.mark.parametrize("target", N_FILES)
 def test_hostile_files_get_a_documented_answer(target, corpus):

@@ -169,6 +169,7 @@ def test_nothing_is_read_into_a_ledger_of_another_kind(ledger):
     assert noise_of_last_release([], mixture).counts is None
 
 
+@pytest.mark.long
 def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monkeypatch):
     """Compare fits with and without noise: the formulas of the page, for one round of expectation-maximisation."""
     from dpmorse.privacy.sampler import NativeSampler
