@@ -22,7 +22,7 @@ from audits._fuzz_corpus import Corpus
 from audits._mutation import mutate_bytes, mutate_document
 from dpmorse import BudgetExceededError, InvalidParameterError, ModelFormatError, load
 from dpmorse.persistence import model_file as _model_file
-from dpmorse.privacy import ledger_lines
+from dpmorse.privacy import Step, ledger_lines
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.ledger_file import FileLedger
 
@@ -197,7 +197,7 @@ def _chained(contents: list[Any]) -> bytes:
 def _try_to_spend(ledger: FileLedger) -> None:
     """Reserve a little: it is written and counted, or refused as documented."""
     planned = ReleaseEvent(
-        name="one more",
+        step=Step("one more"),
         neighboring=ledger.budget.neighboring,
         rho=1e-6,
         n_draws=1,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import CellMoments, Domain, ExactMoments, GaussianCells
 
 
@@ -26,7 +27,7 @@ def units(X, statistic, cells):
     """The exact statistic as the vector that would be released."""
     if len(X) == 0:
         return np.zeros(statistic.n_values, dtype=np.int64)
-    return statistic.to_units(exact_moments(X, statistic, cells))
+    return opened(statistic.to_units(sealed(exact_moments(X, statistic, cells))))
 
 
 def random_mixture(rng, n_components, n_features, spread=0.7, scale=0.3):

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
 from dpmorse import DPCube, DPLloyd, DPTree, InMemoryEngine, ModelFormatError, MorseClustering, load
-from dpmorse.bases import Queries
+from dpmorse.bases import Queries, Stage
 from dpmorse.bases.centres import base
 from dpmorse.bases.centres.covariances import reaches, release_covariances
 from dpmorse.bases.centres.leaves import grow
@@ -19,8 +19,10 @@ from dpmorse.bases.centres.lloyd import affordable_n_iter, shares_of_a_round
 from dpmorse.bases.centres.nodes import Nodes
 from dpmorse.bases.estimates import project
 from dpmorse.bases.starts import packed_centres
+from dpmorse.engine import Source
 from dpmorse.privacy import Budget, Ledger, Mechanism, Noise
 from dpmorse.privacy.events import Composition
+from dpmorse.privacy.exact import opened
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics import BinaryCodes, Domain
 from plain import unit_box
@@ -283,9 +285,9 @@ def test_the_tree_of_dptree_is_a_tree(no_noise, rng):
     domain: Domain = unit_box(4)
     X = np.clip(rng.normal(size=(3000, 4)) * 0.4, -1, 1)
     codes = BinaryCodes.rounded(domain, rng.standard_normal((9, 4)), 1.0, 1)
-    tally = InMemoryEngine().tally(X, codes)
-    releases = Queries(X, InMemoryEngine(), _Unpaid(), Budget(8.0))
-    leaves, n_levels = grow(releases, tally, 3000.0, least=40.0, cost_of_level=1.0)
+    queries, stage = Queries(Source(X, InMemoryEngine()), _Unpaid(), Budget(8.0)), Stage("centres", 1.0, 1)
+    tallied = queries.tally(stage.step("levels"), codes)
+    leaves, n_levels = grow(queries, stage, tallied, 3000.0, least=40.0, cost_of_level=1.0)
     assert np.all(leaves.ends[:-1] <= leaves.starts[1:])
     assert np.all(leaves.counts >= 40)
     assert leaves.counts.sum() <= 3000
@@ -293,7 +295,7 @@ def test_the_tree_of_dptree_is_a_tree(no_noise, rng):
     values = codes.codes(domain.quantise(X))
     inside = [np.sum((values >= a) & (values < b)) for a, b in zip(leaves.starts, leaves.ends, strict=True)]
     assert leaves.counts == pytest.approx(inside)
-    whole, _ = grow(releases, tally, 3000.0, least=1e-9, cost_of_level=1e9)
+    whole, _ = grow(queries, stage, tallied, 3000.0, least=1e-9, cost_of_level=1e9)
     assert whole.counts.sum() == 3000
 
 
@@ -301,7 +303,7 @@ class _Unpaid:
     """A mechanism without noise and without a ledger."""
 
     def release(self, exact, planned):
-        return exact
+        return opened(exact)
 
 
 def test_nodes_keep_their_order_when_the_heaviest_are_taken():

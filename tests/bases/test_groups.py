@@ -36,11 +36,11 @@ def test_spent_is_what_was_declared(kind, rows, blobs):
 
 def test_noise_grows_in_proportion_to_the_rows_of_a_person():
     def noise(rows):
-        plan = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=rows)._plan(2)
-        return plan.releases[0].event.noise_stddev["sum"]
+        plan = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=rows).plan(2)
+        return plan.events[0].noise_stddev["sum"]
 
     assert noise(1) == pytest.approx(
-        DPMoGHard(3, epsilon=1.0, bounds=(-1, 1))._plan(2).releases[0].event.noise_stddev["sum"]
+        DPMoGHard(3, epsilon=1.0, bounds=(-1, 1)).plan(2).events[0].noise_stddev["sum"]
     )
     assert noise(5) == pytest.approx(5 * noise(1), rel=1e-6)
 

@@ -1,5 +1,7 @@
 """bounds="private": what is found, what it costs, and that it is a release like any other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -17,10 +19,13 @@ from dpmorse import (
     PrivateGaussianMixture,
     load,
 )
-from dpmorse.bases import Queries
-from dpmorse.bases.private_bounds import SHARE, release_bounds
+from dpmorse.bases import Queries, Stage
+from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
+from dpmorse.bases.private_bounds import release_bounds
+from dpmorse.engine import Source
 from dpmorse.privacy import Budget, Neighboring
-from dpmorse.statistics import Domain, GroupCounts, MagnitudeHistograms
+from dpmorse.privacy.exact import opened
+from dpmorse.statistics import GroupCounts, MagnitudeHistograms
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
 
@@ -59,7 +64,7 @@ def test_every_value_has_a_bin_and_engines_agree(rng):
     bins = statistic.bins(X)
     expected = np.array([np.bincount(column, minlength=statistic.n_bins) for column in bins.T])
     for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
-        assert np.array_equal(engine.count(X, statistic), expected)
+        assert np.array_equal(opened(engine.count(X, statistic)), expected)
     assert statistic.counts == GroupCounts(3 * statistic.n_bins, 3)
     assert len(statistic.edges) == statistic.n_bins + 1
     assert np.all(np.diff(statistic.edges) > 0)
@@ -69,13 +74,14 @@ class Silent:
     """A mechanism without noise."""
 
     def release(self, exact, planned):
-        return exact
+        return opened(exact)
 
 
 def test_the_bounds_hold_the_records_and_little_more():
     X, _ = patients()
-    releases = Queries(X, InMemoryEngine(), Silent(), Budget(1.0))
-    found = release_bounds(releases, Domain.unknown(3, 2.0), 0.05)
+    base = DPMoGHard(epsilon=1.0, bounds="private", radius=2.0)
+    plan = replace(base.plan(3), stages=(Stage(BOUNDS, 0.05, 1),))
+    found = release_bounds(Queries(Source(X, InMemoryEngine()), Silent(), Budget(1.0)), plan)
     assert found.radius == 2.0
     inside = np.mean((found.lower <= X) & (found.upper >= X), axis=0)
     assert np.all(inside > 0.98)
@@ -93,7 +99,7 @@ def test_spent_is_what_was_declared(kind, options):
     names = [event.name for event in model.privacy_.events]
     assert names[:2] == ["bounds of the columns, magnitudes", "bounds of the columns, ranges"]
     costs = [event.gaussian_rho for event in model.privacy_.events]
-    assert sum(costs[:2]) == pytest.approx(SHARE * sum(costs), rel=1e-3)
+    assert sum(costs[:2]) == pytest.approx(SHARE_OF_BOUNDS * sum(costs), rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])

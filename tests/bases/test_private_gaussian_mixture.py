@@ -15,11 +15,13 @@ from dpmorse import (
     PrivateGaussianMixture,
     load,
 )
-from dpmorse.bases import Queries, ranges
+from dpmorse.bases import Queries, Stage, ranges
 from dpmorse.bases.staged import components, units
-from dpmorse.bases.staged.private_gaussian_mixture import default_n_components, stages_of
+from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.datasets import make_blobs
-from dpmorse.privacy import Mechanism
+from dpmorse.engine import Source
+from dpmorse.privacy import Mechanism, Step
+from dpmorse.privacy.exact import opened
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics.moments import UNIT_BITS
 
@@ -91,8 +93,7 @@ def test_every_stage_costs_what_its_event_says(n_features, neighboring, monkeypa
         assert events[2].rho == pytest.approx(_pairs(neighboring) * (one / calls[2][0]) ** 2 / 2, rel=1e-9)
         assert len(events) == 3
     shares = [
-        sum(e.rho for e in events if e.name.startswith(s))
-        for s in stages_of(model._plan(n_features).settings)
+        sum(event.rho for event in events if event.step.stage == stage.name) for stage in model.plan_.stages
     ]
     wanted = [0.04, 0.10, 0.86] if n_features == 2 else [0.04, 0.10, 0.34, 0.52]
     assert np.array(shares) / sum(shares) == pytest.approx(wanted, rel=1e-4)
@@ -145,14 +146,14 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
 
     class Silent:
         def release(self, exact, planned):
-            return exact
+            return opened(exact)
 
     X = rng.uniform([0.25, -1.0], [0.5, 1.0], size=(100_000, 2))
-    releases = Queries(X, InMemoryEngine(), Silent(), Budget(1.0))
-    box = ranges.occupied_box(releases, Domain.from_bounds((-1.0, 1.0), 2), 1.0)
+    queries = Queries(Source(X, InMemoryEngine()), Silent(), Budget(1.0))
+    box = ranges.occupied_box(queries, Domain.from_bounds((-1.0, 1.0), 2), Step("ranges"), 1.0)
     assert box.lower == pytest.approx([0.0, -1.0], abs=0.04)
     assert box.upper == pytest.approx([0.75, 1.0], abs=0.07), "records may reach into one bin more"
-    metric = units.release_units(releases, Domain.from_bounds((-1.0, 1.0), 2), box, rho=1.0)
+    metric = units.release_units(queries, Domain.from_bounds((-1.0, 1.0), 2), box, Stage("moments", 1.0, 5))
     assert metric.n_records == pytest.approx(100_000, abs=1)
     assert metric.domain.centre == pytest.approx([0.375, 0.0], abs=0.01)
     assert metric.variances.mean() == pytest.approx(1.0)
@@ -274,9 +275,8 @@ def test_a_fit_reserves_its_whole_cost_before_it_looks(blobs):
 def test_no_more_is_drawn_than_was_reserved(n_features, n_components, rng):
     model = PrivateGaussianMixture(n_components, epsilon=8.0, bounds=(-1, 1))
     model.fit(rng.normal(size=(60_000, n_features)) * 0.2)
-    stages = stages_of(model._plan(n_features).settings)
-    for name, stage in stages.items():
-        events = [event for event in model.privacy_.events if event.name.split(",")[0] == name]
+    for stage in model.plan_.stages:
+        events = [event for event in model.privacy_.events if event.step.stage == stage.name]
         assert 0 < sum(event.n_draws for event in events) <= stage.n_draws
 
 

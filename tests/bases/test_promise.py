@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpmorse import DPCube, DPLloyd, DPMoGHard, DPTree, PrivateGaussianMixture, load
-from dpmorse.bases.base import reserved_events
 from dpmorse.privacy.events import Composition
 
 OLDER = Path(__file__).parents[1] / "older_files"
@@ -48,7 +47,7 @@ def test_stated_is_reserved(kind, bounds):
     for X in tables()[:2]:
         model = KINDS[kind](bounds=bounds, random_state=0)
         report = model.fit(X).privacy_
-        assert report.reserved == tuple(reserved_events(model._plan(2)))
+        assert report.reserved == model.plan(2).events
         promised = Composition.of(report.reserved)
         assert (report.rho, report.epsilon) == (promised.rho, promised.epsilon(report.delta))
         assert promised.covers(report.used)

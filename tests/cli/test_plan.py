@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpmorse.bases import available_bases
+from dpmorse.bases import available_bases, rehearse
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.fit_request import FitRequest
-from dpmorse.cli.rehearsal import rehearse
+from dpmorse.engine.rehearsal import _Crowd
 
 REQUEST = FitRequest(
     epsilon=1.0,
@@ -30,7 +30,7 @@ REQUEST = FitRequest(
 def test_the_noise_is_that_of_a_fit(base, neighboring, rng):
     request = replace(REQUEST, base=base, neighboring=neighboring)
     planned = request.plan(2)
-    rehearsed = rehearse(*planned, 2, 3000)
+    rehearsed = rehearse(planned[0], 2, 3000)
     fitted = request.estimator(2).fit(rng.uniform(-0.5, 0.5, size=(3000, 2)))
     last = fitted.privacy_.events[-1].noise_stddev["count"]
     averaged = getattr(planned[1].settings, "n_averaged", 1)
@@ -74,9 +74,7 @@ def test_mistakes(run, args, message):
 
 
 def test_a_crowd_stands_for_any_number():
-    from dpmorse.cli.rehearsal import Crowd
-
     for n in (1, 7, 512, 513, 20_000, 10**12):
-        crowd = Crowd.of(n, 3)
+        crowd = _Crowd.of(n, 3)
         assert len(crowd) == pytest.approx(min(n, 2**25), rel=0.5)
         assert np.abs(crowd.points).max() <= 1

@@ -9,6 +9,7 @@ from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import in_memory
 from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.base import spans
+from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -33,7 +34,7 @@ def test_sums_equal_the_plain_form(rng, weight_bits, n_features, radius):
     statistic = CellMoments(unit_box(n_features, radius), 5, weight_bits)
     cells = random_cells(rng, 5, n_features)
     X = rng.normal(size=(3000, n_features)) * 0.6
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 @BOTH
@@ -44,9 +45,9 @@ def test_sums_of_residuals_equal_the_plain_form(rng, weight_bits, n_features, re
     statistic = CellMoments(unit_box(n_features, 1.1), 5, weight_bits, of_residuals=True)
     cells = random_cells(rng, 5, n_features, radii=residual_radius * np.linspace(0.5, 2, 5))
     X = rng.normal(size=(5000, n_features)) * 0.6
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
     assert_same(
-        InMemoryEngine(chunk_rows=700, n_threads=3).reduce(X, statistic, cells),
+        opened(InMemoryEngine(chunk_rows=700, n_threads=3).reduce(X, statistic, cells)),
         exact_moments(X, statistic, cells),
     )
 
@@ -57,7 +58,7 @@ def test_needles_have_exact_residuals_too(rng):
     cells = GaussianCells.from_mixture(np.full(2, 0.5), np.array([[-0.5, 0.0], [0.5, 0.0]]), covariances, 3.0)
     statistic = CellMoments(unit_box(2), 2, of_residuals=True)
     X = rng.uniform(-1, 1, size=(5000, 2))
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 @pytest.mark.parametrize("n_features", [1, 5])
@@ -67,7 +68,7 @@ def test_histograms_equal_the_plain_form(rng, n_features, options):
     X = np.vstack([rng.normal(size=(5000, n_features)), np.ones((3, n_features)), -np.ones((2, n_features))])
     bins = statistic.bins(statistic.domain.quantise(X))
     expected = np.array([np.bincount(column, minlength=N_BINS) for column in bins.T])
-    found = InMemoryEngine(**options).count(X, statistic)
+    found = opened(InMemoryEngine(**options).count(X, statistic))
     assert np.array_equal(found, expected)
     assert np.all(found.sum(axis=1) == len(X))
 
@@ -78,7 +79,7 @@ def test_block_edges(rng, weight_bits, n_rows):
     statistic = CellMoments(unit_box(3), 4, weight_bits)
     cells = random_cells(rng, 4, 3)
     X = rng.uniform(-1, 1, size=(n_rows, 3))
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 @BOTH
@@ -92,7 +93,7 @@ def test_twenty_orders_chunkings_and_thread_counts(rng, weight_bits):
     ):
         order = np.random.default_rng(i).permutation(len(X))
         engine = InMemoryEngine(chunk_rows=chunk_rows, n_threads=n_threads)
-        assert_same(engine.reduce(X[order], statistic, cells), expected)
+        assert_same(opened(engine.reduce(X[order], statistic, cells)), expected)
 
 
 @BOTH
@@ -109,7 +110,7 @@ def test_memory_layouts_and_types(rng, weight_bits, dtype, layout):
     X.flags.writeable = layout != "read-only"
     statistic = CellMoments(unit_box(3), 4, weight_bits)
     cells = random_cells(rng, 4, 3)
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(base, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(base, statistic, cells))
 
 
 def test_users_units(rng):
@@ -117,7 +118,7 @@ def test_users_units(rng):
     domain = Domain.from_bounds((lower, upper), 3)
     X = lower + rng.uniform(-0.1, 1.1, size=(4000, 3)) * (upper - lower)
     statistic, cells = CellMoments(domain, 3), random_cells(rng, 3, 3)
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 def test_close_calls_are_settled_exactly(rng, monkeypatch):
@@ -131,13 +132,13 @@ def test_close_calls_are_settled_exactly(rng, monkeypatch):
     X = rng.uniform(-1, 1, size=(6000, 3))
     expected = exact_moments(X, statistic, cells)
     assert np.all(expected.counts[:2] > 0), "both twins own records, by margins no float32 can see"
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), expected)
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), expected)
 
 
 def test_records_on_an_exact_tie_go_to_the_lower_cell():
     means = np.array([[-0.5], [0.5]])
     cells = GaussianCells.from_mixture(np.full(2, 0.5), means, np.full((2, 1, 1), 0.04))
-    counts = InMemoryEngine().reduce(np.zeros((5000, 1)), CellMoments(unit_box(1), 2), cells).counts
+    counts = opened(InMemoryEngine().reduce(np.zeros((5000, 1)), CellMoments(unit_box(1), 2), cells)).counts
     assert counts.tolist() == [5000, 0]
 
 
@@ -145,12 +146,12 @@ def test_float32_search_is_only_a_shortcut(rng, monkeypatch):
     """Distrusting every float32 score changes nothing but speed."""
     statistic, cells = CellMoments(unit_box(5), 7), random_cells(rng, 7, 5)
     X = rng.normal(size=(3000, 5)) * 0.5
-    trusted = InMemoryEngine().reduce(X, statistic, cells)
+    trusted = opened(InMemoryEngine().reduce(X, statistic, cells))
     original = in_memory._single_precision
     monkeypatch.setattr(
         in_memory, "_single_precision", lambda *a: (original(*a)[0], np.full(2, 1e30, dtype=np.float32))
     )
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), trusted)
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), trusted)
 
 
 @pytest.mark.parametrize("scale", [0.002, 0.05, 0.5])
@@ -176,9 +177,9 @@ def test_an_inserted_record_moves_no_other(rng, weight_bits):
     X = np.column_stack([np.zeros(10_010), rng.uniform(-1, 1, size=10_010)])
     new = np.array([[0.0, 0.9]])
     engine = InMemoryEngine(chunk_rows=1001)
-    before = engine.reduce(X, statistic, cells)
-    after = engine.reduce(np.vstack([new, X]), statistic, cells)
-    alone = engine.reduce(new, statistic, cells)
+    before = opened(engine.reduce(X, statistic, cells))
+    after = opened(engine.reduce(np.vstack([new, X]), statistic, cells))
+    alone = opened(engine.reduce(new, statistic, cells))
     assert np.array_equal(after.counts - before.counts, alone.counts)
     assert np.array_equal(after.sums - before.sums, alone.sums)
 
@@ -193,33 +194,37 @@ def test_nan_cannot_pass_the_clipping():
     for weight_bits in (0, WEIGHT_BITS):
         for of_residuals in (False, True):
             statistic = CellMoments(unit_box(2), 2, weight_bits, of_residuals=of_residuals)
-            exact, expected = (engine.reduce(X, statistic, cells) for X in (missing, at_the_bound))
-            assert np.array_equal(statistic.to_units(exact), statistic.to_units(expected))
+            exact, expected = (opened(engine.reduce(X, statistic, cells)) for X in (missing, at_the_bound))
+            assert np.array_equal(
+                opened(statistic.to_units(sealed(exact))), opened(statistic.to_units(sealed(expected)))
+            )
     histograms = ColumnHistograms(unit_box(2))
-    assert np.array_equal(engine.count(missing, histograms), engine.count(at_the_bound, histograms))
+    assert np.array_equal(
+        opened(engine.count(missing, histograms)), opened(engine.count(at_the_bound, histograms))
+    )
 
 
 def test_nan_cannot_pass_the_clipping_of_codes_either():
     domain, engine = unit_box(2), InMemoryEngine()
     missing, at_the_bound = np.full((3, 2), np.nan), np.ones((3, 2))
     codes = BinaryCodes.rounded(domain, np.eye(2), reach=1.0, bits=3)
-    first, second = (engine.tally(X, codes) for X in (missing, at_the_bound))
+    first, second = (opened(engine.tally(X, codes)) for X in (missing, at_the_bound))
     assert first.codes.tolist() == second.codes.tolist()
     cells = PrefixCells(codes, np.array([0]), np.array([64]))
     statistic = CellMoments(domain, 1, second_moments=SecondMoments.NONE)
-    assert engine.reduce(missing, statistic, cells).sums.tolist() == [[3 * 4096, 3 * 4096]]
-    assert engine.count(missing, MagnitudeHistograms(2)).sum(axis=1).tolist() == [3, 3]
+    assert opened(engine.reduce(missing, statistic, cells)).sums.tolist() == [[3 * 4096, 3 * 4096]]
+    assert opened(engine.count(missing, MagnitudeHistograms(2))).sum(axis=1).tolist() == [3, 3]
 
 
 @BOTH
 def test_more_records_than_64_bits_hold_are_added_in_spans(rng, weight_bits, monkeypatch):
     X, statistic = rng.normal(size=(600, 2)), CellMoments(unit_box(2), 3, weight_bits)
     cells = random_cells(rng, 3, 2)
-    plain = statistic.to_units(InMemoryEngine().reduce(X, statistic, cells))
+    plain = opened(statistic.to_units(sealed(opened(InMemoryEngine().reduce(X, statistic, cells)))))
     monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", statistic.unit_bits + 8)
     monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", statistic.unit_bits + 8)
     assert [span.stop for span in spans(len(X), statistic)] == [255, 510, 765]
-    wide = statistic.to_units(InMemoryEngine().reduce(X, statistic, cells))
+    wide = opened(statistic.to_units(sealed(opened(InMemoryEngine().reduce(X, statistic, cells)))))
     assert wide.dtype == object
     assert wide.tolist() == plain.tolist()
 
@@ -227,7 +232,7 @@ def test_more_records_than_64_bits_hold_are_added_in_spans(rng, weight_bits, mon
 def test_input_is_not_touched(rng):
     X = rng.normal(size=(3000, 3))
     copy = X.copy()
-    InMemoryEngine().reduce(X, CellMoments(unit_box(3), 2), random_cells(rng, 2, 3))
+    opened(InMemoryEngine().reduce(X, CellMoments(unit_box(3), 2), random_cells(rng, 2, 3)))
     assert np.array_equal(X, copy)
 
 
@@ -251,7 +256,7 @@ def test_round_and_blockwise_cells_in_many_columns(rng, weight_bits, of_residual
         GaussianCells.nearest(centres, 2.0),
         GaussianCells.from_mixture(np.full(3, 1 / 3), centres, blocks, 2.0),
     ):
-        assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+        assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 @pytest.mark.parametrize("of_residuals", [False, True])
@@ -263,13 +268,15 @@ def test_soft_sums_with_few_and_with_many_members(rng, of_residuals, spread):
     cells = GaussianCells.from_mixture(np.full(9, 1 / 9), means, covariances, 3.0)
     statistic = CellMoments(unit_box(5), 9, WEIGHT_BITS, of_residuals=of_residuals)
     X = np.clip(means[rng.integers(0, 9, 5000)] + spread * rng.normal(size=(5000, 5)), -1, 1)
-    assert_same(InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells))
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
 @BOTH
 def test_second_moments_that_nobody_asks_for_are_not_added_up(rng, weight_bits):
     statistic = CellMoments(unit_box(6), 4, weight_bits, second_moments=SecondMoments.NONE)
     cells, X = random_cells(rng, 4, 6), rng.uniform(-1, 1, size=(3000, 6))
-    found, expected = InMemoryEngine().reduce(X, statistic, cells), exact_moments(X, statistic, cells)
-    assert np.array_equal(statistic.to_units(found), statistic.to_units(expected))
+    found, expected = opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells)
+    assert np.array_equal(
+        opened(statistic.to_units(sealed(found))), opened(statistic.to_units(sealed(expected)))
+    )
     assert found.second_moments.size == 0

@@ -15,6 +15,7 @@ from dpmorse.privacy.calibration import SMALLEST_SCALE
 from dpmorse.privacy.events import Composition
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
+from dpmorse.statistics import CellMoments, Domain
 from dpmorse.statistics.domain import GRID_BITS
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
@@ -58,13 +59,13 @@ def consumed(scales, statistic, neighboring):
 @pytest.mark.parametrize("calibration", ["gaussian", "zcdp"])
 def test_consumed_equals_declared(kind, neighboring, calibration, draws, blobs):
     model = kind(5, epsilon=1.5, bounds=(-1, 1), neighboring=neighboring, calibration=calibration, n_iter=7)
-    plan = model._plan(2)
+    statistic = CellMoments(Domain.from_bounds((-1, 1), 2), 5, kind.weight_bits)
     model.fit(blobs[0])
     report = model.privacy_
     assert len(draws) == len(report.events) == 7, "one draw per release"
     for scales, event in zip(draws, report.events, strict=True):
         assert scales.size == event.n_draws == 5 * (1 + 2 + 3)
-        assert event.rho == pytest.approx(consumed(scales, plan.statistic, neighboring), rel=1e-9)
+        assert event.rho == pytest.approx(consumed(scales, statistic, neighboring), rel=1e-9)
         assert event.smallest_scale == scales.min()
     total = Composition.of(report.events)
     derived = total.epsilon(1e-6) if calibration == "gaussian" else total.epsilon_zcdp(1e-6)
@@ -88,7 +89,7 @@ def test_paper_calibration_of_dpmog_hard_is_algorithm_2(blobs):
         4, epsilon=1.0, delta=1e-5, bounds=(-1, 1), neighboring="replace-one", calibration="paper"
     )
     for d, published in ((2, 60.0), (8, 191.7), (16, 367.1)):
-        noise = model._plan(d).releases[0].event.noise_stddev
+        noise = model.plan(d).events[0].noise_stddev
         assert noise == {"count": pytest.approx(published, abs=0.06)} | dict.fromkeys(
             ("sum", "second moment"), noise["count"]
         )
@@ -99,15 +100,15 @@ def test_paper_calibration_of_dpmog_grows_with_the_components():
 
     def noise(n_components, calibration):
         model = DPMoG(n_components, epsilon=1.0, bounds=(-1, 1), calibration=calibration)
-        return model._plan(3).releases[0].event.noise_stddev["sum"]
+        return model.plan(3).events[0].noise_stddev["sum"]
 
     assert noise(40, "paper") / noise(10, "paper") == pytest.approx(2, rel=0.02)
     assert noise(40, "gaussian") == pytest.approx(noise(10, "gaussian"), rel=1e-6)
 
 
 def test_soft_and_hard_have_the_same_noise():
-    plans = [kind(6, epsilon=1.0, bounds=(-1, 1))._plan(4) for kind in (DPMoG, DPMoGHard)]
-    soft, hard = (plan.releases[0].event.noise_stddev["second moment"] for plan in plans)
+    plans = [kind(6, epsilon=1.0, bounds=(-1, 1)).plan(4) for kind in (DPMoG, DPMoGHard)]
+    soft, hard = (plan.events[0].noise_stddev["second moment"] for plan in plans)
     assert soft == pytest.approx(hard, rel=1e-6)
 
 
@@ -117,8 +118,8 @@ def test_soft_and_hard_have_the_same_noise():
 def test_a_plan_always_fits_its_own_budget(epsilon, delta):
     for calibration in ("gaussian", "zcdp", "paper"):
         model = DPMoGHard(5, epsilon=epsilon, delta=delta, bounds=(-1, 1), calibration=calibration)
-        plan = model._plan(3)
-        with Ledger(plan.settings.budget).reserve([release.event for release in plan.releases]):
+        plan = model.plan(3)
+        with Ledger(plan.settings.budget).reserve(plan.events):
             pass
 
 
@@ -139,7 +140,7 @@ def test_low_bits_of_a_release_betray_nothing():
     With floating-point noise, multiples of 2^-53 give a present record away. Here a release of either
     count is an integer number of units whose low bits are uniform.
     """
-    statistic = DPMoGHard(1, epsilon=1.0, bounds=(-1, 1), n_iter=1)._plan(1).statistic
+    statistic = CellMoments(Domain.from_bounds((-1, 1), 1), 1)
     for count in (0, 1):
         exact = np.full(40_000, count << statistic.unit_bits, dtype=np.int64)
         sampler = NativeSampler(SeededBytes(np.random.SeedSequence(count)))
@@ -253,8 +254,8 @@ def test_start_and_noise_have_streams_of_their_own():
 def test_no_noise_is_finer_than_theorem_4_allows():
     with pytest.warns(PrivacyLeakWarning):
         DPMoGHard(2, epsilon=1e4, bounds=(-1, 1), n_iter=1, random_state=0).fit(np.zeros((50, 1)))
-    plan = DPMoGHard(2, epsilon=1e4, bounds=(-1, 1), n_iter=1)._plan(1)
-    assert plan.releases[0].scales.min() == SMALLEST_SCALE
+    plan = DPMoGHard(2, epsilon=1e4, bounds=(-1, 1), n_iter=1).plan(1)
+    assert plan.events[0].smallest_scale == SMALLEST_SCALE
 
 
 def test_grid_of_the_statistic_is_the_one_documented():

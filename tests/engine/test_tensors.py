@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from dpmorse import GaussianMixture, InMemoryEngine, InvalidParameterError, InvalidTypeError  # noqa: E402
 from dpmorse.engine import tensors  # noqa: E402
 from dpmorse.engine.tensors import TensorEngine, labels  # noqa: E402
+from dpmorse.privacy.exact import opened  # noqa: E402
 from dpmorse.statistics import (  # noqa: E402
     BinaryCodes,
     CellMoments,
@@ -41,7 +42,7 @@ def place(request):
 
 def check(place, X, statistic, cells):
     engine, device = place
-    found = engine.reduce(torch.from_numpy(X).to(device), statistic, cells)
+    found = opened(engine.reduce(torch.from_numpy(X).to(device), statistic, cells))
     assert_same(found, exact_moments(X, statistic, cells))
 
 
@@ -87,10 +88,12 @@ def test_every_number_of_rows_and_chunk(rng, device, weight_bits, n_rows, chunk_
 
 def test_no_rows(rng, device):
     X, statistic = torch.empty((0, 3), device=device), CellMoments(unit_box(3), 4)
-    exact = TensorEngine().reduce(X, statistic, random_cells(rng, 4, 3))
+    exact = opened(TensorEngine().reduce(X, statistic, random_cells(rng, 4, 3)))
     assert exact.counts.tolist() == [0] * 4
-    assert not TensorEngine().count(X, ColumnHistograms(unit_box(3))).any()
-    assert not TensorEngine().tally(X, BinaryCodes.rounded(unit_box(3), np.eye(3), 1.0, 4)).counts.size
+    assert not opened(TensorEngine().count(X, ColumnHistograms(unit_box(3)))).any()
+    assert not opened(
+        TensorEngine().tally(X, BinaryCodes.rounded(unit_box(3), np.eye(3), 1.0, 4))
+    ).counts.size
 
 
 @BOTH
@@ -108,7 +111,7 @@ def test_memory_layouts_and_types(rng, place, weight_bits, dtype, layout):
     }[layout](base)
     statistic, cells = CellMoments(unit_box(3), 4, weight_bits), random_cells(rng, 4, 3)
     copy = X.clone()
-    assert_same(engine.reduce(X, statistic, cells), exact_moments(X.cpu().numpy(), statistic, cells))
+    assert_same(opened(engine.reduce(X, statistic, cells)), exact_moments(X.cpu().numpy(), statistic, cells))
     assert torch.equal(X, copy), "records are only read"
 
 
@@ -152,7 +155,7 @@ def test_records_on_an_exact_tie_go_to_the_lower_cell(place, weight_bits):
     check(place, X, statistic, cells)
     if not weight_bits:
         engine, device = place
-        counts = engine.reduce(torch.from_numpy(X).to(device), statistic, cells).counts
+        counts = opened(engine.reduce(torch.from_numpy(X).to(device), statistic, cells)).counts
         assert counts.tolist() == [500, 300, 0]
 
 
@@ -164,10 +167,10 @@ def test_nan_cannot_pass_the_clipping(place, weight_bits):
     for dtype in (torch.float32, torch.float64):
         X = torch.full((3, 2), torch.nan, device=device, dtype=dtype)
         one = 1 << weight_bits
-        exact = engine.reduce(X, CellMoments(unit_box(2), 2, weight_bits), cells)
+        exact = opened(engine.reduce(X, CellMoments(unit_box(2), 2, weight_bits), cells))
         assert 2.9 * one < exact.counts.sum() <= 3 * one
         assert np.abs(exact.sums).max() <= 3 * 4096 * one
-        counts = TensorEngine().count(X, MagnitudeHistograms(2))
+        counts = opened(TensorEngine().count(X, MagnitudeHistograms(2)))
         assert counts.sum() == 6
 
 
@@ -215,11 +218,11 @@ def test_cells_that_are_only_labels(rng, device, rule):
     }[rule]
     statistic = CellMoments(domain, k, second_moments=SecondMoments.NONE, exhaustive=False)
     X = rng.normal(size=(3000, 3)) * 0.6
-    found = TensorEngine(chunk_rows=700).reduce(torch.from_numpy(X).to(device), statistic, cells)
-    assert_same(found, InMemoryEngine().reduce(X, statistic, cells))
+    found = opened(TensorEngine(chunk_rows=700).reduce(torch.from_numpy(X).to(device), statistic, cells))
+    assert_same(found, opened(InMemoryEngine().reduce(X, statistic, cells)))
     assert found.counts.sum() > 0
     with pytest.raises(ValueError, match="only labels"):
-        TensorEngine().reduce(torch.from_numpy(X).to(device), CellMoments(domain, k), cells)
+        opened(TensorEngine().reduce(torch.from_numpy(X).to(device), CellMoments(domain, k), cells))
 
 
 @pytest.mark.parametrize("n_features", [1, 5])
@@ -227,15 +230,15 @@ def test_histograms_equal_the_plain_form(rng, device, n_features):
     ones = np.ones((3, n_features))
     X = np.vstack([rng.normal(size=(5000, n_features)), ones, -ones, 0 * ones, 1e-40 * ones, -1e300 * ones])
     for statistic in (ColumnHistograms(unit_box(n_features)), MagnitudeHistograms(n_features)):
-        found = TensorEngine(chunk_rows=700).count(torch.from_numpy(X).to(device), statistic)
-        assert np.array_equal(found, InMemoryEngine().count(X, statistic))
+        found = opened(TensorEngine(chunk_rows=700).count(torch.from_numpy(X).to(device), statistic))
+        assert np.array_equal(found, opened(InMemoryEngine().count(X, statistic)))
 
 
 def test_tallies_equal_the_plain_form(rng, device):
     codes = BinaryCodes.rounded(unit_box(4), rng.normal(size=(3, 4)), 1.5, 6)
     X = rng.normal(size=(5000, 4)) * 0.5
-    found = TensorEngine(chunk_rows=700).tally(torch.from_numpy(X).to(device), codes)
-    expected = InMemoryEngine().tally(X, codes)
+    found = opened(TensorEngine(chunk_rows=700).tally(torch.from_numpy(X).to(device), codes))
+    expected = opened(InMemoryEngine().tally(X, codes))
     assert np.array_equal(found.codes, expected.codes)
     assert np.array_equal(found.counts, expected.counts)
     assert found.n_bits == expected.n_bits
@@ -272,7 +275,7 @@ def test_equal_components_are_called_by_the_first(device):
 )
 def test_other_records_are_refused(rng, records):
     with pytest.raises(InvalidTypeError, match=r"TensorEngine takes a torch\.Tensor"):
-        TensorEngine().reduce(records, CellMoments(unit_box(2), 2), random_cells(rng, 2, 2))
+        opened(TensorEngine().reduce(records, CellMoments(unit_box(2), 2), random_cells(rng, 2, 2)))
 
 
 def test_options_are_checked():

@@ -18,13 +18,13 @@ from dpmorse import (
     InvalidTypeError,
     Ledger,
 )
-from dpmorse.privacy import Neighboring, ReleaseEvent, accounting
+from dpmorse.privacy import Neighboring, ReleaseEvent, Step, accounting
 from dpmorse.privacy.events import Composition, round_up
 
 
 def event(rho=0.001, n_draws=100, smallest_scale=2**28, neighboring=Neighboring.ADD_REMOVE):
     return ReleaseEvent(
-        name="test",
+        step=Step.parse("test"),
         neighboring=neighboring,
         rho=rho,
         n_draws=n_draws,

@@ -17,10 +17,12 @@ from dpmorse.privacy import (
     Noise,
     PlannedChoice,
     PlannedRelease,
+    Step,
     accounting,
     sampler,
 )
 from dpmorse.privacy.events import Composition, release_event
+from dpmorse.privacy.exact import sealed
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
 from dpmorse.privacy.sampler import LARGEST_SCALE, NativeSampler
 
@@ -264,7 +266,12 @@ class RecordingSampler:
 
 
 def event(cost, noise=Noise.LAPLACE, **options):
-    values = {"neighboring": Neighboring.ADD_REMOVE, "n_draws": 3, "smallest_scale": 2**28, "name": "test"}
+    values = {
+        "neighboring": Neighboring.ADD_REMOVE,
+        "n_draws": 3,
+        "smallest_scale": 2**28,
+        "step": Step("test"),
+    }
     return release_event(cost=Fraction(cost), noise=noise, **{**values, **options})
 
 
@@ -277,7 +284,7 @@ def test_events_with_laplace_noise_draw_laplace_noise_and_are_written_first():
     recorder = RecordingSampler(ledger)
     planned = PlannedRelease(np.array([4, 5, 6]), event(0.5))
     with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
-        assert mechanism.release(np.array([10, 20, 30]), planned).tolist() == [10, 21, 32]
+        assert mechanism.release(sealed(np.array([10, 20, 30])), planned).tolist() == [10, 21, 32]
     assert recorder.calls == [("laplace", [4, 5, 6], 1)]
 
 
@@ -286,7 +293,7 @@ def test_events_with_gaussian_noise_draw_gaussian_noise():
     recorder = RecordingSampler(ledger)
     planned = PlannedRelease(np.array([4, 5, 6]), event(0.001, Noise.GAUSSIAN))
     with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
-        mechanism.release(np.zeros(3, dtype=np.int64), planned)
+        mechanism.release(sealed(np.zeros(3, dtype=np.int64)), planned)
     assert recorder.calls == [("gaussian", [4, 5, 6], 1)]
 
 
@@ -294,7 +301,7 @@ def test_a_choice_is_written_first_and_sees_penalties_above_the_smallest():
     ledger = Ledger(Budget(1.0, 0))
     recorder, planned, penalties = RecordingSampler(ledger), choice(0.5), np.array([30, 10, 20])
     with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
-        assert mechanism.choose(penalties, planned) == 1
+        assert mechanism.choose(sealed(penalties), planned) == 1
     assert recorder.calls == [("choose", [20, 0, 10], Fraction(1, 14), 1)]
     assert ledger.events == (planned.event,)
     assert penalties.tolist() == [30, 10, 20]
@@ -318,7 +325,7 @@ def test_penalties_that_are_not_64_bit_integers_are_refused_before_anything_is_s
         Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism,
         pytest.raises(ValueError, match="integer penalties"),
     ):
-        mechanism.choose(penalties, planned)
+        mechanism.choose(sealed(penalties), planned)
     assert recorder.calls == []
     assert ledger.events == ()
 
@@ -331,7 +338,7 @@ def test_a_choice_needs_the_event_of_a_choice(noise):
         Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism,
         pytest.raises(ValueError, match="event of a choice"),
     ):
-        mechanism.choose(np.array([0, 1]), planned)
+        mechanism.choose(sealed(np.array([0, 1])), planned)
     assert recorder.calls == []
     assert ledger.events == ()
 
@@ -344,7 +351,7 @@ def test_a_choice_that_was_not_reserved_draws_nothing(budget):
         Mechanism.reserve([ledger], [choice(0.1).event], recorder, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
-        mechanism.choose(np.array([0, 1]), choice(0.101))
+        mechanism.choose(sealed(np.array([0, 1])), choice(0.101))
     assert recorder.calls == []
     assert ledger.events == ()
 
@@ -359,7 +366,7 @@ def test_what_was_reserved_for_laplace_noise_does_not_pay_for_gaussian_noise(bud
         Mechanism.reserve([ledger], [event(0.5)], recorder, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
-        mechanism.release(np.zeros(3, dtype=np.int64), planned)
+        mechanism.release(sealed(np.zeros(3, dtype=np.int64)), planned)
     assert recorder.calls == []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, BudgetExceededError, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.privacy import ledger_file
+from dpmorse.privacy import Step, ledger_file
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.ledger_file import FileLedger
 
@@ -25,7 +25,7 @@ def event(rho=0.004, name="a release", **changes):
         "smallest_scale": 2**24,
         "noise_stddev": {"count": 3.0},
     }
-    return ReleaseEvent(name=name, rho=rho, **{**fields, **changes})
+    return ReleaseEvent(step=Step.parse(name), rho=rho, **{**fields, **changes})
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ from dpmorse import Budget
 from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.ledger_file import FileLedger
 ledger = FileLedger({str(path)!r}, Budget(1.0))
-planned = ReleaseEvent(name="killed", neighboring=ledger.budget.neighboring, rho=0.02, n_draws=1,
+planned = ReleaseEvent(step=Step("killed"), neighboring=ledger.budget.neighboring, rho=0.02, n_draws=1,
                        smallest_scale=2**24, noise_stddev={{}})
 with ledger.reserve([planned]):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -262,7 +262,7 @@ from dpmorse.privacy.events import ReleaseEvent
 from dpmorse.privacy.ledger_file import FileLedger
 def child():
     ledger = FileLedger({str(path)!r}, Budget(1.0))
-    planned = ReleaseEvent(name=str(os.getpid()), neighboring=ledger.budget.neighboring, rho=0.005, n_draws=1,
+    planned = ReleaseEvent(step=Step(str(os.getpid())), neighboring=ledger.budget.neighboring, rho=0.005, n_draws=1,
                            smallest_scale=2**24, noise_stddev={{}})
     for _ in range(5):
         try:

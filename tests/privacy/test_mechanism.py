@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, BudgetExceededError, Ledger
-from dpmorse.privacy import Mechanism, Neighboring, PlannedRelease, ReleaseEvent
+from dpmorse.privacy import Mechanism, Neighboring, PlannedRelease, ReleaseEvent, Step
+from dpmorse.privacy.exact import sealed
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
 
 
@@ -26,7 +27,7 @@ class RecordingSampler:
 def planned(rho=0.001, size=3):
     scales = np.full(size, 2**28, dtype=np.int64)
     event = ReleaseEvent(
-        name="test",
+        step=Step.parse("test"),
         neighboring=Neighboring.ADD_REMOVE,
         rho=rho,
         n_draws=size,
@@ -41,7 +42,7 @@ def test_one_draw_per_release_and_the_event_is_written_first():
     sampler = RecordingSampler(ledger)
     exact = np.array([10, 20, 30], dtype=np.int64)
     with Mechanism.reserve([ledger], [planned().event], sampler, ledger.budget) as mechanism:
-        assert mechanism.release(exact, planned()).tolist() == [10, 21, 32]
+        assert mechanism.release(sealed(exact), planned()).tolist() == [10, 21, 32]
     assert len(sampler.calls) == 1
     assert sampler.events_seen == [1]
     assert exact.tolist() == [10, 20, 30]
@@ -53,7 +54,7 @@ def test_a_refused_release_draws_nothing():
         Mechanism.reserve([ledger], [planned().event], sampler, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
     ):
-        mechanism.release(np.zeros(3, dtype=np.int64), planned(rho=1.0))
+        mechanism.release(sealed(np.zeros(3, dtype=np.int64)), planned(rho=1.0))
     assert sampler.calls == []
     assert ledger.events == ()
 
@@ -74,7 +75,7 @@ def test_integers_of_any_size_are_released_exactly():
     with Mechanism.reserve(
         [Ledger(Budget(1.0))], [planned().event], RecordingSampler(), Budget(1.0)
     ) as mechanism:
-        assert mechanism.release(exact, planned()).tolist() == [2**70, 1 - 2**70, 7]
+        assert mechanism.release(sealed(exact), planned()).tolist() == [2**70, 1 - 2**70, 7]
 
 
 @pytest.mark.parametrize(

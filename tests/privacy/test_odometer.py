@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import Budget, DPMoGHard, Ledger
-from dpmorse.privacy import FileLedger, Neighboring, Noise, ReleaseEvent
+from dpmorse.privacy import FileLedger, Neighboring, Noise, ReleaseEvent, Step
 from dpmorse.privacy.events import Composition, release_event
 from dpmorse.privacy.odometer import levels, publishable_epsilon
 
@@ -16,7 +16,7 @@ BUDGET = Budget(2.0, 1e-6)
 
 def event(rho):
     return ReleaseEvent(
-        name="a release",
+        step=Step.parse("a release"),
         neighboring=Neighboring.ADD_REMOVE,
         rho=rho,
         n_draws=10,

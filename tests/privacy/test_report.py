@@ -3,14 +3,14 @@
 import pytest
 
 from dpmorse import Budget, PrivacyReport
-from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent
+from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent, Step
 from dpmorse.privacy.report import _upwards
 
 
 def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round", n_used=2, **unit):
     reserved = tuple(
         ReleaseEvent(
-            name=f"{name} {i}",
+            step=Step.parse(f"{name} {i}"),
             neighboring=neighboring,
             rho=0.01,
             n_draws=7,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dpmorse import DPMoGHard, DPTree, PrivateGaussianMixture
-from dpmorse.bases.staged import components
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
-from dpmorse.report.noise import REACH, noise_of_last_release, radius_of_residuals
+from dpmorse.report.noise import REACH, NoiseOfLastRelease, noise_of_last_release
+from dpmorse.report.released import LastRelease, last_release
 
 
 @pytest.fixture(scope="module")
@@ -121,19 +121,14 @@ def test_limits_hold_for_huge_models(monkeypatch, promise_of, embedded):
 # -- noise -------------------------------------------------------------------------------------------
 
 
-def test_the_radius_of_residuals_is_that_of_the_default_base():
-    for n_features in (1, 3, 9, 10, 64, 1000):
-        assert radius_of_residuals(n_features) == components.radius_of_residuals(n_features)
-
-
 def test_what_a_ledger_tells(blobs):
     X = blobs[0][:500]
-    hard = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(X).privacy_
-    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(np.column_stack([X, X])).privacy_
-    centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X).privacy_
+    hard = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(X)
+    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(np.column_stack([X, X]))
+    centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X)
     mixture = GaussianMixture([0.5, 0.5], [[-1.0] * 4, [1.0] * 4], np.tile(np.eye(4), (2, 1, 1)))
-    read = [noise_of_last_release(privacy.to_dicts(), mixture) for privacy in (hard, default, centres)]
-    stddevs = [privacy.events[-1].noise_stddev for privacy in (hard, default, centres)]
+    read = [noise_of_last_release(last_release(base), mixture) for base in (hard, default, centres)]
+    stddevs = [base.privacy_.events[-1].noise_stddev for base in (hard, default, centres)]
     assert [noise.counts for noise in read] == [[stddev["count"]] * 2 for stddev in stddevs]
     assert [noise.records for noise in read] == [stddevs[0]["sum"], None, None]
     assert [noise.residuals for noise in read] == [None, [1.5 * math.sqrt(4) * stddevs[1]["sum"]] * 2, None]
@@ -144,29 +139,25 @@ def test_a_component_has_the_noise_of_the_cells_it_covers(constant):
     """100 x 100 cells of width 1, an ellipse; in one column, a line. Smoothing adds 1/2 to a variance."""
     half = np.array([50.0, 0.0 if constant else 50.0])
     box = SimpleNamespace(centre=np.zeros(2), half_width=half, unit=np.where(half > 0, half, 1.0))
-    row = {"release": "joint histogram", "values": 100 if constant else 10_000, "noise_stddev_count": 4.0}
+    last = LastRelease(100 if constant else 10_000, {"count": 4.0}, "cells", 1.0)
     mixture = GaussianMixture([1.0], [[0.0, 0.0]], [np.diag([35.5, 3.5])])
-    noise = noise_of_last_release([row], mixture, box)
+    noise = noise_of_last_release(last, mixture, box)
     n_cells = 2 * REACH * 6 if constant else math.pi * REACH**2 * 6 * 2
     assert noise.counts == pytest.approx([4 * math.sqrt(n_cells)])
     assert noise.residuals == pytest.approx([noise.counts[0] * REACH / math.sqrt(3 if constant else 4)])
-    assert noise_of_last_release([row], mixture).counts is None
+    assert noise_of_last_release(last, mixture).counts is None
 
 
 @pytest.mark.parametrize(
-    "ledger",
-    [
-        [],
-        [{"release": "something else", "noise_stddev_count": 3.0, "noise_stddev_sum": 1.0}],
-        [{"release": "round 1 of 2"}],
-        [{"release": 5, "noise_stddev_count": 3.0}],
-        [{"release": "round 1 of 2", "noise_stddev_count": "3"}],
-    ],
+    "last", [None, LastRelease(1, {}, "records", 1.0), LastRelease(5, {"sum": 1.0}, "residuals", 2.0)]
 )
-def test_nothing_is_read_into_a_ledger_of_another_kind(ledger):
+def test_nothing_is_derived_where_the_noise_of_counts_is_not_known(last):
     mixture = GaussianMixture([1.0], [[0.0]], [[[1.0]]])
-    assert noise_of_last_release(ledger, mixture) == noise_of_last_release([], mixture)
-    assert noise_of_last_release([], mixture).counts is None
+    assert noise_of_last_release(last, mixture) == NoiseOfLastRelease()
+
+
+def test_a_base_without_a_plan_has_no_last_release():
+    assert last_release(SimpleNamespace(mixture_=None)) is None
 
 
 @pytest.mark.long
@@ -177,7 +168,7 @@ def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monke
     X = blobs[0] * 0.5 + 0.25
     settings = {"epsilon": 1.0, "bounds": (-1, 1), "n_iter": 1}
     fits = [DPMoGHard(2, random_state=seed, **settings).fit(X) for seed in range(150)]
-    noise = noise_of_last_release(fits[0].privacy_.to_dicts(), fits[0].mixture_)
+    noise = noise_of_last_release(last_release(fits[0]), fits[0].mixture_)
     of_count = noise.counts[0]
     monkeypatch.setattr(
         NativeSampler, "gaussian", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpmorse import InvalidParameterError
-from dpmorse.privacy import Neighboring, Noise, accounting
+from dpmorse.privacy import Neighboring, Noise, Step, accounting
 from dpmorse.privacy.calibration import SMALLEST_SCALE
+from dpmorse.privacy.exact import opened, sealed
 from dpmorse.privacy.sampler import LARGEST_SCALE
 from dpmorse.statistics import GroupCounts, SwapCosts
 from dpmorse.statistics.moments import UNIT_BITS
@@ -32,7 +33,7 @@ def cost_of(event):
 
 def moved(statistic, planned, first, second):
     """What a change of counts costs with this noise: rho, or epsilon."""
-    difference = statistic.to_units(first) - statistic.to_units(second)
+    difference = opened(statistic.to_units(sealed(first))) - opened(statistic.to_units(sealed(second)))
     ratios = [Fraction(int(v), int(s)) for v, s in zip(difference, planned.scales, strict=True)]
     if planned.event.noise is Noise.LAPLACE:
         return sum(abs(ratio) for ratio in ratios)
@@ -62,7 +63,7 @@ def test_neighbours_never_differ_by_more_than_was_planned_for(relation, noise):
     @given(neighbours(relation), st.floats(1e-4, 10))
     def check(case, cost):
         statistic, X, Y = case
-        planned = statistic.plan("test", cost, relation, noise)
+        planned = statistic.plan(Step("test"), cost, relation, noise)
         found = moved(statistic, planned, *(counts_of(rows, statistic.n_values) for rows in (X, Y)))
         assert found <= Fraction(cost_of(planned.event)) <= Fraction(cost)
 
@@ -75,7 +76,7 @@ def test_neighbours_never_differ_by_more_than_was_planned_for(relation, noise):
 def test_the_worst_neighbours_differ_by_what_was_planned_for(relation, noise, n_groups):
     """A record in as many groups as may be, replaced by one in as many others."""
     statistic = GroupCounts(7, n_groups)
-    planned = statistic.plan("test", 0.01, relation, noise)
+    planned = statistic.plan(Step("test"), 0.01, relation, noise)
     without, counts = np.zeros((2, 7), dtype=np.int64)
     counts[:n_groups] = 1
     if relation is REPLACE_ONE:
@@ -92,7 +93,7 @@ def test_the_worst_neighbours_differ_by_what_was_planned_for(relation, noise, n_
 def test_a_plan_spends_what_it_may_and_no_more(relation, noise, n_groups):
     statistic = GroupCounts(100, n_groups)
     for cost in np.geomspace(1e-6, 100, 60):
-        planned = statistic.plan("test", cost, relation, noise)
+        planned = statistic.plan(Step("test"), cost, relation, noise)
         spent, scale = cost_of(planned.event), planned.event.smallest_scale
         assert spent <= cost
         assert spent >= cost * (1 - 1e-6) or scale == SMALLEST_SCALE
@@ -102,7 +103,7 @@ def test_a_plan_spends_what_it_may_and_no_more(relation, noise, n_groups):
 
 @EITHER
 def test_an_event_says_what_will_be_drawn(noise):
-    planned = GroupCounts(12, 3).plan("level 2", 0.5, REPLACE_ONE, noise)
+    planned = GroupCounts(12, 3).plan(Step.parse("level 2"), 0.5, REPLACE_ONE, noise)
     event = planned.event
     assert (event.name, event.noise, event.neighboring, event.n_draws) == ("level 2", noise, REPLACE_ONE, 12)
     assert planned.scales.dtype == np.int64
@@ -124,7 +125,7 @@ def test_a_large_cost_buys_no_finer_noise_than_the_smallest_scale():
         (Noise.GAUSSIAN, 2.0**55 / SMALLEST_SCALE**2),
         (Noise.LAPLACE, 2.0**28 / SMALLEST_SCALE),
     ):
-        planned = GroupCounts(3).plan("test", 1e6, ADD_REMOVE, noise)
+        planned = GroupCounts(3).plan(Step("test"), 1e6, ADD_REMOVE, noise)
         assert planned.event.smallest_scale == SMALLEST_SCALE
         assert cost_of(planned.event) == own
 
@@ -133,27 +134,27 @@ def test_a_large_cost_buys_no_finer_noise_than_the_smallest_scale():
 def test_costs_too_small_for_64_bits_are_refused(noise, smallest):
     """The least cost is that of one record, 2^28 units, with noise of the largest scale."""
     statistic = GroupCounts(3)
-    enough = statistic.plan("test", smallest * (1 + 1e-12), ADD_REMOVE, noise)
+    enough = statistic.plan(Step("test"), smallest * (1 + 1e-12), ADD_REMOVE, noise)
     assert enough.event.smallest_scale == pytest.approx(LARGEST_SCALE, rel=1e-9)
     for cost in (smallest * (1 - 1e-12), smallest / 2, 1e-30, 5e-324):
         with pytest.raises(InvalidParameterError, match="epsilon is too small"):
-            statistic.plan("test", cost, ADD_REMOVE, noise)
+            statistic.plan(Step("test"), cost, ADD_REMOVE, noise)
     with pytest.raises(InvalidParameterError, match="epsilon is too small"):
-        statistic.plan("test", smallest * (1 + 1e-12), REPLACE_ONE, noise)
+        statistic.plan(Step("test"), smallest * (1 + 1e-12), REPLACE_ONE, noise)
 
 
 def test_counts_come_back_from_the_unit_of_the_noise(rng):
     statistic = GroupCounts(12)
     exact = rng.integers(0, 2**33, size=(3, 4))
     exact[0] = [0, 1, 2**33, 2**34 - 1]
-    units = statistic.to_units(exact)
+    units = opened(statistic.to_units(sealed(exact)))
     assert units.dtype == np.int64
     assert units.tolist() == [int(count) * 2**28 for count in exact.ravel()]
     assert statistic.from_units(units).tolist() == exact.ravel().tolist()
     assert statistic.from_units(units + 2**27)[0] == 0.5
     assert statistic.from_units(units - 2**30)[0] == -4, "noise may bring a count below zero"
     narrow = np.array([3, 2**31 - 1], dtype=np.int32)
-    assert statistic.to_units(narrow).tolist() == [3 * 2**28, (2**31 - 1) * 2**28], (
+    assert opened(statistic.to_units(sealed(narrow))).tolist() == [3 * 2**28, (2**31 - 1) * 2**28], (
         "widened before it is scaled"
     )
 
@@ -195,11 +196,17 @@ def searches(draw):
     )
 
 
+def costs_after(places, limit, candidates, chosen):
+    """Return the costs of all swaps, a row for each centre that is given away."""
+    costs = SwapCosts(sealed(tuple(places)), limit).after_swaps(candidates, chosen)
+    return opened(costs).reshape(len(chosen), len(candidates))
+
+
 @settings(max_examples=200)
 @given(searches())
 def test_costs_after_swaps_equal_those_from_the_beginning(case):
     points, counts, limit, candidates, chosen = case
-    found = SwapCosts(points, counts, limit).after_swaps(candidates, chosen)
+    found = costs_after((points, counts), limit, candidates, chosen)
     assert found.dtype == np.int64
     assert found.tolist() == plain_swaps(points, counts, limit, candidates, chosen.tolist())
 
@@ -208,14 +215,14 @@ def test_costs_after_swaps_of_one_centre_are_those_of_the_candidates_alone(rng):
     """With k = 1 nothing of the old centre may be left in the cost."""
     points, candidates = rng.integers(-50, 51, size=(40, 2)), rng.integers(-50, 51, size=(9, 2))
     counts = rng.integers(1, 100, size=40)
-    found = SwapCosts(points, counts, 3_000).after_swaps(candidates, np.array([4]))
+    found = costs_after((points, counts), 3_000, candidates, np.array([4]))
     assert found.tolist() == [[plain_cost(points, counts, 3_000, [c]) for c in candidates.tolist()]]
 
 
 def test_a_centre_exchanged_for_itself_costs_what_it_did(rng):
     points, candidates = rng.integers(-50, 51, size=(30, 2)), rng.integers(-50, 51, size=(8, 2))
     counts, chosen = np.ones(30, dtype=np.int64), np.array([2, 5, 7])
-    found = SwapCosts(points, counts, 10**6).after_swaps(candidates, chosen)
+    found = costs_after((points, counts), 10**6, candidates, chosen)
     now = plain_cost(points, counts, 10**6, candidates[chosen].tolist())
     assert [found[i, j] for i, j in enumerate(chosen)] == [now] * 3
 
@@ -224,7 +231,7 @@ def test_chosen_sets_with_duplicates_lose_nothing_by_giving_one_away(rng):
     """Giving away one of two equal centres cannot raise the cost."""
     points, candidates = rng.integers(-50, 51, size=(30, 2)), rng.integers(-50, 51, size=(8, 2))
     counts, chosen = rng.integers(1, 9, size=30), [3, 3, 1, 3]
-    found = SwapCosts(points, counts, 2_000).after_swaps(candidates, np.array(chosen))
+    found = costs_after((points, counts), 2_000, candidates, np.array(chosen))
     assert found.tolist() == plain_swaps(points, counts, 2_000, candidates, chosen)
     assert np.all(found[[0, 1, 3]] <= plain_cost(points, counts, 2_000, candidates[chosen].tolist()))
 
@@ -233,7 +240,7 @@ def test_large_costs_are_exact():
     """Ten million records a thousand steps away: every sum is an integer that a float64 holds exactly."""
     points, counts = np.array([[0, 0], [2047, -2047], [1, 5]]), np.array([10_000_019, 9_999_991, 3])
     candidates, chosen = np.array([[1024, 1023], [-2048, 2047], [0, 1], [777, -999]]), [0, 1]
-    found = SwapCosts(points, counts, 2**23).after_swaps(candidates, np.array(chosen))
+    found = costs_after((points, counts), 2**23, candidates, np.array(chosen))
     assert found.tolist() == plain_swaps(points, counts, 2**23, candidates, chosen)
     assert found.max() > 2**43
 
@@ -241,16 +248,19 @@ def test_large_costs_are_exact():
 def test_the_order_of_points_and_how_they_are_counted_does_not_matter(rng):
     points, candidates = rng.integers(-50, 51, size=(60, 3)), rng.integers(-50, 51, size=(10, 3))
     counts, chosen, order = rng.integers(1, 4, size=60), np.array([0, 4, 9]), rng.permutation(60)
-    expected = SwapCosts(points, counts, 5_000).after_swaps(candidates, chosen)
-    shuffled = SwapCosts(points[order], counts[order], 5_000).after_swaps(candidates, chosen)
-    one_by_one = SwapCosts(np.repeat(points, counts, axis=0), np.ones(counts.sum(), dtype=np.int64), 5_000)
+    expected = costs_after((points, counts), 5_000, candidates, chosen)
+    shuffled = costs_after((points[order], counts[order]), 5_000, candidates, chosen)
+    one_by_one = np.repeat(points, counts, axis=0), np.ones(counts.sum(), dtype=np.int64)
     assert np.array_equal(shuffled, expected)
-    assert np.array_equal(one_by_one.after_swaps(candidates, chosen), expected)
+    assert np.array_equal(costs_after(one_by_one, 5_000, candidates, chosen), expected)
 
 
 def test_no_records_cost_nothing():
-    empty = SwapCosts(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64), 10)
-    assert empty.after_swaps(np.zeros((3, 2), dtype=np.int64), np.array([0, 1])).tolist() == [[0] * 3] * 2
+    empty, candidates = (
+        (np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)),
+        np.zeros((3, 2), dtype=np.int64),
+    )
+    assert costs_after(empty, 10, candidates, np.array([0, 1])).tolist() == [[0] * 3] * 2
 
 
 def with_record(points, counts, record):
@@ -263,12 +273,12 @@ def test_one_record_more_raises_every_cost_by_at_most_the_limit(case, seed):
     """Also one far outside, and by no less than nothing: this is the range that Theorem 7 needs."""
     points, counts, limit, candidates, chosen = case
     record = np.random.default_rng(seed).integers(-3000, 3001, size=points.shape[1])
-    before = SwapCosts(points, counts, limit).after_swaps(candidates, chosen)
-    after = SwapCosts(*with_record(points, counts, record), limit).after_swaps(candidates, chosen)
+    before = costs_after((points, counts), limit, candidates, chosen)
+    after = costs_after(with_record(points, counts, record), limit, candidates, chosen)
     assert np.all((after - before >= 0) & (after - before <= limit))
-    again = SwapCosts(*with_record(points, counts, points[0]), limit).after_swaps(candidates, chosen)
+    again = costs_after(with_record(points, counts, points[0]), limit, candidates, chosen)
     counts[0] += 1
-    assert np.array_equal(again, SwapCosts(points, counts, limit).after_swaps(candidates, chosen))
+    assert np.array_equal(again, costs_after((points, counts), limit, candidates, chosen))
 
 
 def log_probabilities(costs, rate):
@@ -288,8 +298,8 @@ def test_choices_on_neighbours_are_as_hard_to_tell_apart_as_was_planned_for(rela
         records = np.random.default_rng(seed).integers(-3000, 3001, size=(2, points.shape[1]))
         X = with_record(points, counts, records[0])
         Y = (points, counts) if relation is ADD_REMOVE else with_record(points, counts, records[1])
-        planned = SwapCosts.plan("swap", limit, cost, relation, pure=pure)
-        first, second = (SwapCosts(*rows, limit).after_swaps(candidates, chosen) for rows in (X, Y))
+        planned = SwapCosts.plan(Step("swap"), limit, cost, relation, pure=pure)
+        first, second = (costs_after(rows, limit, candidates, chosen) for rows in (X, Y))
         change = [int(x) - int(y) for x, y in zip(first.ravel(), second.ravel(), strict=True)]
         assert planned.rate * (max(change) - min(change)) <= Fraction(planned.event.pure_epsilon)
         loss = log_probabilities(first, planned.rate) - log_probabilities(second, planned.rate)
@@ -303,10 +313,10 @@ def test_choices_on_neighbours_are_as_hard_to_tell_apart_as_was_planned_for(rela
 def test_the_worst_neighbours_reach_the_range_that_was_planned_for(relation):
     """One record at one option and far from another, replaced by one the other way round."""
     limit, candidates, chosen = 100, np.array([[-50], [50]]), np.array([0])
-    planned = SwapCosts.plan("swap", limit, 0.05, relation)
+    planned = SwapCosts.plan(Step("swap"), limit, 0.05, relation)
     X = np.array([[0], [-50]]), np.array([3, 1])
     Y = (X[0][:1], X[1][:1]) if relation is ADD_REMOVE else (np.array([[0], [50]]), X[1])
-    first, second = (SwapCosts(*rows, limit).after_swaps(candidates, chosen).ravel() for rows in (X, Y))
+    first, second = (costs_after(rows, limit, candidates, chosen).ravel() for rows in (X, Y))
     change = (first - second).tolist()
     assert planned.rate * (max(change) - min(change)) == Fraction(planned.event.pure_epsilon)
 
@@ -317,7 +327,7 @@ def test_the_worst_neighbours_reach_the_range_that_was_planned_for(relation):
 def test_the_pure_epsilon_of_a_choice_is_the_rate_times_what_a_record_moves(relation, limit, cost):
     factor = 1 if relation is ADD_REMOVE else 2
     for pure in (False, True):
-        planned = SwapCosts.plan("swap 1", limit, cost, relation, pure=pure)
+        planned = SwapCosts.plan(Step.parse("swap 1"), limit, cost, relation, pure=pure)
         event = planned.event
         assert isinstance(planned.rate, Fraction)
         assert planned.rate * limit * factor == Fraction(event.pure_epsilon)
@@ -333,8 +343,8 @@ def test_the_pure_epsilon_of_a_choice_is_the_rate_times_what_a_record_moves(rela
 @pytest.mark.parametrize("cost", np.geomspace(1e-8, 5, 15))
 def test_a_choice_spends_what_it_may_and_no_more(relation, cost):
     """Pure: exactly epsilon. Otherwise rho at most in both curves, and nearly in one."""
-    assert SwapCosts.plan("swap", 50, cost, relation, pure=True).event.pure_epsilon == cost
-    event = SwapCosts.plan("swap", 50, cost, relation).event
+    assert SwapCosts.plan(Step("swap"), 50, cost, relation, pure=True).event.pure_epsilon == cost
+    event = SwapCosts.plan(Step("swap"), 50, cost, relation).event
     assert event.rho <= cost
     assert event.gaussian_rho <= cost
     assert max(event.rho, event.gaussian_rho) >= cost * (1 - 1e-6)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from dpmorse import InvalidParameterError, MomentShares
-from dpmorse.privacy import Neighboring, Noise
+from dpmorse.privacy import Neighboring, Noise, Step
+from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import CellMoments, ColumnHistograms, GroupCounts, SecondMoments
 from dpmorse.statistics.cells import WEIGHT_BITS, GaussianCells
 from dpmorse.statistics.domain import GRID_BITS
@@ -25,7 +26,7 @@ UNIT = 2.0**28
 
 def moved(statistic, cells, scales, X, Y):
     """Squared distance between the statistics of two datasets, in units of the noise."""
-    (planned,) = statistic.plan(["test"], scales, ADD_REMOVE)
+    (planned,) = statistic.plan([Step("test")], scales, ADD_REMOVE)
     difference = units(X, statistic, cells) - units(Y, statistic, cells)
     return float(np.square(difference / planned.scales).sum())
 
@@ -81,7 +82,7 @@ def test_neighbours_never_differ_by_more_than_the_epsilon_of_laplace_noise(relat
     def check(case):
         statistic, cells, shares, X, Y = case
         scales = statistic.calibrate(0.3, relation, shares, Noise.LAPLACE)
-        (planned,) = statistic.plan(["test"], scales, relation, Noise.LAPLACE)
+        (planned,) = statistic.plan([Step("test")], scales, relation, Noise.LAPLACE)
         assert planned.event.pure_epsilon <= 0.3
         difference = units(X, statistic, cells) - units(Y, statistic, cells)
         assert np.abs(difference / planned.scales).sum() <= planned.event.pure_epsilon * (1 + 1e-12)
@@ -178,8 +179,10 @@ def test_histograms_move_as_far_as_declared(rng, relation):
         bins = statistic.bins(statistic.domain.quantise(rows))
         return np.array([np.bincount(column, minlength=64) for column in bins.T])
 
-    planned = statistic.counts.plan("test", 0.01, relation)
-    difference = statistic.counts.to_units(counts(X)) - statistic.counts.to_units(counts(Y))
+    planned = statistic.counts.plan(Step("test"), 0.01, relation)
+    difference = opened(statistic.counts.to_units(sealed(counts(X)))) - opened(
+        statistic.counts.to_units(sealed(counts(Y)))
+    )
     moved_by = float(np.square(difference / planned.scales).sum())
     assert moved_by == pytest.approx(2 * planned.event.rho, rel=1e-6)
     assert 2 * planned.event.rho == pytest.approx(0.02, rel=1e-6)
@@ -328,7 +331,7 @@ def test_units_round_trip(rng):
     statistic = CellMoments(unit_box(3), 2)
     cells = random_cells(rng, 2, 3)
     X = rng.uniform(-1, 1, size=(50, 3))
-    (planned,) = statistic.plan(["test"], statistic.uniform(1.0), ADD_REMOVE)
+    (planned,) = statistic.plan([Step("test")], statistic.uniform(1.0), ADD_REMOVE)
     noiseless = statistic.from_units(units(X, statistic, cells), planned)
     q = statistic.domain.quantise(X) / 2.0**GRID_BITS
     labels = cells.labels(statistic.domain.quantise(X))
@@ -360,7 +363,10 @@ def test_kinds_that_are_given_as_text_have_their_sensitivity(kind, relation):
     named, meant = (CellMoments(unit_box(2), 2, second_moments=name) for name in (kind.value, kind))
     scales = named.calibrate(0.01, relation, shares)
     assert scales == meant.calibrate(0.01, relation, shares)
-    assert named.plan(["x"], scales, relation)[0].event == meant.plan(["x"], scales, relation)[0].event
+    assert (
+        named.plan([Step("x")], scales, relation)[0].event
+        == meant.plan([Step("x")], scales, relation)[0].event
+    )
 
 
 def test_unknown_kinds_are_refused():
@@ -375,11 +381,11 @@ def test_noise_that_is_given_as_text_is_that_noise():
     ):
         scales = statistic.calibrate(0.1, ADD_REMOVE, shares, "laplace")
         assert scales == statistic.calibrate(0.1, ADD_REMOVE, shares, Noise.LAPLACE)
-        (planned,) = statistic.plan(["x"], scales, ADD_REMOVE, "laplace")
+        (planned,) = statistic.plan([Step("x")], scales, ADD_REMOVE, "laplace")
         assert planned.event.noise is Noise.LAPLACE
         assert planned.event.pure_epsilon <= 0.1
     counts = GroupCounts(3)
     assert (
-        counts.plan("x", 0.1, ADD_REMOVE, "laplace").event
-        == counts.plan("x", 0.1, ADD_REMOVE, Noise.LAPLACE).event
+        counts.plan(Step("x"), 0.1, ADD_REMOVE, "laplace").event
+        == counts.plan(Step("x"), 0.1, ADD_REMOVE, Noise.LAPLACE).event
     )

@@ -35,8 +35,8 @@ def parameter(estimator: Any, name: str) -> Any:
 def base_of(estimator: Any, n_features: int) -> PrivateFit:
     """Return the unfitted base that releases what an estimator is made of."""
     base = estimator
-    if hasattr(estimator, "_unfitted_base"):
-        base = estimator._unfitted_base(np.empty((0, n_features)))  # noqa: SLF001 - what fit does first
+    if hasattr(estimator, "base_for"):
+        base = estimator.base_for(n_features)
     if not isinstance(base, PrivateFit):
         raise InvalidTypeError(
             f"estimator must release what it learns through a base derived from PrivateFit, got "

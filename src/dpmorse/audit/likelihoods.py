@@ -6,6 +6,7 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Mechanism, Noise, PlannedChoice, PlannedRelease
+from dpmorse.privacy.exact import sealed
 from dpmorse.typing import FloatArray, IntArray
 
 _LARGEST_BATCH = 1 << 21  # values drawn at a time
@@ -74,7 +75,8 @@ class Pair:
     ) -> FloatArray:
         exact, other, scales = self.exact[differs], self.neighbour[differs], planned.scales[differs]
         many = PlannedRelease(np.tile(scales, runs), planned.event)
-        answers = mechanism.release(np.tile(other if neighbour else exact, runs), many).reshape(runs, -1)
+        sums = sealed(np.tile(other if neighbour else exact, runs))
+        answers = mechanism.release(sums, many).reshape(runs, -1)
         if planned.event.noise is Noise.LAPLACE:
             nearer: FloatArray = (np.abs(answers - exact) - np.abs(answers - other)) / scales
         else:
@@ -86,7 +88,7 @@ class Pair:
     ) -> FloatArray:
         penalties = self.neighbour if neighbour else self.exact
         ratios = _log_probabilities(self.neighbour, planned) - _log_probabilities(self.exact, planned)
-        return ratios[[mechanism.choose(penalties, planned) for _ in range(runs)]]
+        return ratios[[mechanism.choose(sealed(penalties), planned) for _ in range(runs)]]
 
 
 def _log_probabilities(penalties: IntArray, planned: PlannedChoice) -> FloatArray:

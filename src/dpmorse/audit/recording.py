@@ -13,9 +13,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse.bases import PrivateFit, Queries
-from dpmorse.bases.base import reserved_events
-from dpmorse.engine import InMemoryEngine
+from dpmorse.engine import InMemoryEngine, Source
 from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.privacy.exact import Exact, opened
 from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import FloatArray, IntArray
 
@@ -46,16 +46,16 @@ class WatchedMechanism(Mechanism):
     transcript: Transcript
     earlier: Transcript | None
 
-    def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
+    def release(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
         """Release sums."""
         answer = super().release(exact, planned) if self.earlier is None else self._repeated(planned)
         noted: IntArray = self._noted(exact, planned, answer)
         return noted
 
-    def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
+    def choose(self, exact: Exact[IntArray], planned: PlannedChoice) -> int:
         """Choose an option."""
-        answer = super().choose(penalties, planned) if self.earlier is None else self._repeated(planned)
-        return int(self._noted(penalties, planned, answer))
+        answer = super().choose(exact, planned) if self.earlier is None else self._repeated(planned)
+        return int(self._noted(exact, planned, answer))
 
     def _repeated(self, planned: PlannedRelease | PlannedChoice) -> Any:
         self._record(planned.event)
@@ -64,8 +64,8 @@ class WatchedMechanism(Mechanism):
             raise QuestionsDifferError
         return self.earlier.asked[n_asked].answer
 
-    def _noted(self, exact: IntArray, planned: PlannedRelease | PlannedChoice, answer: Any) -> Any:
-        self.transcript.asked.append(Asked(planned, exact.copy(), answer))
+    def _noted(self, exact: Exact[IntArray], planned: PlannedRelease | PlannedChoice, answer: Any) -> Any:
+        self.transcript.asked.append(Asked(planned, opened(exact).copy(), answer))
         return answer
 
 
@@ -86,7 +86,7 @@ class WatchedEngine(InMemoryEngine):
         self._note(statistic, cells)
         return super().reduce(records, statistic, cells)
 
-    def count(self, records: FloatArray, statistic: Any) -> IntArray:
+    def count(self, records: FloatArray, statistic: Any) -> Exact[IntArray]:
         """Count records in bins."""
         self._note(statistic)
         return super().count(records, statistic)
@@ -105,21 +105,21 @@ def watched_fit(
 ) -> Transcript:
     """Spend a budget of its own on invented records, as ``fit`` does, and return what was asked."""
     transcript = Transcript()
-    plan = base._plan(X.shape[1])  # noqa: SLF001 - the very steps of fit
+    plan = base.plan(X.shape[1])
     ledger = Ledger(plan.settings.budget)
     with (
-        WatchedMechanism.reserve([ledger], reserved_events(plan), sampler, ledger.budget) as mechanism,
+        WatchedMechanism.reserve([ledger], plan.events, sampler, ledger.budget) as mechanism,
         threadpool_limits(limits=1),
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
         engine = WatchedEngine().watch(transcript)
-        queries = Queries(X, engine, mechanism, plan.settings.budget)
-        base._spend(queries, plan, np.random.default_rng(_SEED_OF_STARTS))  # noqa: SLF001
+        queries = Queries(Source(X, engine), mechanism, plan.settings.budget)
+        base.spend(queries, plan, np.random.default_rng(_SEED_OF_STARTS))
     transcript.events = ledger.events
     return transcript
 
 
 def budget_of(base: PrivateFit, n_features: int) -> Budget:
     """Return the budget that a base plans with."""
-    budget: Budget = base._plan(n_features).settings.budget  # noqa: SLF001
+    budget: Budget = base.plan(n_features).settings.budget
     return budget

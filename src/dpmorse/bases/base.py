@@ -1,23 +1,23 @@
-"""The fit that all private bases share: check, reserve, read, release, and only then remember."""
+"""The fit that all private bases share: prepare, reserve, ask, remember."""
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
-from dpmorse._plain_data import holds_boolean
-from dpmorse.bases.groups import check_owners
+from dpmorse._docstrings import with_items_of
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
-from dpmorse.bases.private_bounds import planned_events, release_bounds, without_bounds
+from dpmorse.bases.plan import Plan, Stage
+from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
 from dpmorse.densities import GaussianMixture
-from dpmorse.engine import Engine
+from dpmorse.engine import Engine, Source
 from dpmorse.exceptions import (
     InvalidParameterError,
     InvalidTypeError,
@@ -25,36 +25,10 @@ from dpmorse.exceptions import (
     NoisyModelWarning,
     PrivacyLeakWarning,
 )
+from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
-from dpmorse.privacy.event_records import same_events
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.records import Records, open_records
-from dpmorse.records.base import refuse_no_columns
-from dpmorse.records.memory import without_sizes
+from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
 from dpmorse.statistics import Domain
-
-
-class Plan(Protocol):
-    """All that is decided before data is touched."""
-
-    @property
-    def settings(self) -> Settings:
-        """The checked parameters."""
-        ...
-
-    @property
-    def events(self) -> Sequence[ReleaseEvent]:
-        """Queries whose cost is reserved. What is made may be divided otherwise, never cost more."""
-        ...
-
-    @property
-    def bounds_cost(self) -> float:
-        """What may be spent on bounds before all else; 0 where they are public."""
-        ...
-
-    def with_domain(self, domain: Domain) -> Self:
-        """Return this plan for bounds that were released."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -67,11 +41,68 @@ class FitResult:
 
 
 class PrivateFit(PrivateMixtureEstimator):
-    """Base of the estimators that read records: subclasses plan releases and make them."""
+    """Base of the estimators that read records: subclasses plan what is asked, and ask.
+
+    A subclass names the table of its parameters (``settings_type``), says what shares of the budget its
+    stages get (``stages``), and asks (``release``).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
+    delta : float, default=1e-6
+        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
+        With 0 the promise is pure; ``DPLloyd``, ``DPCube`` and ``DPTree`` can make it, with Laplace noise.
+    bounds : pair (lower, upper) or "private"
+        Public bounds of the columns, scalars or one value per column, in the units of X:
+        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
+        Never read from the data, but for "private", which spends 5 % of the budget on finding them.
+    neighboring : {"add-remove", "replace-one"}, default="add-remove"
+        Whose presence or value is protected; under "replace-one" the number of records is public.
+    max_rows_per_group : int or None, default=None
+        None protects one record. A number protects all records of one group, such as a person, who are told
+        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        on that group's records alone, not on their order.
+    calibration : {"gaussian", "zcdp"}, default="gaussian"
+        Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take
+        "paper", the formula of their papers.
+    noise : {"native", "opendp"}, default="native"
+        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
+    engine : Engine or None, default=None
+        How sums are computed; changes speed and memory only.
+    ledger : Ledger or None, default=None
+        A ledger shared by several fits, with a total budget none of them may exceed.
+    random_state : int, RandomState, Generator or None, default=None
+        None draws noise from the operating system. A seed makes the fit reproducible and the model
+        **not secure**, which its privacy report says.
+
+    Attributes
+    ----------
+    mixture_ : GaussianMixture
+        The released mixture, in the units of X. Components that the noise does not support are left out, or
+        have weight 0.
+    domain_ : Domain
+        Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
+    privacy_ : PrivacyReport
+        epsilon, delta, relation, rho, events (the ledger), statement, secure.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had names.
+    """
+
+    settings_type: ClassVar[type[Settings]] = Settings
+    """The table of the parameters."""
 
     engine: Engine | None
     ledger: Ledger | None
     random_state: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Show shared parameters with every base."""
+        super().__init_subclass__(**options)
+        for shared in cls.__mro__[1:]:
+            with_items_of(shared, cls)
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
@@ -95,105 +126,125 @@ class PrivateFit(PrivateMixtureEstimator):
             The fitted estimator. If anything fails, it is left as it was before.
         """
         records = open_records(X, groups)
-        refuse_no_columns(records.columns.n_features_in_, self)
-        records.columns.check_published_names()
-        plan = self._plan(records.columns.n_features_in_)
-        check_owners(records, plan.settings.budget)
-        _check_dropped_rows(records, plan.settings.budget)
-        settings, engine = plan.settings, records.engine(self._engine())
-        randomness = Randomness.from_parameters(self.random_state, settings.noise)
-        budget, reserved = _budget_of_unit(settings.budget, records), reserved_events(plan)
-        own_ledger, sampler = Ledger(budget), randomness.sampler
-        shared = self._shared_ledgers()
-        ledgers = [own_ledger, *shared]
-        _warn_of_units_without_names(shared, budget)
-        # Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those
-        # of OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
+        plan = self._prepare(records)
+        budget = _of_unit(plan.settings.budget, records)
+        own_ledger, shared = Ledger(budget), self._shared_ledgers(budget)
+        randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)
         with (
             without_sizes(),
-            Mechanism.reserve(ledgers, reserved, sampler, budget) as mechanism,
-            threadpool_limits(limits=1),
+            Mechanism.reserve([own_ledger, *shared], plan.events, randomness.sampler, budget) as mechanism,
         ):
-            data = read_numbers(self, records, settings.budget.max_rows_per_group)
-            _warn_of_weak_promise(settings.budget, len(data))
-            queries = Queries(data, engine, mechanism, settings.budget)
-            released = self._spend(queries, plan, randomness.init)
-        if not released.supported:
-            _warn_of_pure_noise()
-        report = PrivacyReport(
-            budget, tuple(reserved), own_ledger.events, settings.calibration, sampler.secure
-        )
-        self._set_fitted(released.mixture, released.domain, report, settings, records.columns)
+            result = self._ask(records, plan, mechanism, randomness.init)
+        secure, calibration = randomness.sampler.secure, plan.settings.calibration
+        report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
+        self.remember(result.mixture, result.domain, report, plan.settings, records.columns)
         return self
 
-    def _plan(self, n_features: int) -> Plan:
-        """Validate every parameter and fix what may be spent, before data is touched."""
+    def plan(self, n_features: int) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+        return self.plan_of(self.settings_type.of(self, n_features))
+
+    @property
+    def plan_(self) -> Plan[Any]:
+        """The plan of the fit: its stages, what each could cost, and the units of their noise."""
+        return self.plan_of(self._settings)
+
+    def plan_of(self, settings: Any) -> Plan[Any]:
+        """Return the plan of a fit with these settings."""
+        return Plan.of(settings, self.stages(settings))
+
+    def stages(self, settings: Any) -> Sequence[Stage]:
+        """Return the stages of a fit; their costs are shares of the budget that add up to 1."""
         raise NotImplementedError
 
-    def _spend(self, queries: Queries, plan: Plan, rng: np.random.Generator) -> FitResult:
-        """Spend the budget, on bounds first where they are private."""
+    def release(self, queries: Queries, plan: Any, rng: np.random.Generator) -> FitResult:
+        """Ask for what the plan pays for; ``rng`` is for starts and owes nothing to the records."""
+        raise NotImplementedError
+
+    def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:
+        """Make all releases: those of bounds first, where they are private."""
         if plan.settings.private_bounds:
-            plan = plan.with_domain(release_bounds(queries, plan.settings.domain, plan.bounds_cost))
-        return self._release(queries, plan, rng)
+            plan = plan.with_domain(release_bounds(queries, plan))
+        return self.release(queries, plan, rng)
 
-    def _release(self, queries: Queries, plan: Any, rng: np.random.Generator) -> FitResult:
-        """Spend the budget."""
-        raise NotImplementedError
-
-    def _check_restored(
-        self, plan: Any, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> None:
-        """Refuse parts of a file that cannot come from one fit."""
-        raise NotImplementedError
+    def check_restored(self, plan: Any, mixture: GaussianMixture, domain: Domain) -> None:
+        """Refuse parts of a model file that cannot come from one fit by this plan."""
+        if mixture.n_components != plan.settings.n_components:
+            raise ModelFormatError("the mixture does not have n_components components.")
+        if not plan.settings.private_bounds and domain_to_dict(domain) != domain_to_dict(plan.domain):
+            raise ModelFormatError("the domain is not that of the bounds and the radius.")
 
     @classmethod
-    def _from_values(cls, parameters: dict[str, Any]) -> Self:
-        """Return an unfitted estimator with the parameters of a file."""
-        return cls(**parameters)
+    def restore(
+        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
+    ) -> tuple[Self, Settings, PrivacyReport]:
+        """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
+        estimator = cls(**cls.settings_type.restored(parameters))
+        plan = estimator.plan(mixture.n_features)
+        asked = replace(report.budget, unit=None)  # the unit's name came with the records
+        if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
+            raise ModelFormatError("privacy.budget does not agree with the parameters.")
+        estimator.check_restored(plan, mixture, domain)
+        return estimator, plan.settings, plan.checked(report)
 
-    def _engine(self) -> Engine | None:
-        if self.engine is None:
-            return None
-        methods = (getattr(self.engine, name, None) for name in ("reduce", "count", "tally"))
-        if isinstance(self.engine, type) or not all(callable(method) for method in methods):
-            raise InvalidTypeError(
-                f"engine must be an Engine or None, got {_validate.describe(self.engine)}."
-            )
-        return self.engine
+    def _prepare(self, records: Records) -> Plan[Any]:
+        """Check everything that can be checked before a value is looked at, and plan."""
+        refuse_no_columns(records.columns.n_features_in_, self)
+        records.columns.check_published_names()
+        plan = self.plan(records.columns.n_features_in_)
+        _check_owners(records, plan.settings.budget)
+        _check_dropped_rows(records, plan.settings.budget)
+        _check_engine(self.engine)
+        return plan
 
-    def _shared_ledgers(self) -> list[Ledger]:
+    def _ask(
+        self, records: Records, plan: Plan[Any], mechanism: Mechanism, rng: np.random.Generator
+    ) -> FitResult:
+        """Look at the records, now that the budget is reserved, and make all releases.
+
+        Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those of
+        OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
+        """
+        budget, engine = plan.settings.budget, records.engine(self.engine)
+        with threadpool_limits(limits=1):
+            data = read_numbers(self, records, budget.max_rows_per_group)
+            _warn_of_weak_promise(budget, len(data))
+            result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
+        if not result.supported:
+            _warn_of_pure_noise()
+        return result
+
+    def _shared_ledgers(self, budget: Budget) -> list[Ledger]:
         if self.ledger is None:
             return []
         if not isinstance(self.ledger, Ledger):
             raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
+        _warn_of_units_without_names(self.ledger, budget)
         return [self.ledger]
-
-    @classmethod
-    def _restore(
-        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> tuple[Self, Settings, PrivacyReport]:
-        """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
-        expected = set(cls().get_params(deep=False)) - {"engine", "ledger", "random_state"}
-        if set(parameters) != expected:
-            raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(expected))}.")
-        if holds_boolean(parameters["bounds"]):
-            raise ModelFormatError("parameters.bounds must hold numbers only.")
-        estimator = cls._from_values(parameters)
-        plan = estimator._plan(mixture.n_features)  # noqa: SLF001 - an instance of cls
-        settings = plan.settings
-        asked = replace(report.budget, unit=None)  # the unit's name came with the records
-        if asked != settings.budget or report.calibration is not settings.calibration:
-            raise ModelFormatError("privacy.budget does not agree with the parameters.")
-        own, planned = report, plan
-        if settings.private_bounds:
-            plan, own = plan.with_domain(domain), without_bounds(report, _events_of_bounds(plan))
-        estimator._check_restored(plan, mixture, domain, own)  # noqa: SLF001 - an instance of cls
-        return estimator, settings, _with_reserved(report, planned)
 
 
 def read_numbers(estimator: Any, records: Records, most: int | None = None) -> Any:
     """Look at the values for the first time: after everything else was checked, and the budget reserved."""
     return records.read(estimator, most)
+
+
+def _of_unit(budget: Budget, records: Records) -> Budget:
+    """Return a budget that says whose it is: groups are named as where they came from."""
+    return budget if budget.max_rows_per_group is None else replace(budget, unit=records.unit)
+
+
+def _check_owners(records: Records, budget: Budget) -> None:
+    """Refuse owners without a limit, and a limit without owners, before data is touched."""
+    if not records.owned and budget.max_rows_per_group is not None:
+        raise InvalidParameterError(
+            f"groups must be given with max_rows_per_group={budget.max_rows_per_group}: "
+            "fit(X, groups=...), one value for each row that says whose it is."
+        )
+    if records.owned and budget.max_rows_per_group is None:
+        raise InvalidParameterError(
+            "max_rows_per_group must be set where groups are given: how many rows of each are used at most. "
+            "It is public; the noise grows in proportion to it."
+        )
 
 
 def _check_dropped_rows(records: Records, budget: Budget) -> None:
@@ -205,51 +256,34 @@ def _check_dropped_rows(records: Records, budget: Budget) -> None:
         )
 
 
-def reserved_events(plan: Plan) -> list[ReleaseEvent]:
-    """Return all that is reserved before data is touched."""
-    return [*_events_of_bounds(plan), *plan.events]
-
-
-def _budget_of_unit(budget: Budget, records: Records) -> Budget:
-    """Return a budget that says whose it is: groups are named as where they came from."""
-    if budget.max_rows_per_group is None:
-        return budget
-    return replace(budget, unit=records.unit)
-
-
-def _with_reserved(report: PrivacyReport, plan: Plan) -> PrivacyReport:
-    """Compare what a file says was reserved with the plan of its parameters; version 1 does not say."""
-    planned = tuple(reserved_events(plan))
-    if report.reserved and not same_events(planned, report.reserved):
-        raise ModelFormatError("privacy.reserved is not what a fit with these parameters reserves.")
-    return report if report.reserved else replace(report, reserved=planned)
-
-
-def _events_of_bounds(plan: Plan) -> list[ReleaseEvent]:
-    return planned_events(plan.settings.budget, plan.settings.domain, plan.bounds_cost)
+def _check_engine(engine: Any) -> None:
+    methods = (getattr(engine, name, None) for name in ("reduce", "count", "tally"))
+    is_engine = not isinstance(engine, type) and all(callable(method) for method in methods)
+    if engine is not None and not is_engine:
+        raise InvalidTypeError(f"engine must be an Engine or None, got {_validate.describe(engine)}.")
 
 
 def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
     """Warn of a large epsilon or delta; under replace-one n is public, and delta should be below 1/n."""
-    budget.warn_if_weak(stacklevel=4)
+    budget.warn_if_weak(stacklevel=5)
     if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
         warnings.warn(
             f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
             PrivacyLeakWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def _warn_of_units_without_names(ledgers: list[Ledger], budget: Budget) -> None:
+def _warn_of_units_without_names(ledger: Ledger, budget: Budget) -> None:
     """Warn where nobody can tell if fits that share a ledger protect the same groups."""
     if budget.max_rows_per_group is None or budget.unit is not None:
         return
-    if any(ledger.events and ledger.budget.unit is None for ledger in ledgers):
+    if ledger.events and ledger.budget.unit is None:
         warnings.warn(
             "groups have no name, so that nothing tells if they are those that the ledger was used for. "
             "Give them as a named column or Series, and name the ledger's unit: Budget(..., unit='patient').",
             PrivacyLeakWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -259,5 +293,5 @@ def _warn_of_pure_noise() -> None:
         "The noise supports no component: the model shows no more than its start. It takes more records, a "
         "larger epsilon, fewer components, rounds or columns, or (in many columns) a radius.",
         NoisyModelWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
+from dpmorse.records import Function, open_matching, without_sizes
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, LabelArray, label_dtype
 
 _CHUNK_ROWS = 1 << 16
+
+
+def each_record(model: Any, X: Any, function: Function) -> Any:
+    """Return a function of every record; X must have the columns of the model's fit.
+
+    The function travels to where the records are, and nothing else of the model does.
+    """
+    with without_sizes():
+        return open_matching(X, model).each(model, function)
 
 
 @dataclass(frozen=True)
@@ -27,16 +37,16 @@ class OfClipped:
 
 @dataclass(frozen=True)
 class Label:
-    """The most probable component of a record, or what ``names`` calls that component."""
+    """The most probable component of a record, or the label that ``of_component`` gives that component."""
 
     mixture: GaussianMixture
     domain: Domain
-    names: LabelArray | None = None
+    of_component: LabelArray | None = None
 
     def __call__(self, records: FloatArray) -> LabelArray:
         """Return the label of each record."""
         components = self._components(records)
-        return components if self.names is None else self.names[components]
+        return components if self.of_component is None else self.of_component[components]
 
     def of_tensor(self, records: Any) -> Any:
         """Label a tensor on its device."""
@@ -49,7 +59,7 @@ class Label:
             whiteners=mixture.whiteners,
             log_factors=mixture.log_factors,
             domain=self.domain,
-            names=self.names,
+            of_component=self.of_component,
         )
 
     def _components(self, records: FloatArray) -> LabelArray:

@@ -8,17 +8,21 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data, _validate
-from dpmorse.bases.groups import to_label
-from dpmorse.bases.labelling import Label, OfClipped
+from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.randomness import seed_of
 from dpmorse.bases.settings import Settings
 from dpmorse.densities import GaussianMixture
-from dpmorse.persistence import documents as _documents
-from dpmorse.persistence.model_file import write_document
-from dpmorse.privacy.report import PrivacyReport
-from dpmorse.records import Columns, open_matching
-from dpmorse.records.base import Function
-from dpmorse.records.memory import without_sizes
+from dpmorse.persistence import (
+    domain_from_dict,
+    domain_to_dict,
+    mixture_from_dict,
+    mixture_to_dict,
+    privacy_from_dict,
+    privacy_to_dict,
+    write_document,
+)
+from dpmorse.privacy import PrivacyReport
+from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
 
@@ -76,7 +80,7 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(to_label(X, groups))
+        return self.fit(X, y, groups=groups).predict(unowned(X, groups))
 
     def predict(self, X: Any) -> Any:
         """Return the most probable component of each record, in the smallest signed type that holds it.
@@ -85,17 +89,17 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         same device for tensors, a lazy array for Dask collections.
         """
         check_is_fitted(self, "mixture_")
-        return self._each(X, Label(self.mixture_, self.domain_))
+        return each_record(self, X, Label(self.mixture_, self.domain_))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
-        return self._each(X, self._of_clipped(self.mixture_.responsibilities))
+        return each_record(self, X, OfClipped(self.mixture_.responsibilities, self.domain_))
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "mixture_")
-        return self._each(X, self._of_clipped(self.mixture_.log_density))
+        return each_record(self, X, OfClipped(self.mixture_.log_density, self.domain_))
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -113,26 +117,14 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         ``random_state`` among them). It is written whole or not at all.
         """
         check_is_fitted(self, "mixture_")
-        write_document(path, self._to_document())
+        write_document(path, self.to_document())
 
     @property
     def labels_(self) -> NoReturn:
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def _each(self, X: Any, function: Function) -> Any:
-        """Return a function of every record; X must have the columns of the fit.
-
-        The function travels to where the records are, and nothing else of this estimator does.
-        """
-        with without_sizes():
-            return open_matching(X, self).each(self, function)
-
-    def _of_clipped(self, function: Function) -> Function:
-        """Return a function of records as ``fit`` sees them."""
-        return OfClipped(function, self.domain_)
-
-    def _set_fitted(
+    def remember(
         self,
         mixture: GaussianMixture,
         domain: Domain,
@@ -145,38 +137,39 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         learnt["_settings"] = settings  # those of the fit, whatever set_params does afterwards
         set_at_once(self, {**learnt, "n_features_in_": columns.n_features_in_}, columns.names)
 
-    def _to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
+        """Return the released model as plain data, for a model file."""
         names = getattr(self, "feature_names_in_", None)
         return {
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
-            "mixture": _documents.mixture_to_dict(self.mixture_),
-            "domain": _documents.domain_to_dict(self.domain_),
-            "privacy": _documents.privacy_to_dict(self.privacy_),
+            "mixture": mixture_to_dict(self.mixture_),
+            "domain": domain_to_dict(self.domain_),
+            "privacy": privacy_to_dict(self.privacy_),
         }
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Self:
+    def from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
         keys = ("estimator", "parameters", "feature_names", "mixture", "domain", "privacy")
         fields = _plain_data.fields("the file", document, *keys)
-        mixture = _documents.mixture_from_dict(fields["mixture"])
-        domain = _documents.domain_from_dict(fields["domain"], mixture.n_features)
-        report = _documents.privacy_from_dict(fields["privacy"])
+        mixture = mixture_from_dict(fields["mixture"])
+        domain = domain_from_dict(fields["domain"], mixture.n_features)
+        report = privacy_from_dict(fields["privacy"])
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
         estimator, settings, report = _plain_data.rebuild(
-            "parameters", lambda: cls._restore(parameters, mixture, domain, report)
+            "parameters", lambda: cls.restore(parameters, mixture, domain, report)
         )
         names = fields["feature_names"]
         if names is not None:
             names = _plain_data.names("feature_names", names, mixture.n_features)
         columns = Columns.of(mixture.n_features, names)
-        estimator._set_fitted(mixture, domain, report, settings, columns)  # noqa: SLF001 - an instance of cls
+        estimator.remember(mixture, domain, report, settings, columns)
         return estimator
 
     @classmethod
-    def _restore(
+    def restore(
         cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""

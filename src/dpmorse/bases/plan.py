@@ -1,79 +1,176 @@
-"""Plans in stages: what each may spend is fixed beforehand, how it divides that is not."""
+"""What a fit may spend, and on what: decided before data is touched, the same for all who ask.
 
-from collections.abc import Mapping, Sequence
+A plan is a value: ``fit`` reserves it, ``dpmorse plan`` shows it, a report takes the units of noise from it,
+and a model file that is loaded is checked against it.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
-from dpmorse.bases import private_bounds as _private_bounds
 from dpmorse.bases.settings import Settings
-from dpmorse.privacy import PrivacyReport
-from dpmorse.privacy.calibration import SMALLEST_SCALE, affordable_epsilon, affordable_rho
-from dpmorse.privacy.events import Composition, ReleaseEvent, noise_of_sums, release_event
-from dpmorse.statistics import Domain
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.privacy import (
+    SMALLEST_SCALE,
+    Composition,
+    PrivacyReport,
+    ReleaseEvent,
+    Step,
+    affordable_epsilon,
+    affordable_rho,
+    noise_of_sums,
+    release_event,
+    same_events,
+)
+from dpmorse.statistics import N_BINS, Domain, MagnitudeHistograms
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
+
+BOUNDS = "bounds of the columns"
+"""The stage that finds bounds, where they are private."""
+
+SHARE_OF_BOUNDS = 0.05
+"""Part of the budget that ``bounds="private"`` costs: two histograms find bounds at a twentieth already."""
+
+
+class SumsOf(StrEnum):
+    """What a stage adds up, and so what the noise of its sums is measured in.
+
+    ``RECORDS``: records, in half-widths of the domain. ``RESIDUALS``: residuals in a component's own
+    whitened coordinates, divided by ``reach``. ``CELLS``: nothing but counts of the cells of a grid.
+    ``OFFSETS``: offsets in units that are no part of the model.
+    """
+
+    RECORDS = "records"
+    RESIDUALS = "residuals"
+    CELLS = "cells"
+    OFFSETS = "offsets"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of the budget, and the most noise values that may be drawn for it."""
+    """A part of the budget.
 
-    share: float
+    Attributes
+    ----------
+    name : str
+        What it is spent on.
+    cost : float
+        The most that it may cost: rho, or epsilon where the promise is pure.
+    n_draws : int
+        The most noise values that may be drawn for it.
+    sums_of : SumsOf
+        What it adds up.
+    reach : float
+        What residuals are divided by.
+    releases : tuple of ReleaseEvent
+        The releases, where all are known beforehand.
+    """
+
+    name: str
+    cost: float
     n_draws: int
+    sums_of: SumsOf = SumsOf.OFFSETS
+    reach: float = 1.0
+    releases: tuple[ReleaseEvent, ...] = ()
+
+    def step(self, part: str = "", turn: int | None = None, turns: int | None = None) -> Step:
+        """Return the name of a release of this stage."""
+        return Step(self.name, part, turn, turns)
 
 
 @dataclass(frozen=True)
-class Stages(Generic[AnySettings]):
-    """What each stage may spend: rho, or epsilon where the promise is pure and the noise Laplace."""
+class Plan(Generic[AnySettings]):
+    """The stages of a fit and what each may cost.
+
+    Attributes
+    ----------
+    settings : Settings
+        The checked parameters.
+    domain : Domain
+        Where records are clipped to; a placeholder until bounds that are private are released.
+    stages : tuple of Stage
+        In the order in which they are made.
+    """
 
     settings: AnySettings
-    stages: Mapping[str, Stage]
-    total: float
-    bounds_cost: float
+    domain: Domain
+    stages: tuple[Stage, ...]
 
     @classmethod
-    def of(cls, settings: AnySettings, stages: Mapping[str, Stage]) -> "Stages[AnySettings]":
-        """Spread the budget over stages."""
-        budget = settings.budget
-        if budget.is_pure:
-            total = affordable_epsilon(budget)
-        else:
-            n_draws = sum(stage.n_draws for stage in stages.values())
-            n_draws += _private_bounds.n_draws(settings.domain)
-            total = affordable_rho(budget, settings.calibration, n_draws=n_draws)
-        left, for_bounds = _private_bounds.divide(total, private=settings.private_bounds)
-        return cls(settings, stages, left, for_bounds)
+    def of(cls, settings: AnySettings, shares: Sequence[Stage]) -> "Plan[AnySettings]":
+        """Spread a budget over stages whose costs are given as shares of it, after that of private bounds."""
+        bounds = _stage_of_bounds(settings.n_features)
+        total = _affordable(settings, sum(stage.n_draws for stage in shares) + bounds.n_draws)
+        for_bounds = SHARE_OF_BOUNDS * total if settings.private_bounds else 0.0
+        left = total - for_bounds
+        stages = tuple(replace(stage, cost=stage.cost * left) for stage in shares if stage.cost > 0)
+        first = (replace(bounds, cost=for_bounds),) if for_bounds else ()
+        return cls(settings, settings.domain, (*first, *stages))
 
-    def with_domain(self, domain: Domain) -> "Stages[AnySettings]":
+    def __getitem__(self, name: str) -> Stage:
+        """Return the stage of this name; one that costs nothing where the plan has none."""
+        return next((stage for stage in self.stages if stage.name == name), Stage(name, 0.0, 0))
+
+    def with_domain(self, domain: Domain) -> Self:
         """Return this plan for bounds that were released."""
-        return replace(self, settings=self.settings.with_domain(domain))
+        return replace(self, domain=domain)
 
     @property
-    def events(self) -> Sequence[ReleaseEvent]:
-        """One event for each stage that spends anything."""
-        return [
-            release_event(
-                name=name,
-                cost=Fraction(self.cost_of(name)),
-                noise=noise_of_sums(self.settings.budget),
-                neighboring=self.settings.budget.neighboring,
-                n_draws=stage.n_draws,
-                smallest_scale=SMALLEST_SCALE,
-            )
-            for name, stage in self.stages.items()
-            if stage.share > 0
-        ]
+    def events(self) -> tuple[ReleaseEvent, ...]:
+        """What is reserved. Releases may be divided otherwise, but never cost more in all."""
+        return tuple(event for stage in self.stages for event in stage.releases or (self._reserved(stage),))
 
-    def cost_of(self, name: str) -> float:
-        """Return what a stage may spend."""
-        return self.stages[name].share * self.total
+    def checked(self, report: PrivacyReport) -> PrivacyReport:
+        """Refuse the report of a fit by another plan; add what was reserved to a report that does not say."""
+        if self.settings.private_bounds and [event.step.stage for event in report.events[:2]] != [BOUNDS] * 2:
+            raise ModelFormatError("privacy.events do not begin with those of private bounds.")
+        if not self._covers(report.events):
+            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
+        if report.reserved and not same_events(self.events, report.reserved):
+            raise ModelFormatError("privacy.reserved is not what a fit with these parameters reserves.")
+        return replace(report, reserved=report.reserved or self.events)
 
-    def cover(self, report: PrivacyReport) -> bool:
-        """Say whether releases, named after their stages, can be those of a fit by this plan."""
-        stages, names = list(self.stages), [event.name.split(",")[0] for event in report.events]
-        if not names or not set(names) <= set(stages):
+    def _covers(self, events: Sequence[ReleaseEvent]) -> bool:
+        """Say whether these are releases of the stages, in order, that cost no more than was reserved."""
+        order = {stage.name: position for position, stage in enumerate(self.stages)}
+        if not events or not all(event.step.stage in order for event in events):
             return False
-        in_order = [stages.index(name) for name in names]
-        spent, planned = Composition.of(report.events), Composition.of(self.events)
-        return in_order == sorted(in_order) and planned.covers(spent)
+        positions = [order[event.step.stage] for event in events]
+        return (
+            positions == sorted(positions)
+            and Composition.of(self.events).covers(Composition.of(events))
+            and all(self._has_known(stage, events) for stage in self.stages)
+        )
+
+    @staticmethod
+    def _has_known(stage: Stage, events: Sequence[ReleaseEvent]) -> bool:
+        """Say whether the releases of a stage are those that were known beforehand, if they were."""
+        return not stage.releases or same_events(
+            stage.releases, [event for event in events if event.step.stage == stage.name]
+        )
+
+    def _reserved(self, stage: Stage) -> ReleaseEvent:
+        budget = self.settings.budget
+        return release_event(
+            step=stage.step(),
+            cost=Fraction(stage.cost),
+            noise=noise_of_sums(budget),
+            neighboring=budget.neighboring,
+            n_draws=stage.n_draws,
+            smallest_scale=SMALLEST_SCALE,
+        )
+
+
+def _affordable(settings: Settings, n_draws: int) -> float:
+    """Return what all releases together may cost: rho, or epsilon where the promise is pure."""
+    if settings.budget.is_pure:
+        return affordable_epsilon(settings.budget)
+    return affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
+
+
+def _stage_of_bounds(n_features: int) -> Stage:
+    """Return the stage of private bounds: a histogram of magnitudes and one of ranges for each column."""
+    return Stage(BOUNDS, 0.0, (MagnitudeHistograms(1).n_bins + N_BINS) * n_features)

@@ -1,14 +1,21 @@
-"""The releases of one fit: exact sums from the engine, noise from the mechanism."""
+"""The questions that a base may ask of records, each answered with released values and paid for.
+
+A base cannot reach the records, nor the exact answers: what it gets back has noise, or is sealed.
+"""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-
-from dpmorse._progress import one_pass
-from dpmorse.engine import Cells, Engine
-from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise, PlannedRelease
-from dpmorse.privacy.events import noise_of_sums
+from dpmorse.engine import Cells, Source
+from dpmorse.privacy import (
+    Budget,
+    Exact,
+    Mechanism,
+    Neighboring,
+    Noise,
+    PlannedRelease,
+    Step,
+    noise_of_sums,
+)
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -16,104 +23,115 @@ from dpmorse.statistics import (
     GroupCounts,
     MagnitudeHistograms,
     MomentShares,
+    NoiseScales,
     NoisyMoments,
     SwapCosts,
     Tally,
+    counts_starting_with,
 )
 from dpmorse.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
+class Tallied:
+    """A rule that gives records codes, and how many records have which code: sealed."""
+
+    codes: BinaryCodes
+    exact: Exact[Tally]
+
+
 class Queries:
     """Turns a statistic and its share of the budget into released values.
 
-    A share is in units of rho, or of epsilon where ``noise`` is Laplace.
+    A cost is in units of rho, or of epsilon where ``noise`` is Laplace.
+
+    Parameters
+    ----------
+    source : Source
+        The records and the engine that adds them up.
+    mechanism : Mechanism
+        What draws noise and writes costs down.
+    budget : Budget
+        That of the fit: which rows neighbours differ in, and which noise there is.
     """
 
-    records: Any
-    engine: Engine
-    mechanism: Mechanism
-    budget: Budget
+    def __init__(self, source: Source, mechanism: Mechanism, budget: Budget) -> None:
+        self._source, self._mechanism, self._budget = source, mechanism, budget
 
     @property
     def neighboring(self) -> Neighboring:
         """The relation between datasets that differ in one record."""
-        return self.budget.neighboring_rows
+        return self._budget.neighboring_rows
 
     @property
     def noise(self) -> Noise:
         """The noise of sums: Laplace for a pure promise."""
-        return noise_of_sums(self.budget)
+        return noise_of_sums(self._budget)
 
-    def counts(
-        self, name: str, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
+    def histograms(
+        self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
     ) -> tuple[FloatArray, float]:
         """Release histograms, one row for each column; return them with their noise."""
-        with one_pass(name, len(self.records)):
-            exact = self.engine.count(self.records, statistic)
-        released, stddev = self._counts(name, statistic.counts, exact, cost)
-        return released.reshape(exact.shape), stddev
+        exact = self._source.histograms(step, statistic)
+        released, stddev = self._counts(step, statistic.counts, exact, cost)
+        return released.reshape(statistic.n_features, -1), stddev
 
-    def disjoint(self, name: str, exact: IntArray, cost: float) -> tuple[FloatArray, float]:
-        """Release counts of disjoint groups of records; return them with their noise."""
-        return self._counts(name, GroupCounts(exact.size), exact, cost)
+    def tally(self, step: Step, codes: BinaryCodes) -> Tallied:
+        """Count the records with each code: sealed, for ``group_counts`` and ``SwapCosts``."""
+        return Tallied(codes, self._source.tally(step, codes))
+
+    def group_counts(
+        self, step: Step, tallied: Tallied, prefixes: IntArray, n_bits: int, *, cost: float
+    ) -> tuple[FloatArray, float]:
+        """Release how many records have a code with each prefix of ``n_bits`` bits; return their noise too.
+
+        Prefixes must differ, so that a record is in one group at most.
+        """
+        exact = counts_starting_with(tallied.exact, prefixes, n_bits)
+        return self._counts(step, GroupCounts(prefixes.size), exact, cost)
 
     def noise_of_counts(self, cost: float) -> float:
         """Return the noise that counts of disjoint groups will have."""
-        planned = GroupCounts(1).plan("", self.cost_of_a_row(cost), self.neighboring, self.noise)
+        planned = GroupCounts(1).plan(Step(""), self.cost_of_a_row(cost), self.neighboring, self.noise)
         return planned.event.noise_stddev["count"]
 
-    def total(self, name: str, cost: float) -> float:
+    def total(self, step: Step, cost: float) -> float:
         """Release the number of records, or state it where it is public: at least 1."""
-        n_records = len(self.records)
-        if self.neighboring is Neighboring.REPLACE_ONE:
-            return float(n_records)
-        return max(1.0, float(self.disjoint(name, np.array([n_records]), cost)[0][0]))
+        public = self._source.public_size(self._budget)
+        if public is not None:
+            return float(public)
+        counts, _ = self._counts(step, GroupCounts(1), self._source.size(), cost)
+        return max(1.0, float(counts[0]))
 
-    def tally(self, name: str, codes: BinaryCodes) -> Tally:
-        """Return exact counts of codes, which may only be used for releases and choices."""
-        with one_pass(name, len(self.records)):
-            return self.engine.tally(self.records, codes)
-
-    def sums(self, name: str, statistic: CellMoments, cells: Cells, n_repeats: int = 0) -> IntArray:
-        """Return exact sums as one vector, which may only be released; as many passes like it follow."""
-        with one_pass(name, len(self.records), n_repeats):
-            return statistic.to_units(self.engine.reduce(self.records, statistic, cells))
+    def calibrate(self, statistic: CellMoments, cost: float, shares: MomentShares | None) -> NoiseScales:
+        """Return the noise of moments that may cost ``cost``, divided among them by shares."""
+        return statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
 
     def moments(
-        self,
-        name: str,
-        statistic: CellMoments,
-        cells: Cells,
-        cost: float,
-        shares: MomentShares,
-        *,
-        n_repeats: int = 0,
+        self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
-        """Release moments of cells; as many releases like it follow."""
-        scales = statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
-        (planned,) = statistic.plan([name], scales, self.neighboring, self.noise)
-        exact = self.sums(name, statistic, cells, n_repeats)
-        return statistic.from_units(self._release(exact, planned), planned)
+        """Release moments of cells with this noise; as many releases like it follow."""
+        (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
+        exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
+        return statistic.from_units(self._released(exact, planned), planned)
+
+    def choose(self, step: Step, penalties: Exact[IntArray], limit: int, cost: float) -> int:
+        """Choose an option by its penalty, to which one record contributes at most ``limit``."""
+        of_unit = limit * self._budget.rows
+        planned = SwapCosts.plan(step, of_unit, cost, self.neighboring, pure=self._budget.is_pure)
+        event = replace(planned.event, neighboring=self._budget.neighboring)
+        return self._mechanism.choose(penalties, replace(planned, event=event))
 
     def cost_of_a_row(self, cost: float) -> float:
         """Return what one record may cost if all that neighbours differ in may cost ``cost``."""
-        return self.budget.cost_of_a_row(cost)
-
-    def choose(self, name: str, penalties: IntArray, limit: int, cost: float) -> int:
-        """Choose an option by its penalty, to which one record contributes at most ``limit``."""
-        planned = SwapCosts.plan(
-            name, limit * self.budget.rows, cost, self.neighboring, pure=self.budget.is_pure
-        )
-        event = replace(planned.event, neighboring=self.budget.neighboring)
-        return self.mechanism.choose(penalties, replace(planned, event=event))
+        return self._budget.cost_of_a_row(cost)
 
     def _counts(
-        self, name: str, statistic: GroupCounts, exact: IntArray, cost: float
+        self, step: Step, statistic: GroupCounts, exact: Exact[IntArray], cost: float
     ) -> tuple[FloatArray, float]:
-        planned = statistic.plan(name, self.cost_of_a_row(cost), self.neighboring, self.noise)
-        released = statistic.from_units(self._release(statistic.to_units(exact), planned))
+        planned = statistic.plan(step, self.cost_of_a_row(cost), self.neighboring, self.noise)
+        released = statistic.from_units(self._released(statistic.to_units(exact), planned))
         return released, planned.event.noise_stddev["count"]
 
-    def _release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
-        return self.mechanism.release(exact, planned.for_groups(self.budget))
+    def _released(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
+        return self._mechanism.release(exact, planned.for_groups(self._budget))

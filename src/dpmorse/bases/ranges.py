@@ -5,21 +5,19 @@ import math
 import numpy as np
 
 from dpmorse.bases.queries import Queries
-from dpmorse.statistics import ColumnHistograms, Domain
-from dpmorse.statistics.histograms import N_BINS
+from dpmorse.privacy import Step
+from dpmorse.statistics import N_BINS, ColumnHistograms, Domain
 from dpmorse.typing import FloatArray, IntArray
 
-_LEAST_PART = 0.1  # of the records, in a run of several bins: thinner tails are cut
-_MARGIN = 1.0  # widths of the occupied range added on either side: tails too thin to be seen
+_LEAST_PART = 0.1
+"""Part of the records that a run of several bins must hold to count as occupied: thinner tails are cut."""
+
+_MARGIN = 1.0
+"""Widths of the occupied range that are added on either side, for tails too thin to be seen in any bin."""
 
 
 def occupied_box(
-    queries: Queries,
-    domain: Domain,
-    cost: float,
-    *,
-    name: str = "ranges of the columns",
-    margin: float = _MARGIN,
+    queries: Queries, domain: Domain, step: Step, cost: float, *, margin: float = _MARGIN
 ) -> Domain:
     """Return the part of a public box that holds the records, by one noisy histogram per column.
 
@@ -27,7 +25,7 @@ def occupied_box(
     above what noise alone reaches in any bin, and so is a run of bins that holds a tenth of the records.
     Where a column has neither, its bounds stay.
     """
-    counts, stddev = queries.counts(name, ColumnHistograms(domain), cost)
+    counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
     parts = np.array([_range(row / stddev, len(counts), margin) for row in counts])
     width = domain.upper - domain.lower
     return Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)

@@ -1,138 +1,172 @@
-"""The public parameters of a fit: validated once, then used, reported and saved in this form only."""
+"""The parameters of a base as data: one table gives checks, messages, files, restoring and negative tests.
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+The table of a base is a dataclass derived from ``Settings``: a field for each parameter of the constructor
+that has a part in what is released, declared by ``parameter``. ``Settings.of`` reads an estimator by it,
+``to_dict`` writes a model file by it, ``restored`` reads one back.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Self
 
 from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse._plain_data import holds_boolean
+from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import Budget, Calibration
-from dpmorse.statistics import Domain, MomentShares
-from dpmorse.statistics.cells import LARGEST_N_CELLS
-from dpmorse.statistics.domain import PRIVATE
+from dpmorse.statistics import LARGEST_N_CELLS, PRIVATE, Domain
 
 LARGEST_N_ITER = 10_000
-LARGEST_MODEL = 1 << 21  # entries of all covariances' lower triangles: what a model file can hold
+"""More rounds would leave each with less than a ten-thousandth of the budget, which measures nothing."""
+
+LARGEST_MODEL = 1 << 21
+"""Entries of all covariances' lower triangles: a file of them is about 40 MB, and 64 MB can be read back."""
+
 NOISE_BACKENDS = ("native", "opendp")
+
+Check = Callable[[str, Any, Mapping[str, Any]], Any]
+"""Takes the name of a parameter, its value, and what was checked before; returns the value to be used."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """How one parameter is checked, and how it is written to a file and read back."""
+
+    check: Check
+    refused: tuple[Any, ...]
+    to_plain: Callable[[Any], Any]
+    from_plain: Callable[[Any], Any]
+
+
+def parameter(
+    check: Check,
+    *,
+    refused: tuple[Any, ...],
+    to_plain: Callable[[Any], Any] = lambda value: value,
+    from_plain: Callable[[Any], Any] = lambda value: value,
+) -> Any:
+    """Declare a parameter: its check, examples of what is refused, and its form in files."""
+    return field(metadata={"parameter": Parameter(check, refused, to_plain, from_plain)})
+
+
+def whole(at_most: int | None = None, *, optional: bool = False) -> Check:
+    """Return a check for whole numbers from 1 on, or None if that is an option."""
+
+    def check(name: str, value: Any, _: Mapping[str, Any]) -> int | None:
+        if optional and value is None:
+            return None
+        return _validate.positive_int(**{name: value}, at_most=at_most)
+
+    return check
+
+
+def one_of(among: Iterable[str]) -> Check:
+    """Return a check for one of a few words."""
+    return lambda name, value, _: _validate.choice(**{name: value}, among=among)
+
+
+def positive(name: str, value: Any, _: Mapping[str, Any]) -> float:
+    """Check a number above 0."""
+    return _validate.positive_real(**{name: value})
+
+
+def true_or_false(name: str, value: Any, _: Mapping[str, Any]) -> bool:
+    """Check a boolean."""
+    return _validate.boolean(**{name: value})
+
+
+def _of_budget(name: str, _: Any, given: Mapping[str, Any]) -> Any:
+    """Take what the budget made of a value: its parts are checked together."""
+    budget: Budget = given["budget"]
+    return budget.neighboring_rows.value if name == "neighboring" else getattr(budget, name)
+
+
+def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
+    """Return bounds as lists with a value for each column; bounds that are yet to be released stay a word."""
+    domain = Domain.from_bounds(value, given["n_features"])
+    is_private = isinstance(value, str) and value == PRIVATE
+    return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
+
+
+def _radius(_: str, value: Any, given: Mapping[str, Any]) -> float | None:
+    return Domain.unknown(given["n_features"], value).radius
+
+
+def _numbers_only(value: Any) -> Any:
+    if holds_boolean(value):
+        raise ModelFormatError("parameters.bounds must hold numbers only.")
+    return value
+
+
+def radius_parameter() -> Any:
+    """Declare the radius of the ball that records are shrunk to."""
+    return parameter(_radius, refused=(0, -1.0, float("nan"), "wide"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Plain, checked values of the parameters that all bases have; subclasses add their own.
+    """Checked values of the parameters that all bases have; subclasses add their own.
 
-    ``domain`` is public, or with ``private_bounds`` a placeholder until bounds are released.
+    ``n_features`` is no parameter: it is the number of columns that the others were checked for.
     """
 
-    n_components: int
-    budget: Budget
-    domain: Domain
-    private_bounds: bool
-    calibration: Calibration
-    noise: str
-
-    def with_domain(self, domain: Domain) -> Self:
-        """Return these settings for bounds that were released."""
-        return replace(self, domain=domain)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the constructor's parameters as plain data for a model file."""
-        raise NotImplementedError
-
-    def common_to_dict(self) -> dict[str, Any]:
-        """Return the parameters that all bases have as plain data."""
-        domain = self.domain
-        return {
-            "n_components": self.n_components,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
-            "bounds": PRIVATE if self.private_bounds else [domain.lower.tolist(), domain.upper.tolist()],
-            "neighboring": self.budget.neighboring_rows.value,
-            "max_rows_per_group": self.budget.max_rows_per_group,
-            "calibration": self.calibration.value,
-            "noise": self.noise,
-        }
-
-
-def common_values(
-    estimator: Any,
-    n_features: int,
-    *,
-    n_components: object,
-    most_components: int = LARGEST_N_CELLS,
-    calibrations: Iterable[str] = ("gaussian", "zcdp"),
-    radius: object = None,
-) -> dict[str, Any]:
-    """Read and check the parameters that all bases have, for a table with ``n_features`` columns."""
-    wanted = _validate.positive_int(n_components=n_components, at_most=most_components)
-    _check_size(wanted, n_features)
-    return {
-        "n_components": wanted,
-        "budget": Budget.of(estimator),
-        "domain": Domain.from_bounds(estimator.bounds, n_features, radius),
-        "private_bounds": isinstance(estimator.bounds, str) and estimator.bounds == PRIVATE,
-        "calibration": Calibration(_validate.choice(calibration=estimator.calibration, among=calibrations)),
-        "noise": _validate.choice(noise=estimator.noise, among=NOISE_BACKENDS),
-    }
-
-
-@dataclass(frozen=True, kw_only=True)
-class EMSettings(Settings):
-    """The parameters of private expectation-maximisation."""
-
-    n_iter: int
-    n_averaged: int
-    shares: MomentShares | None
-    reg_covar: float
-    relocate: bool
+    n_features: int
+    n_components: int = parameter(whole(LARGEST_N_CELLS), refused=(0, -1, 2.5, "three", True))
+    epsilon: float = parameter(_of_budget, refused=(0, -1.0, float("nan"), float("inf"), None, "one", True))
+    delta: float = parameter(_of_budget, refused=(-0.1, 1.0, 2.0, None, "small"))
+    bounds: Any = parameter(
+        _bounds, refused=(None, 3, (1, -1), ("a", "b"), (0, float("inf"))), from_plain=_numbers_only
+    )
+    neighboring: str = parameter(_of_budget, refused=("add", None, 1))
+    max_rows_per_group: int | None = parameter(_of_budget, refused=(0, -3, 1.5, "two", True))
+    calibration: Calibration = parameter(
+        lambda name, value, given: Calibration(one_of(("gaussian", "zcdp"))(name, value, given)),
+        refused=("none", None, 1),
+        to_plain=lambda calibration: calibration.value,
+    )
+    noise: str = parameter(one_of(NOISE_BACKENDS), refused=("loud", None, 1))
 
     @classmethod
-    def of(cls, estimator: Any, n_features: int) -> "EMSettings":
+    def of(cls, estimator: Any, n_features: int) -> Self:
         """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
-        n_iter = _validate.positive_int(n_iter=estimator.n_iter, at_most=LARGEST_N_ITER)
-        common = common_values(
-            estimator,
-            n_features,
-            n_components=estimator.n_components,
-            calibrations=Calibration,
-            radius=estimator.radius,
-        )
-        return cls(
-            **common,
-            n_iter=n_iter,
-            n_averaged=_check_averaged(estimator.n_averaged, n_iter),
-            reg_covar=_validate.positive_real(reg_covar=estimator.reg_covar),
-            relocate=_validate.boolean(relocate=estimator.relocate),
-            shares=_check_shares(estimator.shares, estimator.calibration),
-        )
+        checked: dict[str, Any] = {"n_features": n_features, "budget": Budget.of(estimator)}
+        for name, each in cls.table().items():
+            checked[name] = each.check(name, getattr(estimator, name), checked)
+        del checked["budget"]
+        _check_size(checked["n_components"], n_features)
+        return cls(**checked)
+
+    @classmethod
+    def table(cls) -> dict[str, Parameter]:
+        """Return the parameters by name, in the order of files."""
+        return {each.name: each.metadata["parameter"] for each in fields(cls) if each.metadata}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's parameters as plain data for a model file."""
-        return {
-            **self.common_to_dict(),
-            "n_iter": self.n_iter,
-            "n_averaged": self.n_averaged,
-            "radius": self.domain.radius,
-            "shares": None if self.shares is None else asdict(self.shares),
-            "reg_covar": self.reg_covar,
-            "relocate": self.relocate,
-        }
+        return {name: each.to_plain(getattr(self, name)) for name, each in self.table().items()}
 
+    @classmethod
+    def restored(cls, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the constructor's parameters from plain data; ``of`` checks their values."""
+        table = cls.table()
+        if set(content) != set(table):
+            raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(table))}.")
+        return {name: table[name].from_plain(value) for name, value in content.items()}
 
-def _check_averaged(n_averaged: object, n_iter: int) -> int:
-    """Return how many of the last rounds are averaged: by default a third of them."""
-    if n_averaged is None:
-        return max(1, n_iter // 3)
-    return _validate.positive_int(n_averaged=n_averaged, at_most=n_iter)
+    @cached_property
+    def budget(self) -> Budget:
+        """The privacy budget of a fit."""
+        return Budget.of(self)
 
+    @property
+    def private_bounds(self) -> bool:
+        """Whether bounds are yet to be released."""
+        return isinstance(self.bounds, str)
 
-def _check_shares(shares: object, calibration: object) -> MomentShares | None:
-    if shares is None:
-        return None
-    if not isinstance(shares, MomentShares):
-        raise InvalidTypeError(f"shares must be a MomentShares or None, got {_validate.describe(shares)}.")
-    if calibration == Calibration.PAPER:
-        raise InvalidParameterError("shares cannot be set with calibration='paper', which fixes them.")
-    return shares
+    @cached_property
+    def domain(self) -> Domain:
+        """Where records are clipped to; a placeholder where bounds are yet to be released."""
+        return Domain.from_bounds(self.bounds, self.n_features, getattr(self, "radius", None))
 
 
 def _check_size(n_components: int, n_features: int) -> None:

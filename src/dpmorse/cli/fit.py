@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from dpmorse.bases.base import reserved_events
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
@@ -198,7 +197,7 @@ def _checked_ledger(
     if path is None:
         return None
     ledger = open_budget(path, total, budget)
-    ledger.check(reserved_events(plan), budget)
+    ledger.check(plan.events, budget)
     return ledger
 
 

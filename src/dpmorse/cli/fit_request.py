@@ -4,9 +4,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from dpmorse.bases import PrivateFit, available_bases
+from dpmorse.bases import Plan, PrivateFit, available_bases
 from dpmorse.clustering import DPMorse, MorseClustering
 from dpmorse.clustering.dp_morse import fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
@@ -53,16 +51,14 @@ class FitRequest:
             **{name: value for name, value in given.items() if value is not None},
         }
 
-    def plan(self, n_features: int) -> tuple[PrivateFit, Any]:
+    def plan(self, n_features: int) -> tuple[PrivateFit, Plan[Any]]:
         """Check every parameter as ``fit`` will; return the base and its plan."""
-        estimator = self.estimator(n_features)
-        estimator._check_parameters()  # noqa: SLF001 - what fit does first; here it is done before reading
-        base = estimator._unfitted_base(np.empty((0, n_features)))  # noqa: SLF001
+        base = self.estimator(n_features).base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"--base {self.base} has no plan: derive it from dpmorse.bases.PrivateFit."
             )
-        return base, base._plan(n_features)  # noqa: SLF001
+        return base, base.plan(n_features)
 
 
 def parse_clusters(text: str) -> int | str:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dpmorse.bases import Rehearsed, rehearse
 from dpmorse.cli.fit_request import DEFAULT, FitRequest, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json
 from dpmorse.cli.options import (
@@ -14,7 +15,6 @@ from dpmorse.cli.options import (
     JsonOption,
     NeighboringOption,
 )
-from dpmorse.cli.rehearsal import Rehearsed, rehearse
 from dpmorse.clustering.dp_morse import fitted_n_components
 from dpmorse.privacy import DEFAULT_DELTA
 
@@ -71,7 +71,8 @@ def plan(
 
 
 def _rehearsed(request: FitRequest, n_features: int, n_records: int) -> Rehearsed:
-    return rehearse(*request.plan(n_features), n_features, n_records)
+    base, _ = request.plan(n_features)
+    return rehearse(base, n_features, n_records)
 
 
 def _row(epsilon: float, result: Rehearsed, rows: int) -> dict[str, Any]:

@@ -10,21 +10,27 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data, _validate
-from dpmorse.bases.groups import to_label
-from dpmorse.bases.labelling import Label
-from dpmorse.bases.mixture_estimator import NO_LABELS, PrivateMixtureEstimator, draw_records, set_at_once
-from dpmorse.bases.registry import base_from_document
+from dpmorse._docstrings import with_items_of
+from dpmorse.bases import (
+    NO_LABELS,
+    Label,
+    OfClipped,
+    Plan,
+    PrivateFit,
+    PrivateMixtureEstimator,
+    base_from_document,
+    draw_records,
+    each_record,
+    set_at_once,
+)
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.morse.critical.points import SEARCHES
 from dpmorse.morse.labelling import label_by_basin
 from dpmorse.morse.tree import RULES, assemble
-from dpmorse.persistence.critical_points import critical_points_from_dict, critical_points_to_dict
-from dpmorse.persistence.model_file import write_document
-from dpmorse.records.base import Function
-from dpmorse.records.in_memory import Table
-from dpmorse.records.memory import without_sizes
+from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
+from dpmorse.records import Function, Table, unowned, without_sizes
 from dpmorse.typing import FloatArray, IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
@@ -40,7 +46,44 @@ def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
 
 
 class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Base of the estimators that merge the components of a released mixture into clusters."""
+    """Base of the estimators that merge the components of a released mixture into clusters.
+
+    Parameters
+    ----------
+    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
+        What is merged first, see ``dpmorse.morse.merge_tree``. "auto" chooses among the others for the
+        number of clusters asked for; "single" is the paper's.
+    assign : {"component", "basin"}, default="component"
+        How records find their cluster: through their most probable component, or by a descent to the
+        mode in whose basin they lie (slower; exact for overlapping components).
+    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
+        How saddles are looked for. "quadratic-string" is the paper's Algorithm 3.
+
+    Attributes
+    ----------
+    mixture_ : GaussianMixture
+        The released mixture.
+    merge_tree_ : MergeTree
+        Modes, saddles, merges; cuts at any number of clusters.
+    modes_, saddles_ : ndarray of shape (n, n_features)
+        Modes of the released density, and saddles between them, lowest f first.
+    graph_ : MorseGraph
+        Modes as nodes, saddles as weighted edges.
+    n_clusters_ : int
+        Number of clusters of ``predict``.
+    component_labels_ : ndarray of shape (n_components,)
+        Cluster of each component.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had names.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Show shared parameters with every estimator."""
+        super().__init_subclass__(**options)
+        for shared in (*cls.__mro__[1:], PrivateFit):
+            with_items_of(shared, cls)
 
     n_clusters: int | str
     merge: str
@@ -53,13 +96,24 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     component_labels_: IntArray
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
-        """Fit the base, which spends its budget on X, then find the tree of what it released.
+        """Spend the budget on X, then find the tree of what was released."""
+        raise NotImplementedError
 
-        ``groups`` says whose record each row is, see the base.
-        """
-        self._check_parameters()
-        of_groups = {} if groups is None else {"groups": groups}
-        base = self._unfitted_base(X, groups).fit(X, y, **of_groups)
+    def plan(self, n_features: int) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+        base = self.base_for(n_features)
+        if not isinstance(base, PrivateFit):
+            raise InvalidTypeError(
+                f"base must derive from dpmorse.bases.PrivateFit to have a plan, got {type(base).__name__}."
+            )
+        return base.plan(n_features)
+
+    def base_for(self, n_features: int) -> Any:
+        """Check the parameters; return the estimator that will spend the budget, not yet fitted."""
+        raise NotImplementedError
+
+    def remember(self, base: Any) -> Self:
+        """Build the tree of what a base has released, and keep both."""
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
@@ -79,7 +133,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(to_label(X, groups))
+        return self.fit(X, y, groups=groups).predict(unowned(X, groups))
 
     def predict(self, X: Any) -> Any:
         """Return the cluster of each record, in a container that goes with X; see the base.
@@ -88,14 +142,14 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         check_is_fitted(self, "merge_tree_")
         mixture, tree = self.mixture_, self.merge_tree_
-        names = self._leaf_labels.astype(label_dtype(self.n_clusters_))
+        of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
             return self._each(
-                X, lambda points: label_by_basin(mixture, tree, names, points).astype(names.dtype)
+                X, lambda points: label_by_basin(mixture, tree, of_leaf, points).astype(of_leaf.dtype)
             )
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return self.base_._each(X, Label(mixture, self.base_.domain_, names))  # noqa: SLF001 - clips itself
-        return names[self.base_.predict(X)]
+            return each_record(self.base_, X, Label(mixture, self.base_.domain_, of_leaf))
+        return of_leaf[self.base_.predict(X)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
@@ -131,22 +185,15 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads."""
         check_is_fitted(self, "merge_tree_")
-        write_document(path, self._to_document())
+        write_document(path, self.to_document())
 
     @property
     def labels_(self) -> NoReturn:
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def _check_parameters(self) -> None:
+    def check_choices(self) -> None:
         """Refuse what cannot work before the base spends anything."""
-        self._check_choices()
-
-    def _unfitted_base(self, X: Any, groups: Any = None) -> Any:
-        """Return the estimator that will spend the budget on X."""
-        raise NotImplementedError
-
-    def _check_choices(self) -> None:
         _validate.choice(merge=self.merge, among=RULES)
         _validate.choice(assign=self.assign, among=ASSIGNMENTS)
         _validate.choice(search=self.search, among=SEARCHES)
@@ -184,19 +231,20 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
                 f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
                 NoisyModelWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return int(min(self.n_clusters, tree.n_leaves))
 
     def _each(self, X: Any, function: Function) -> Any:
         """Return a function of every record, as the base sees it."""
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return self.base_._each(X, self.base_._of_clipped(function))  # noqa: SLF001 - the same package
+            return each_record(self.base_, X, OfClipped(function, self.base_.domain_))
         with without_sizes():
             records = Table(X).matching(self).numbers(self)
             return function(np.asarray(records, dtype=np.float64))
 
-    def _to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
+        """Return the released model as plain data, for a model file."""
         if not isinstance(self.base_, PrivateMixtureEstimator):
             raise InvalidTypeError(
                 f"save needs a base that dpmorse can load again, got {type(self.base_).__name__}."
@@ -204,12 +252,12 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return {
             "estimator": type(self).__name__,
             "parameters": {"merge": self.merge_tree_.rule, **self._fitted},
-            "base": self.base_._to_document(),  # noqa: SLF001 - the same package
+            "base": self.base_.to_document(),
             "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
         }
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Self:
+    def from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
         keys = ("estimator", "parameters", "base", "critical_points")
         fields = _plain_data.fields("the file", document, *keys)
@@ -219,8 +267,8 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         chosen_for = parameters.pop("chosen_for")
         if chosen_for is not None:
             _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
-        model = cls._around(base, parameters)
-        _plain_data.rebuild("parameters", model._check_choices)  # noqa: SLF001 - an instance of cls
+        model = cls.around(base, parameters)
+        _plain_data.rebuild("parameters", model.check_choices)
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
         tree = _plain_data.rebuild(
             "critical_points",
@@ -231,6 +279,6 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return model
 
     @classmethod
-    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with this base and these parameters."""
         raise NotImplementedError

@@ -4,8 +4,7 @@ import math
 from typing import Any, Self
 
 from dpmorse import _validate
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
-from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture, default_n_components
+from dpmorse.bases import PrivateGaussianMixture, PrivateMixtureEstimator, default_n_components
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
@@ -40,61 +39,21 @@ class DPMorse(MorseEstimator):
     n_components : int or None, default=None
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
-    epsilon : float
-        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
-    delta : float, default=1e-6
-        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. They may be generous: ten times too wide costs little. Never read from the data, but for
-        "private", which spends 5 % of the budget on finding them.
-    neighboring : {"add-remove", "replace-one"}, default="add-remove"
-        Whose presence or value is protected; under "replace-one" the number of records is public.
-    max_rows_per_group : int or None, default=None
-        None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
-        on that group's records alone, not on their order.
-    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
-        What is merged first, see ``dpmorse.morse.tree``.
-    assign : {"component", "basin"}, default="component"
-        How records find their cluster: through their most probable component, or by a descent to the mode in
-        whose basin they lie.
-    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for.
-    calibration : {"gaussian", "zcdp"}, default="gaussian"
-        Which proof sets the noise, see ``Calibration``.
-    noise : {"native", "opendp"}, default="native"
-        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
-    engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
-    ledger : Ledger or None, default=None
-        A ledger shared by several fits, with a total budget none of them may exceed.
-    random_state : int, RandomState, Generator or None, default=None
-        None draws noise from the operating system. A seed makes the fit reproducible and the model
-        **not secure**, which its privacy report says.
+    merge, assign, search
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
+    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
+        Those of every base; see ``PrivateFit``.
 
     Attributes
     ----------
     base_ : PrivateGaussianMixture
         The fitted base.
-    mixture_ : GaussianMixture
-        The released mixture.
     privacy_ : PrivacyReport
         epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    merge_tree_ : MergeTree
-        Modes, saddles, merges; cuts at any number of clusters.
-    modes_, saddles_ : ndarray of shape (n, n_features)
-        Modes of the released density, and saddles between them, lowest f first.
-    graph_ : MorseGraph
-        Modes as nodes, saddles as weighted edges.
-    n_clusters_ : int
-        Number of clusters of ``predict``.
-    component_labels_ : ndarray of shape (n_components,)
-        Cluster of each component.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
+    mixture_, merge_tree_, modes_, saddles_, graph_, n_clusters_, component_labels_, n_features_in_
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
+    feature_names_in_
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Notes
     -----
@@ -148,8 +107,35 @@ class DPMorse(MorseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
+        """Spend the budget on X, then find the tree of the mixture that was released.
+
+        Parameters
+        ----------
+        X, y, groups
+            As in ``PrivateGaussianMixture.fit``.
+
+        Returns
+        -------
+        self
+            The fitted estimator. If anything fails, it is left as it was before.
+        """
+        self._check_parameters()
+        records = open_records(X, groups)
+        return self.remember(self.base_for(records.columns.n_features_in_).fit(records))
+
+    def base_for(self, n_features: int) -> PrivateGaussianMixture:
+        """Check the parameters; return the base with components for the clusters that are asked for."""
+        self._check_parameters()
+        n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
+        return PrivateGaussianMixture(
+            fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
+            min_components=n_clusters or 1,
+            **{name: getattr(self, name) for name in _OF_BASE},
+        )
+
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        self.check_choices()
         if self.n_components is None:
             return
         most = _validate.positive_int(n_components=self.n_components)
@@ -159,17 +145,9 @@ class DPMorse(MorseEstimator):
                 "Give more components, or None."
             )
 
-    def _unfitted_base(self, X: Any, groups: Any = None) -> PrivateGaussianMixture:
-        n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        n_features = open_records(X, groups).columns.n_features_in_
-        return PrivateGaussianMixture(
-            fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
-            min_components=n_clusters or 1,
-            **{name: getattr(self, name) for name in _OF_BASE},
-        )
-
     @classmethod
-    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+        """Return an unfitted estimator with the parameters of this base, and these."""
         if not isinstance(base, PrivateGaussianMixture):
             raise ModelFormatError("the base of a DPMorse must be a PrivateGaussianMixture.")
         of_base = {name: getattr(base, name) for name in _OF_BASE}

@@ -2,12 +2,11 @@
 
 import os
 
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
-from dpmorse.bases.registry import base_from_document
+from dpmorse.bases import PrivateMixtureEstimator, base_from_document
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.clustering.dp_morse import DPMorse
 from dpmorse.clustering.morse_clustering import MorseClustering
-from dpmorse.persistence.model_file import read_document
+from dpmorse.persistence import read_document
 
 _WITH_TREE: dict[object, type[MorseEstimator]] = {kind.__name__: kind for kind in (DPMorse, MorseClustering)}
 
@@ -35,5 +34,5 @@ def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator | MorseEstimat
     document = read_document(path)
     kind = document.get("estimator")
     if isinstance(kind, str) and kind in _WITH_TREE:
-        return _WITH_TREE[kind]._from_document(document)  # noqa: SLF001 - the same package
+        return _WITH_TREE[kind].from_document(document)
     return base_from_document(document)

@@ -6,7 +6,7 @@ from typing import Any, Self
 from sklearn.base import MetaEstimatorMixin, clone
 
 from dpmorse import _validate
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
+from dpmorse.bases import PrivateMixtureEstimator
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
@@ -27,37 +27,19 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     n_clusters : int or "auto", default="auto"
         Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``. It may be changed after
         the fit by ``cut``.
-    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
-        What is merged first, see ``dpmorse.morse.tree``. "auto" chooses among the others for the
-        number of clusters asked for; "single" is the paper's.
-    assign : {"component", "basin"}, default="component"
-        How records find their cluster: through their most probable component, or by a descent to the
-        mode in whose basin they lie (slower; exact for overlapping components).
-    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for. "quadratic-string" is the paper's Algorithm 3.
+    merge, assign, search
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Attributes
     ----------
     base_ : estimator
         The fitted base.
-    mixture_ : GaussianMixture
-        The released mixture.
     privacy_ : PrivacyReport
         What the base promises; the Morse step adds nothing to it.
-    merge_tree_ : MergeTree
-        Modes, saddles, merges; cuts at any number of clusters.
-    modes_, saddles_ : ndarray of shape (n, n_features)
-        Modes of the released density, and saddles between them, lowest f first.
-    graph_ : MorseGraph
-        Modes as nodes, saddles as weighted edges.
-    n_clusters_ : int
-        Number of clusters of ``predict``.
-    component_labels_ : ndarray of shape (n_components,)
-        Cluster of each component.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
+    mixture_, merge_tree_, modes_, saddles_, graph_, n_clusters_, component_labels_, n_features_in_
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
+    feature_names_in_
+        Those of both estimators with a Morse step; see ``MorseEstimator``.
 
     Notes
     -----
@@ -93,13 +75,25 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         self.assign = assign
         self.search = search
 
-    def _check_parameters(self) -> None:
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
+        """Fit the base, which spends its budget on X, then find the tree of what it released.
+
+        ``groups`` says whose record each row is, see the base.
+        """
+        of_groups = {} if groups is None else {"groups": groups}
+        return self.remember(self._unfitted_base().fit(X, y, **of_groups))
+
+    def base_for(self, n_features: int) -> Any:
+        """Check the parameters; return a copy of the base, whatever the number of columns."""
+        return self._unfitted_base()
+
+    def _unfitted_base(self) -> Any:
         if not all(hasattr(self.base, method) for method in ("fit", "predict", "get_params")):
             raise InvalidTypeError(
                 f"base must be an estimator that releases a mixture, got {_validate.describe(self.base)}. "
                 "For instance: MorseClustering(DPMoGHard(12, epsilon=1.0, bounds=(-1, 1)))."
             )
-        super()._check_parameters()
+        self.check_choices()
         if self.n_clusters != "auto":
             wanted = int(self.n_clusters)
             n_components = getattr(self.base, "n_components", None)
@@ -109,9 +103,9 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
                     f"got {wanted}. Give the base more components."
                 )
 
-    def _unfitted_base(self, X: Any, groups: Any = None) -> Any:
         return clone(self.base)
 
     @classmethod
-    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+        """Return an unfitted estimator with this base and these parameters."""
         return cls(base, **parameters)

@@ -348,6 +348,6 @@ def _clip(points: Tensor, density: Density) -> Tensor:
     return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))
 
 
-def named(components: Tensor, names: LabelArray) -> Tensor:
+def relabelled(components: Tensor, names: LabelArray) -> Tensor:
     """Return what each component is called."""
     return torch.as_tensor(names, device=components.device)[components]

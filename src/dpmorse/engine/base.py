@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
+from dpmorse.privacy import Exact
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
@@ -54,22 +55,24 @@ Cells = GaussianCells | LabelledCells
 class Engine(Protocol):
     """Computes exact integer statistics of records. It never adds noise and never releases anything.
 
+    What it returns is sealed (``Exact``): only a mechanism turns it into released values.
+
     Conformance (tests/contracts/test_engines.py): the result equals the plain NumPy form bit for bit,
     for every order, chunking and degree of parallelism. Options of an engine change speed and memory
     only, never a sum and so never privacy or the released model.
     """
 
-    def reduce(self, records: Any, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def reduce(self, records: Any, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it.
 
         Cells that are only labels have counts and sums of records: no residuals, no second moments.
         """
         ...
 
-    def count(self, records: Any, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+    def count(self, records: Any, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
         """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
         ...
 
-    def tally(self, records: Any, codes: BinaryCodes) -> Tally:
+    def tally(self, records: Any, codes: BinaryCodes) -> Exact[Tally]:
         """Return how many records have which code."""
         ...

@@ -14,6 +14,7 @@ import dask
 from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
@@ -60,28 +61,27 @@ class DaskEngine:
 
     inner: Engine = field(default_factory=lambda: InMemoryEngine(n_threads=1))
 
-    def reduce(self, records: Partitions, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def reduce(self, records: Partitions, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
-        sums: ExactMoments = self._total("reduce", records, statistic, cells)
-        return sums
+        return self._total("reduce", records, statistic, cells)
 
-    def count(self, records: Partitions, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+    def count(
+        self, records: Partitions, statistic: ColumnHistograms | MagnitudeHistograms
+    ) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
-        counts: IntArray = self._total("count", records, statistic)
-        return counts
+        return self._total("count", records, statistic)
 
-    def tally(self, records: Partitions, codes: BinaryCodes) -> Tally:
+    def tally(self, records: Partitions, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
-        tally: Tally = self._total("tally", records, codes)
-        return tally
+        return self._total("tally", records, codes)
 
-    def _total(self, method: str, records: Partitions, *arguments: Any) -> Any:
+    def _total(self, method: str, records: Partitions, *arguments: Any) -> Exact[Any]:
         request = (self.inner, method, arguments)
         shared = dask.delayed(request)  # once in the graph, not once a partition
         total = add_up_lazily([dask.delayed(_sums_of)(shared, part) for part in records.parts])
         records.seen.check_same(total.seen)
         here = [_sums_of(request, Checked(Seen(), array)).value for array in records.others()]
-        return add_up([total.value, *here])
+        return sealed(add_up([total.value, *here]))
 
 
 def add_up_lazily(parts: Sequence[Any]) -> Any:
@@ -93,4 +93,4 @@ def add_up_lazily(parts: Sequence[Any]) -> Any:
 
 def _sums_of(request: tuple[Engine, str, tuple[Any, ...]], rows: Checked[FloatArray]) -> Checked[Any]:
     engine, method, arguments = request
-    return Checked(rows.seen, getattr(engine, method)(rows.value, *arguments))
+    return Checked(rows.seen, opened(getattr(engine, method)(rows.value, *arguments)))

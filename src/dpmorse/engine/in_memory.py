@@ -14,6 +14,7 @@ from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
 from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
+from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import GRID_BITS, Domain
@@ -48,12 +49,11 @@ class InMemoryEngine:
         if self.n_threads is not None:
             _validate.positive_int(n_threads=self.n_threads)
 
-    def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check_width(records, statistic.domain.n_features)
-        return add_up(
-            self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic)
-        )
+        parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
+        return sealed(add_up(parts))
 
     def _reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells):
@@ -62,10 +62,12 @@ class InMemoryEngine:
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic.domain.n_features)
 
-    def count(self, records: FloatArray, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+    def count(
+        self, records: FloatArray, statistic: ColumnHistograms | MagnitudeHistograms
+    ) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         if isinstance(statistic, MagnitudeHistograms):
-            return self._count_magnitudes(records, statistic)
+            return sealed(self._count_magnitudes(records, statistic))
         _check_width(records, statistic.domain.n_features)
         grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
@@ -74,8 +76,7 @@ class InMemoryEngine:
             count_pass(X, start, stop, grid, shift, counts)
 
         parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
-        counts: IntArray = np.sum(parts, axis=0)
-        return counts
+        return sealed(np.sum(parts, axis=0))
 
     def _count_magnitudes(self, records: FloatArray, statistic: MagnitudeHistograms) -> IntArray:
         _check_width(records, statistic.n_features)
@@ -91,7 +92,7 @@ class InMemoryEngine:
         )
         return counts
 
-    def tally(self, records: FloatArray, codes: BinaryCodes) -> Tally:
+    def tally(self, records: FloatArray, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
         _check_width(records, codes.domain.n_features)
 
@@ -100,9 +101,8 @@ class InMemoryEngine:
             found.append(Tally.of(chunk, np.ones(len(chunk), dtype=np.int64), codes.n_bits))
 
         parts = [part for found in self._over_chunks(records, chunk_pass, list) for part in found]
-        return (
-            add_up(parts) if parts else Tally.of(np.empty(0, np.int64), np.empty(0, np.int64), codes.n_bits)
-        )
+        none = np.empty(0, dtype=np.int64)
+        return sealed(add_up([Tally(none, none, codes.n_bits), *parts]))
 
     def _reduce_labelled(
         self, records: FloatArray, statistic: CellMoments, cells: LabelledCells

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments
@@ -37,14 +38,14 @@ class StreamedEngine:
 
     inner: Engine = field(default_factory=InMemoryEngine)
 
-    def reduce(self, records: Batches, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def reduce(self, records: Batches, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
-        return add_up(self.inner.reduce(batch, statistic, cells) for batch in records)
+        return sealed(add_up(opened(self.inner.reduce(batch, statistic, cells)) for batch in records))
 
-    def count(self, records: Batches, statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+    def count(self, records: Batches, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
-        return add_up(self.inner.count(batch, statistic) for batch in records)
+        return sealed(add_up(opened(self.inner.count(batch, statistic)) for batch in records))
 
-    def tally(self, records: Batches, codes: BinaryCodes) -> Tally:
+    def tally(self, records: Batches, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
-        return add_up(self.inner.tally(batch, codes) for batch in records)
+        return sealed(add_up(opened(self.inner.tally(batch, codes)) for batch in records))

@@ -12,6 +12,7 @@ from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
+from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics.cells import GaussianCells
 from dpmorse.statistics.codes import BinaryCodes, Tally
 from dpmorse.statistics.domain import Domain
@@ -50,12 +51,11 @@ class TensorEngine:
             _validate.positive_int(chunk_rows=self.chunk_rows)
         _validate.boolean(fused=self.fused)
 
-    def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check(records)
-        return add_up(
-            self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic)
-        )
+        parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
+        return sealed(add_up(parts))
 
     def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells):
@@ -65,7 +65,7 @@ class TensorEngine:
             return _unpack(kernels.hard_moments(records, statistic, cells), statistic)
         return self._reduce_plainly(records, statistic, cells)
 
-    def count(self, records: "Tensor", statistic: ColumnHistograms | MagnitudeHistograms) -> IntArray:
+    def count(self, records: "Tensor", statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         _check(records)
         passes = _passes()
@@ -74,11 +74,10 @@ class TensorEngine:
         else:
             grid = passes.grid_of(statistic.domain, records.device)
             n_bins, bins = N_BINS, lambda chunk: passes.column_bins(passes.quantise(chunk, grid))
-        return self._total(
-            records, 1, (records.shape[1], n_bins), lambda chunk: passes.counts_of(bins(chunk), n_bins)
-        )
+        shape = (records.shape[1], n_bins)
+        return sealed(self._total(records, 1, shape, lambda chunk: passes.counts_of(bins(chunk), n_bins)))
 
-    def tally(self, records: "Tensor", codes: BinaryCodes) -> Tally:
+    def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
         _check(records)
         passes, grid = _passes(), _passes().grid_of(codes.domain, records.device)
@@ -88,7 +87,7 @@ class TensorEngine:
             found = passes.binary_codes(codes, passes.quantise(chunk, grid))
             distinct, counts = found.unique(return_counts=True)
             parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
-        return add_up(parts)
+        return sealed(add_up(parts))
 
     def _reduce_plainly(
         self, records: "Tensor", statistic: CellMoments, cells: GaussianCells
@@ -153,10 +152,10 @@ def labels(
     whiteners: FloatArray,
     log_factors: FloatArray,
     domain: Domain,
-    names: LabelArray | None = None,
+    of_component: LabelArray | None = None,
     chunk_rows: int | None = None,
 ) -> "Tensor":
-    """Return the most probable component of each point, moved into the domain first, or its name.
+    """Return the most probable component of each point, moved into the domain first, or its label.
 
     Parameters
     ----------
@@ -167,8 +166,8 @@ def labels(
         ``log_factors[k] - |whiteners[k] (x - means[k])|^2 / 2``, computed in float64.
     domain : Domain
         Box, and perhaps ball, that points are moved into.
-    names : ndarray of shape (n_components,) or None
-        What to call each component; None for its number, in the smallest signed type.
+    of_component : ndarray of shape (n_components,) or None
+        Label of each component; None for its number, in the smallest signed type.
     chunk_rows : int or None
         Rows at a time; None takes as many as keep temporaries small.
 
@@ -181,12 +180,12 @@ def labels(
     passes = _passes()
     density = passes.density_on(points.device, means, whiteners, log_factors, domain)
     n_rows = chunk_rows or passes.rows_at_a_time(points.device, points.shape[1], len(means))
-    if names is None:
-        names = np.arange(len(means)).astype(label_dtype(len(means)))
-    found = passes.zeros((len(points),), points.device, names.dtype.name)
+    if of_component is None:
+        of_component = np.arange(len(means)).astype(label_dtype(len(means)))
+    found = passes.zeros((len(points),), points.device, of_component.dtype.name)
     for start in range(0, len(points), n_rows):
         components = passes.most_probable(points[start : start + n_rows], density)
-        found[start : start + n_rows] = passes.named(components, names)
+        found[start : start + n_rows] = passes.relabelled(components, of_component)
     return found
 
 

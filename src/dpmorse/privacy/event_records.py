@@ -9,6 +9,7 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, ReleaseEvent
 from dpmorse.privacy.sampler import LARGEST_SCALE
+from dpmorse.privacy.steps import Step
 
 _LARGEST_RHO = 1e18  # that of an epsilon of a billion; accounting works up to there
 
@@ -37,7 +38,7 @@ def event_from_dict(content: object) -> ReleaseEvent:
         raise ModelFormatError("event.rho is out of range.")
     noise = rebuild("event.noise", lambda: Noise(parts["noise"]))
     return ReleaseEvent(
-        name=of_type("event.name", parts["name"], str),
+        step=Step.parse(of_type("event.name", parts["name"], str)),
         neighboring=rebuild("event.neighboring", lambda: Neighboring.parse(parts["neighboring"])),
         rho=rho,
         n_draws=_count("event.n_draws", parts["n_draws"]),
@@ -56,7 +57,7 @@ def same_events(some: Sequence[ReleaseEvent], others: Sequence[ReleaseEvent]) ->
 def _same_event(a: ReleaseEvent, b: ReleaseEvent) -> bool:
     numbers = ((a.rho, b.rho), (a.smallest_scale, b.smallest_scale), (a.pure_epsilon, b.pure_epsilon))
     return (
-        (a.name, a.noise, a.n_draws, a.neighboring) == (b.name, b.noise, b.n_draws, b.neighboring)
+        (a.step, a.noise, a.n_draws, a.neighboring) == (b.step, b.noise, b.n_draws, b.neighboring)
         and set(a.noise_stddev) == set(b.noise_stddev)
         and all(math.isclose(x, y, rel_tol=1e-6) for x, y in numbers)
         and all(math.isclose(a.noise_stddev[k], b.noise_stddev[k], rel_tol=1e-6) for k in a.noise_stddev)

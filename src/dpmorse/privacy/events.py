@@ -8,8 +8,12 @@ from fractions import Fraction
 
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.steps import Step
 
 _COARSEST = 8.0**-4  # Lemma 2 asks for scales of at least 8: one draw below that exceeds this sum
+
+
+_NO_STEP = Step("")
 
 
 class Noise(StrEnum):
@@ -35,8 +39,8 @@ class ReleaseEvent:
 
     Attributes
     ----------
-    name : str
-        What was released and when, for a person to read ("round 3 of 10").
+    step : Step
+        Which release of the fit it is: stage, part and turn.
     neighboring : Neighboring
         Relation under which ``rho`` holds.
     rho : float
@@ -54,7 +58,7 @@ class ReleaseEvent:
         Cost of the release in pure differential privacy; infinite for Gaussian noise.
     """
 
-    name: str
+    step: Step
     neighboring: Neighboring
     rho: float
     n_draws: int
@@ -67,6 +71,11 @@ class ReleaseEvent:
         """Take names for what they name: kinds of noise and relations are compared by identity."""
         object.__setattr__(self, "noise", Noise(self.noise))
         object.__setattr__(self, "neighboring", Neighboring(self.neighboring))
+
+    @property
+    def name(self) -> str:
+        """The step as a text for people: "coreset, round 2 of 3"."""
+        return str(self.step)
 
     @property
     def gaussian_rho(self) -> float:
@@ -181,7 +190,7 @@ def release_event(
     n_draws: int,
     smallest_scale: int = 1,
     scales: Mapping[str, float] | None = None,
-    name: str = "",
+    step: Step = _NO_STEP,
 ) -> ReleaseEvent:
     """Return the event of a release whose own cost is known.
 
@@ -194,7 +203,7 @@ def release_event(
     rho = {Noise.GAUSSIAN: Fraction(stated), Noise.LAPLACE: squared / 2, Noise.CHOICE: squared / 8}[noise]
     spread = math.sqrt(2) if noise is Noise.LAPLACE else 1.0
     return ReleaseEvent(
-        name=name,
+        step=step,
         neighboring=neighboring,
         rho=round_up(rho),
         n_draws=n_draws,

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.events import Noise, ReleaseEvent, event_for_groups
+from dpmorse.privacy.exact import Exact, opened
 from dpmorse.privacy.ledger import Ledger, Reservation
 from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import IntArray
@@ -75,18 +76,20 @@ class Mechanism:
         with ExitStack() as stack:
             yield cls([stack.enter_context(ledger.reserve(events, budget)) for ledger in ledgers], sampler)
 
-    def release(self, exact: IntArray, planned: PlannedRelease) -> IntArray:
-        """Return ``exact`` plus fresh noise."""
-        if exact.shape != planned.scales.shape or not _are_integers(exact):
+    def release(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
+        """Return the exact sums plus fresh noise."""
+        sums = opened(exact)
+        if sums.shape != planned.scales.shape or not _are_integers(sums):
             raise ValueError("exact sums do not have the shape and type of the planned release")
         if planned.event.noise is Noise.CHOICE:
             raise ValueError("a release of sums cannot have the event of a choice")
         self._record(planned.event)
         draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE else self._sampler.gaussian
-        return exact + draw(planned.scales).astype(exact.dtype, copy=False)
+        return sums + draw(planned.scales).astype(sums.dtype, copy=False)
 
-    def choose(self, penalties: IntArray, planned: PlannedChoice) -> int:
+    def choose(self, exact: Exact[IntArray], planned: PlannedChoice) -> int:
         """Return a random index, the smaller its exact penalty the more likely."""
+        penalties = opened(exact)
         if planned.event.noise is not Noise.CHOICE or penalties.dtype != np.int64 or not penalties.size:
             raise ValueError("a choice needs integer penalties and the event of a choice")
         self._record(planned.event)

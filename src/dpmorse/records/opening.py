@@ -29,6 +29,14 @@ def open_matching(X: Any, estimator: Any) -> Records:
     return records
 
 
+def unowned(X: Any, groups: Any) -> Any:
+    """Return what a model that was fitted on X with these groups can label: X without its column of ids."""
+    if not isinstance(groups, str):
+        return X
+    records = open_records(X, groups)
+    return getattr(records, "unowned", records)  # a table as it was given: bases of others take it too
+
+
 def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:
     if hasattr(type(X), "owned_by"):  # opened already
         return X if groups is None else X.owned_by(groups)

@@ -89,7 +89,7 @@ def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = vars(noise_of_last_release(model.promise.to_dicts(), model.mixture, model.domain))
+    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.domain))
     lists = (name for name, value in noise.items() if isinstance(value, list))
     return {**noise, **{name: [_significant(value) for value in noise[name]] for name in lists}}
 

@@ -1,35 +1,29 @@
-"""How much noise is in what a page shows, as far as the ledger tells.
+"""How much noise is in what a page shows, as far as the plan of the fit tells.
 
 The last release is the one the weights and means of a mixture come from. Its noise is known in records for a
-count. For a sum it is known in units that depend on what the base adds up:
+count. For a sum the plan says what was added up, and so what its noise is measured in:
 
-* ``"round i of n"`` (expectation-maximisation): records, in half-widths of the domain;
-* ``"components, round i of n"`` (the default base): residuals in the component's own whitened coordinates,
-  divided by their ``radius_of_residuals``;
-* ``"joint histogram"`` (the default base in one or two columns): cells, of which the ledger tells how many
-  there are. A component that stands alone is seen in the cells within ``REACH`` of its standard deviations;
-* ``"covariances"`` (the bases that find centres): offsets in units that are not part of the model.
+* ``"records"`` (expectation-maximisation): records, in half-widths of the domain;
+* ``"residuals"`` (the default base): residuals in the component's own whitened coordinates, divided by their
+  ``reach``;
+* ``"cells"`` (the default base in one or two columns): nothing but counts of cells. A component that stands
+  alone is seen in the cells within ``REACH`` of its standard deviations;
+* ``"offsets"`` (the bases that find centres): offsets in units that are not part of the model.
 
-A ledger that looks different is shown, and nothing is derived from it.
+Where there is no plan, nothing is derived from the ledger.
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.report.released import Box
+from dpmorse.report.released import Box, LastRelease
 from dpmorse.typing import FloatArray
 
 REACH = 4.0
-
-_SUMS_OF_RECORDS = re.compile(r"round \d+ of \d+")
-_SUMS_OF_RESIDUALS = re.compile(r"components, round \d+ of \d+")
-_COUNTS_OF_CELLS = re.compile(r"joint histogram")
-_COUNTS_ONLY = re.compile(r"covariances")
+"""Standard deviations within which the cells of a component lie: 99.97 % of its records in two columns."""
 
 
 @dataclass(frozen=True)
@@ -53,50 +47,34 @@ class NoiseOfLastRelease:
 
 
 def noise_of_last_release(
-    ledger: Sequence[Mapping[str, object]], mixture: GaussianMixture, domain: Box | None = None
+    last: LastRelease | None, mixture: GaussianMixture, domain: Box | None = None
 ) -> NoiseOfLastRelease:
-    """Read the last row of a ledger, if it is one of those described above."""
-    last = ledger[-1] if ledger else {}
-    name, count, total = (last.get(key) for key in ("release", "noise_stddev_count", "noise_stddev_sum"))
-    if not (isinstance(name, str) and isinstance(count, float)):
+    """Return what is known of the noise of a mixture."""
+    if last is None or "count" not in last.stddev:
         return NoiseOfLastRelease()
-    counts = [count] * mixture.n_components
-    if _COUNTS_OF_CELLS.fullmatch(name):
-        return _noise_of_cells(count, last.get("values"), mixture, domain)
-    if _COUNTS_ONLY.fullmatch(name) or not isinstance(total, float):
-        return NoiseOfLastRelease(counts) if _is_known(name) else NoiseOfLastRelease()
-    if _SUMS_OF_RECORDS.fullmatch(name):
+    if last.sums_of == "cells":
+        return _noise_of_cells(last, mixture, domain)
+    counts, total = [last.stddev["count"]] * mixture.n_components, last.stddev.get("sum")
+    if last.sums_of == "records":
         return NoiseOfLastRelease(counts, records=total)
-    if _SUMS_OF_RESIDUALS.fullmatch(name):
-        residual = radius_of_residuals(mixture.n_features) * total
-        return NoiseOfLastRelease(counts, residuals=[residual] * mixture.n_components)
-    return NoiseOfLastRelease()
+    if last.sums_of == "residuals" and total is not None:
+        return NoiseOfLastRelease(counts, residuals=[last.reach * total] * mixture.n_components)
+    return NoiseOfLastRelease(counts)
 
 
-def radius_of_residuals(n_features: int) -> float:
-    """Return that of the last stage of ``PrivateGaussianMixture``; a test compares the two."""
-    return min(1.5 * math.sqrt(n_features), math.sqrt(n_features) + 1.5)
-
-
-def _is_known(name: str) -> bool:
-    return any(pattern.fullmatch(name) for pattern in (_SUMS_OF_RECORDS, _SUMS_OF_RESIDUALS, _COUNTS_ONLY))
-
-
-def _noise_of_cells(
-    stddev: float, n_cells: object, mixture: GaussianMixture, domain: Box | None
-) -> NoiseOfLastRelease:
+def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | None) -> NoiseOfLastRelease:
     """Add up the noise of the cells that a component covers: about an ellipse of radius ``REACH``.
 
     Cells are chosen by counts that were smoothed, which adds half a squared side to a variance. In a ball
     of radius r in d dimensions the mean square of one coordinate is r^2 / (d + 2).
     """
-    if domain is None or not isinstance(n_cells, int):
+    if domain is None:
         return NoiseOfLastRelease()
     varying = np.flatnonzero(domain.half_width > 0)
     d = len(varying)
-    sides = 2 * domain.half_width[varying] / n_cells ** (1 / d)
+    sides = 2 * domain.half_width[varying] / last.n_values ** (1 / d)
     spread = mixture.covariances[:, varying[:, None], varying] + np.diag(sides**2 / 2)
-    counts = stddev * np.sqrt(_ellipses(spread) / np.prod(sides))
+    counts = last.stddev["count"] * np.sqrt(_ellipses(spread) / np.prod(sides))
     return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())
 
 

@@ -1,6 +1,6 @@
 """What a page may use: the released parts of a model, whatever estimator it is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,6 +36,38 @@ class Box(Protocol):
 
 
 @dataclass(frozen=True)
+class LastRelease:
+    """What the plan and the ledger say of the last release of a fit.
+
+    Attributes
+    ----------
+    n_values : int
+        How many numbers were released.
+    stddev : mapping of str to float
+        Noise of a count, and of a sum if there is one, in the units of what is added up.
+    sums_of : str
+        What was added up; see ``report/noise.py``.
+    reach : float
+        What residuals were divided by.
+    """
+
+    n_values: int
+    stddev: Mapping[str, float]
+    sums_of: str
+    reach: float
+
+
+def last_release(base: Any) -> LastRelease | None:
+    """Return the last release of a fitted base, if it has a plan."""
+    plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
+    if plan is None or not events:
+        return None
+    event = events[-1]
+    stage = plan[event.step.stage]
+    return LastRelease(event.n_draws, event.noise_stddev, str(stage.sums_of), stage.reach)
+
+
+@dataclass(frozen=True)
 class ReleasedModel:
     """A fitted or loaded model, without the means to touch anything else of it.
 
@@ -47,6 +79,8 @@ class ReleasedModel:
         What was released, how it merges, what is promised.
     domain : Box or None
         Where records were clipped to; None if the base does not say.
+    last_release : LastRelease or None
+        What the weights and means come from; None if the base has no plan.
     names : list of str
         Names of the columns, fit to be shown.
     n_clusters : int
@@ -58,6 +92,7 @@ class ReleasedModel:
     tree: MergeTree
     promise: Promise
     domain: Box | None
+    last_release: LastRelease | None
     names: list[str]
     n_clusters: int
 
@@ -70,13 +105,15 @@ def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
             f"model must be a fitted estimator of dpmorse, got {_validate.describe(type(model).__name__)}. "
             "Call fit first, or give what dpmorse.load returns."
         )
+    base = getattr(model, "base_", model)
     tree = getattr(model, "merge_tree_", None) or merge_tree(mixture, rule="auto")
     return ReleasedModel(
         kind=plain(type(model).__name__),
         mixture=mixture,
         tree=tree,
         promise=promise,
-        domain=getattr(getattr(model, "base_", model), "domain_", None),
+        domain=getattr(base, "domain_", None),
+        last_release=last_release(base),
         names=_names(model, columns, mixture.n_features),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
     )

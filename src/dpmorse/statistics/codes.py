@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.typing import FloatArray, IntArray
 
@@ -121,6 +122,11 @@ class Tally:
     def shortened(self, n_bits: int) -> "Tally":
         """Return the tally of the codes' first ``n_bits`` bits."""
         return Tally.of(self.codes >> (self.n_bits - n_bits), self.counts, n_bits)
+
+
+def counts_starting_with(tally: Exact[Tally], prefixes: IntArray, n_bits: int) -> Exact[IntArray]:
+    """Return how many records have a code that starts with each prefix of ``n_bits`` bits."""
+    return sealed(opened(tally).starting_with(prefixes, n_bits))
 
 
 @dataclass(frozen=True)

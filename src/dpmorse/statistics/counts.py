@@ -10,8 +10,10 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.calibration import SMALLEST_SCALE
 from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.privacy.mechanism import PlannedRelease
 from dpmorse.privacy.sampler import LARGEST_SCALE
+from dpmorse.privacy.steps import Step
 from dpmorse.statistics import integers
 from dpmorse.statistics.moments import UNIT_BITS
 from dpmorse.typing import FloatArray, IntArray
@@ -41,7 +43,7 @@ class GroupCounts:
         return self.n_groups_of_a_record * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
 
     def plan(
-        self, name: str, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
+        self, step: Step, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
     ) -> PlannedRelease:
         """Return the release that costs at most ``cost``: rho, or epsilon for Laplace noise."""
         noise = Noise(noise)
@@ -53,7 +55,7 @@ class GroupCounts:
         if scale > LARGEST_SCALE:
             raise InvalidParameterError("epsilon is too small: the noise does not fit in 64-bit integers.")
         event = release_event(
-            name=name,
+            step=step,
             cost=self._cost(scale, neighboring, noise),
             noise=noise,
             neighboring=neighboring,
@@ -73,9 +75,9 @@ class GroupCounts:
         exact = math.ceil(self._cost(1, neighboring, noise) / cost)
         return exact if noise is Noise.LAPLACE else math.isqrt(exact) + 1
 
-    def to_units(self, exact: IntArray) -> IntArray:
+    def to_units(self, exact: Exact[IntArray]) -> Exact[IntArray]:
         """Bring exact counts to the unit of the noise, as one vector."""
-        return integers.shift(exact.astype(np.int64).ravel(), UNIT_BITS)
+        return sealed(integers.shift(opened(exact).astype(np.int64).ravel(), UNIT_BITS))
 
     def from_units(self, released: IntArray) -> FloatArray:
         """Return released integers as counts."""

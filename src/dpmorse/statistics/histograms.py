@@ -28,6 +28,11 @@ class ColumnHistograms:
     domain: Domain
 
     @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.domain.n_features
+
+    @property
     def counts(self) -> GroupCounts:
         """What is released: a record is in exactly one bin of each of the D columns."""
         return GroupCounts(self.domain.n_features * N_BINS, self.domain.n_features)

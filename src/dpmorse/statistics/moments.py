@@ -11,7 +11,9 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.privacy.mechanism import PlannedRelease
+from dpmorse.privacy.steps import Step
 from dpmorse.statistics import integers
 from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.integers import ROOM_BITS
@@ -158,12 +160,12 @@ class CellMoments:
 
     def plan(
         self,
-        names: Sequence[str],
+        steps: Sequence[Step],
         scales: NoiseScales,
         neighboring: Neighboring,
         noise: Noise = Noise.GAUSSIAN,
     ) -> tuple[PlannedRelease, ...]:
-        """Bind noise scales to the events, one for each name, that state their cost."""
+        """Bind noise scales to the events, one for each step, that state their cost."""
         noise, vector = Noise(noise), self._vector(scales)
         blocks = {"count": scales.count, "sum": scales.sum, "second moment": scales.diagonal}
         if self.second_moments is SecondMoments.NONE:
@@ -176,10 +178,13 @@ class CellMoments:
             smallest_scale=int(vector.min()),
             scales={block: scale * 2.0**-self.unit_bits for block, scale in blocks.items()},
         )
-        return tuple(PlannedRelease(vector, replace(event, name=name)) for name in names)
+        return tuple(PlannedRelease(vector, replace(event, step=step)) for step in steps)
 
-    def to_units(self, exact: ExactMoments) -> IntArray:
+    def to_units(self, exact: Exact[ExactMoments]) -> Exact[IntArray]:
         """Bring exact sums to the common unit, as one vector."""
+        return sealed(self._vector_of(opened(exact)))
+
+    def _vector_of(self, exact: ExactMoments) -> IntArray:
         spare = self.unit_bits - self.weight_bits
         second = np.diagonal(exact.second_moments, axis1=1, axis2=2)
         if self.second_moments is SecondMoments.TRACE:

@@ -1,5 +1,6 @@
 """The score by which centres are exchanged: a k-means cost whose every term is bounded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,43 +11,49 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.privacy.mechanism import PlannedChoice
-from dpmorse.statistics.codes import squared_distances
+from dpmorse.privacy.steps import Step
+from dpmorse.statistics.codes import BinaryCodes, Tally, squared_distances
 from dpmorse.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class SwapCosts:
-    """Costs ``u(S) = sum_x min(min_{s in S} |x - s|^2, limit)`` of sets of centres. Exact, never released.
+    """Costs ``u(S) = sum_x min(min_{s in S} |x - s|^2, limit)`` of sets of centres: exact, for choices only.
 
     Parameters
     ----------
-    points : ndarray of shape (n_points, n_axes)
-        Where the records are, as integers.
-    counts : ndarray of shape (n_points,)
-        How many records are there.
+    places : Exact
+        Where the records are, as integers of shape (n_points, n_axes), and how many are there.
     limit : int
         Where a squared distance is cut off; public.
     """
 
-    points: IntArray
-    counts: IntArray
+    places: Exact[tuple[IntArray, IntArray]]
     limit: int
 
-    def after_swaps(self, candidates: IntArray, chosen: IntArray) -> IntArray:
-        """Return u(S) after each centre i is exchanged for each candidate j, shape (k, m).
+    @classmethod
+    def of(cls, tally: Exact[Tally], codes: BinaryCodes, depth: int, limit: int) -> "SwapCosts":
+        """Return the costs for records that are rounded to cubes, ``depth`` halvings deep."""
+        short = opened(tally).shortened(depth * codes.n_axes)
+        return cls(sealed((codes.centres(short.codes, depth), short.counts)), limit)
+
+    def after_swaps(self, candidates: IntArray, chosen: IntArray) -> Exact[IntArray]:
+        """Return u(S) after each of k centres is exchanged for each of m candidates: entry i m + j.
 
         With d1, d2 the distances from a record to its nearest and second nearest centre, and o its nearest,
         ``u(i -> j) = sum min(D_j, d1) + sum_{o = i} (min(D_j, d2) - min(D_j, d1))``: one pass for all swaps.
         All values are integers below 2^53 in float64, so that their sums are exact.
         """
-        distances = np.minimum(squared_distances(self.points, candidates[chosen]), self.limit)
+        points, counts = opened(self.places)
+        distances = np.minimum(squared_distances(points, candidates[chosen]), self.limit)
         owner = distances.argmin(axis=1)
         ranked = np.partition(np.column_stack([distances, np.full(len(distances), self.limit)]), 1, axis=1)
         kept, moved = np.zeros(len(candidates)), np.zeros((len(chosen), len(candidates)))
         _add_swaps(
-            self.points.astype(np.float64),
-            self.counts.astype(np.float64),
+            points.astype(np.float64),
+            counts.astype(np.float64),
             np.ascontiguousarray(candidates.T, dtype=np.float64),
             ranked[:, 0].astype(np.float64),
             ranked[:, 1].astype(np.float64),
@@ -54,11 +61,16 @@ class SwapCosts:
             kept,
             moved,
         )
-        return (kept + moved).astype(np.int64)
+        return sealed((kept + moved).astype(np.int64).ravel())
+
+    @staticmethod
+    def of_options(met: Sequence[tuple[Exact[IntArray], int]]) -> Exact[IntArray]:
+        """Return the costs of options that were met: each an entry of costs after swaps."""
+        return sealed(np.array([opened(costs)[option] for costs, option in met]))
 
     @staticmethod
     def plan(
-        name: str, limit: int, cost: float, neighboring: Neighboring, *, pure: bool = False
+        step: Step, limit: int, cost: float, neighboring: Neighboring, *, pure: bool = False
     ) -> PlannedChoice:
         """Return a choice by these costs that costs at most ``cost``: epsilon if ``pure``, else rho.
 
@@ -72,7 +84,7 @@ class SwapCosts:
         moved = limit * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
         log_range = Fraction(cost if pure else accounting.largest_range(cost))
         event = release_event(
-            name=name, cost=log_range, noise=Noise.CHOICE, neighboring=neighboring, n_draws=1
+            step=step, cost=log_range, noise=Noise.CHOICE, neighboring=neighboring, n_draws=1
         )
         return PlannedChoice(log_range / moved, event)
 

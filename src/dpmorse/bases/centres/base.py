@@ -1,69 +1,86 @@
 """The bases that find centres first and measure the records around them afterwards."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpmorse import _validate
 from dpmorse.bases.base import FitResult, PrivateFit
 from dpmorse.bases.centres.covariances import release_covariances
-from dpmorse.bases.plan import Stage, Stages
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.settings import LARGEST_N_ITER, Settings, common_values
-from dpmorse.densities import GaussianMixture
+from dpmorse.bases.settings import (
+    LARGEST_N_ITER,
+    Settings,
+    parameter,
+    radius_parameter,
+    true_or_false,
+    whole,
+)
 from dpmorse.engine import Engine
-from dpmorse.exceptions import InvalidParameterError, ModelFormatError
-from dpmorse.persistence.documents import domain_to_dict
-from dpmorse.privacy import DEFAULT_DELTA, Ledger, Neighboring, PrivacyReport
-from dpmorse.statistics import Domain
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.privacy import DEFAULT_DELTA, Ledger, Neighboring
 from dpmorse.typing import FloatArray
 
-_SHARE_OF_SIZE = 0.02  # of the budget, for the number of records where that is not public
+SIZE, CENTRES, COVARIANCES = "number of records", "centres", "covariances"
+"""The stages of a base that finds centres."""
+
+_SHARE_OF_SIZE = 0.02
+"""Of the budget, for the number of records where that is not public: one count, which is seen at once."""
+
+
+def _share(name: str, value: Any, _: Mapping[str, Any]) -> float:
+    """Check the part of the budget for covariances: something must be left to find centres with."""
+    share = _validate.open_unit_interval(**{name: value})
+    if share > 1 - 2 * _SHARE_OF_SIZE:
+        raise InvalidParameterError(f"{name} must be at most {1 - 2 * _SHARE_OF_SIZE:g}, got {share:g}.")
+    return share
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentreSettings(Settings):
     """Checked parameters of a base that finds centres."""
 
-    n_iter: int | None
-    capped: bool
-    covariance_share: float
-
-    @classmethod
-    def of(cls, estimator: Any, n_features: int) -> "CentreSettings":
-        """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
-        n_iter = estimator.n_iter
-        common = common_values(
-            estimator, n_features, n_components=estimator.n_components, radius=estimator.radius
-        )
-        return cls(
-            **common,
-            n_iter=None if n_iter is None else _validate.positive_int(n_iter=n_iter, at_most=LARGEST_N_ITER),
-            capped=_validate.boolean(capped=estimator.capped),
-            covariance_share=_check_share(estimator.covariance_share),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the constructor's parameters as plain data for a model file."""
-        return {
-            **self.common_to_dict(),
-            "n_iter": self.n_iter,
-            "radius": self.domain.radius,
-            "capped": self.capped,
-            "covariance_share": self.covariance_share,
-        }
+    n_iter: int | None = parameter(
+        whole(LARGEST_N_ITER, optional=True), refused=(0, -1, 2.5, "ten", LARGEST_N_ITER + 1, True)
+    )
+    radius: float | None = radius_parameter()
+    capped: bool = parameter(true_or_false, refused=(1, "yes", None))
+    covariance_share: float = parameter(_share, refused=(0, 1, 0.99, "half", None))
 
 
-CentrePlan = Stages[CentreSettings]
+CentrePlan = Plan[CentreSettings]
 
 
 class CentreBase(PrivateFit):
     """Finds centres, then measures the mean and the covariance of the records around each.
 
-    Subclasses say how centres are found (``_find_centres``) and how many noise values that may take
-    (``_largest_n_draws``).
+    Subclasses say how centres are found (``find_centres``) and how many noise values that may take
+    (``most_draws``).
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of centres and of Gaussian components around them, at least 1.
+    radius : float or None, default=None
+        Shrinks records to a ball of this radius around the centre of the box, in units of the box's
+        half-width. In many columns this lowers the noise a great deal at the price of clipping.
+    capped : bool, default=False
+        Add up offsets from the last centres, shrunk to the distance to the next centre, instead of records:
+        less noise, but far records pull less.
+    covariance_share : float, default=0.6
+        Part of the budget for the last step, which measures how many records are around each centre, their
+        mean and their covariance.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_components, n_features)
+        The means of the components.
     """
+
+    settings_type: ClassVar[type[Settings]] = CentreSettings
 
     def __init__(
         self,
@@ -105,52 +122,30 @@ class CentreBase(PrivateFit):
         """The released centres, in the units of X: the means of the components."""
         return self.mixture_.means
 
-    def _largest_n_draws(self, settings: CentreSettings) -> int:
+    def most_draws(self, settings: Any) -> int:
         """Return the most noise values that finding centres may draw."""
         raise NotImplementedError
 
-    def _find_centres(
+    def find_centres(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> FloatArray:
-        """Spend the cost of the stage "centres" on them; return them in scaled units."""
+        """Spend the stage ``CENTRES`` on them; return them in scaled units."""
         raise NotImplementedError
 
-    def _plan(self, n_features: int) -> CentrePlan:
-        settings = CentreSettings.of(self, n_features)
+    def stages(self, settings: CentreSettings) -> Sequence[Stage]:
+        """Return the shares of the number of records, of centres, and of what is around them."""
         size = 0.0 if settings.budget.neighboring is Neighboring.REPLACE_ONE else _SHARE_OF_SIZE
-        n_values = settings.n_components * (1 + n_features + n_features * (n_features + 1) // 2)
-        return Stages.of(
-            settings,
-            {
-                "number of records": Stage(size, 1),
-                "centres": Stage(1 - size - settings.covariance_share, self._largest_n_draws(settings)),
-                "covariances": Stage(settings.covariance_share, n_values),
-            },
-        )
+        d, share = settings.n_features, settings.covariance_share
+        n_values = settings.n_components * (1 + d + d * (d + 1) // 2)
+        return [
+            Stage(SIZE, size, 1),
+            Stage(CENTRES, 1 - size - share, self.most_draws(settings)),
+            Stage(COVARIANCES, share, n_values),
+        ]
 
-    def _release(self, queries: Queries, plan: CentrePlan, rng: np.random.Generator) -> FitResult:
-        domain = plan.settings.domain
-        n_records = queries.total("number of records", plan.cost_of("number of records"))
-        centres = self._find_centres(queries, plan, n_records, rng)
-        components = release_covariances(queries, domain, centres, plan.cost_of("covariances"))
-        return FitResult(components.mixture(domain), domain, bool(components.supported.any()))
-
-    def _check_restored(
-        self, plan: CentrePlan, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> None:
-        if mixture.n_components != plan.settings.n_components:
-            raise ModelFormatError("the mixture does not have n_components components.")
-        if domain_to_dict(domain) != domain_to_dict(plan.settings.domain):
-            raise ModelFormatError("the domain is not that of the bounds and the radius.")
-        if not plan.cover(report):
-            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
-
-
-def _check_share(share: object) -> float:
-    """Return the part of the budget for covariances: something must be left to find centres with."""
-    value = _validate.open_unit_interval(covariance_share=share)
-    if value > 1 - 2 * _SHARE_OF_SIZE:
-        raise InvalidParameterError(
-            f"covariance_share must be at most {1 - 2 * _SHARE_OF_SIZE:g}, got {value:g}."
-        )
-    return value
+    def release(self, queries: Queries, plan: CentrePlan, rng: np.random.Generator) -> FitResult:
+        """Release the number of records, centres, and what is around each of them."""
+        n_records = queries.total(plan[SIZE].step(), plan[SIZE].cost)
+        centres = self.find_centres(queries, plan, n_records, rng)
+        estimates = release_covariances(queries, plan.domain, centres, plan[COVARIANCES])
+        return FitResult(estimates.mixture(plan.domain), plan.domain, bool(estimates.supported.any()))

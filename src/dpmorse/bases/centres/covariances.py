@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import maximise
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
@@ -31,13 +32,14 @@ def reaches(centres: FloatArray) -> FloatArray:
     return nearest
 
 
-def release_covariances(queries: Queries, domain: Domain, centres: FloatArray, cost: float) -> Estimates:
-    """Spend ``cost`` on the components around centres, in scaled units."""
+def release_covariances(queries: Queries, domain: Domain, centres: FloatArray, stage: Stage) -> Estimates:
+    """Spend a stage on the components around centres, in scaled units."""
     k, d = centres.shape
     reach = reaches(centres)
     statistic = CellMoments(domain, k, of_residuals=True)
     cells = GaussianCells.nearest(centres, reach)
-    noisy = queries.moments("covariances", statistic, cells, cost, _shares(d))
+    scales = queries.calibrate(statistic, stage.cost, _shares(d))
+    noisy = queries.moments(stage.step(), statistic, cells, scales)
     expected = np.square(reach / _REACH)[:, None, None] * np.eye(d)
     start = Estimates(np.full(k, 1 / k), centres, expected, np.zeros(k, dtype=bool))
     return maximise(start, noisy, lambda means: project(means, domain), _REACH, _SMALLEST_VARIANCE)

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 
 from dpmorse.bases.centres.nodes import Nodes, release_children
-from dpmorse.bases.queries import Queries
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries, Tallied
 from dpmorse.bases.starts import k_means
-from dpmorse.statistics import BinaryCodes, Domain, SwapCosts, Tally
-from dpmorse.statistics.codes import LARGEST_N_BITS
+from dpmorse.statistics import LARGEST_N_BITS, BinaryCodes, Domain, SwapCosts
 from dpmorse.typing import FloatArray, IntArray
 
 MOST_CUBES = 2000
@@ -36,13 +36,13 @@ def cube_codes(domain: Domain, n_records: float, rng: np.random.Generator) -> Bi
 
 
 def release_cubes(
-    queries: Queries, codes: BinaryCodes, tally: Tally, n_records: float, cost_of_level: float
+    queries: Queries, stage: Stage, tallied: Tallied, n_records: float, cost_of_level: float
 ) -> list[Nodes]:
     """Halve all axes of the cubes that hold records, level by level; return those kept at each level."""
-    nodes, kept = Nodes.root(n_records), []
+    nodes, kept, codes = Nodes.root(n_records), [], tallied.codes
     for level in range(1, codes.bits + 1):
-        name = f"centres, cubes {level} of {codes.bits}"
-        children, noise = release_children(queries, name, tally, nodes, codes.n_axes, cost_of_level)
+        step = stage.step("cubes", level, codes.bits)
+        children, noise = release_children(queries, step, tallied, nodes, codes.n_axes, cost=cost_of_level)
         nodes = children.where(children.counts >= _SUPPORT * noise)
         nodes = nodes.heaviest(int(min(MOST_CUBES, 2 * n_records / (_SUPPORT * noise))))
         kept.append(nodes)
@@ -76,23 +76,22 @@ def _childless(nodes: Nodes, below: Nodes, n_axes: int) -> Nodes:
     return nodes.where(~np.isin(nodes.prefixes, below.prefixes >> n_axes))
 
 
-def search(  # noqa: PLR0917 - each is needed
-    queries: Queries, codes: BinaryCodes, tally: Tally, candidates: IntArray, n_centres: int, cost: float
+def search(
+    queries: Queries, stage: Stage, tallied: Tallied, candidates: IntArray, n_centres: int, *, cost: float
 ) -> IntArray:
     """Exchange centres for candidates, one at a time, by the exponential mechanism; pick the best set met."""
-    depth = min(codes.bits, _SEARCH_DEPTH)
-    short = tally.shortened(depth * codes.n_axes)
+    codes = tallied.codes
     limit = codes.n_axes * 4**codes.bits // 4  # a quarter of a box's squared half-diagonal
-    costs = SwapCosts(codes.centres(short.codes, depth), short.counts, limit)
+    costs = SwapCosts.of(tallied.exact, codes, min(codes.bits, _SEARCH_DEPTH), limit)
     n_swaps = min(n_centres, _MOST_SWAPS)
-    chosen, met, values = np.arange(n_centres), [], []
+    chosen, met, options = np.arange(n_centres), [], []
     for i in range(1, n_swaps + 1):
         after = costs.after_swaps(candidates, chosen)
-        name = f"centres, swap {i} of {n_swaps}"
-        swap = queries.choose(name, after.ravel(), limit, cost / (n_swaps + 1))
+        swap = queries.choose(stage.step("swap", i, n_swaps), after, limit, cost / (n_swaps + 1))
         chosen = chosen.copy()
         chosen[swap // len(candidates)] = swap % len(candidates)
         met.append(chosen)
-        values.append(after.flat[swap])
-    best = queries.choose("centres, best set", np.array(values), limit, cost / (n_swaps + 1))
+        options.append((after, swap))
+    penalties = SwapCosts.of_options(options)
+    best = queries.choose(stage.step("best set"), penalties, limit, cost / (n_swaps + 1))
     return candidates[met[best]]

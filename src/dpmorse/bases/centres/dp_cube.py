@@ -1,8 +1,12 @@
 """DPCube: candidates from cubes in a random projection, and a private local search among them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 
-from dpmorse.bases.centres.base import CentreBase, CentrePlan, CentreSettings
+from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSettings
 from dpmorse.bases.centres.cubes import (
     DEPTHS,
     MOST_AXES,
@@ -15,6 +19,7 @@ from dpmorse.bases.centres.cubes import (
 from dpmorse.bases.centres.lloyd import lloyd_rounds, means_of_cells, shares_of_a_round
 from dpmorse.bases.estimates import project
 from dpmorse.bases.queries import Queries
+from dpmorse.bases.settings import NOISE_BACKENDS, Settings, one_of, parameter
 from dpmorse.bases.starts import packed_centres
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.statistics import CellMoments, NearestCubes, SecondMoments
@@ -22,6 +27,22 @@ from dpmorse.typing import FloatArray
 
 _N_ITER = 2
 _SHARE_OF_CUBES, _SHARE_OF_SEARCH = 0.41, 0.20  # of the cost of centres; the rest recovers them
+
+
+def _native(name: str, value: Any, given: Mapping[str, Any]) -> str:
+    """Check the sampler: OpenDP's cannot draw random choices."""
+    if one_of(NOISE_BACKENDS)(name, value, given) != "native":
+        raise InvalidParameterError(
+            f"noise must be 'native' for DPCube, got '{value}', which cannot draw choices."
+        )
+    return "native"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CubeSettings(CentreSettings):
+    """Checked parameters of a ``DPCube``."""
+
+    noise: str = parameter(_native, refused=("opendp", "loud", None))
 
 
 class DPCube(CentreBase):
@@ -36,58 +57,19 @@ class DPCube(CentreBase):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of centres and of Gaussian components around them, at least 1.
-    epsilon : float
-        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
-    delta : float, default=1e-6
-        Probability with which the promise may fail, in [0, 1). With 0 the promise is pure and the noise is
-        Laplace instead of Gaussian. Public; it never depends on the data.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data, but for
-        "private", which spends 5 % of the budget on finding them.
-    neighboring : {"add-remove", "replace-one"}, default="add-remove"
-        Whose presence or value is protected; under "replace-one" the number of records is public.
-    max_rows_per_group : int or None, default=None
-        None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
-        on that group's records alone, not on their order.
     n_iter : int or None, default=None
         Rounds in all columns: the recovery and rounds of Lloyd's algorithm; None is 2.
-    radius : float or None, default=None
-        Shrinks records to a ball of this radius around the centre of the box, in units of the box's
-        half-width. In many columns this lowers the noise a great deal at the price of clipping.
-    capped : bool, default=False
-        Add up offsets from the last centres, shrunk to the distance to the next centre, instead of records:
-        less noise, but far records pull less.
-    covariance_share : float, default=0.6
-        Part of the budget for the last step, which measures how many records are around each centre, their
-        mean and their covariance.
-    calibration : {"gaussian", "zcdp"}, default="gaussian"
-        Which proof sets the noise, see ``Calibration``.
-    noise : {"native", "opendp"}, default="native"
-        Sampler of the noise. "opendp" cannot draw random choices, so DPCube refuses it.
-    engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
-    ledger : Ledger or None, default=None
-        A ledger shared by several fits, with a total budget none of them may exceed.
-    random_state : int, RandomState, Generator or None, default=None
-        None draws noise from the operating system. A seed makes the fit reproducible and the model
-        **not secure**, which its privacy report says.
+    n_components, radius, capped, covariance_share
+        Those of the bases that find centres; see ``CentreBase``.
+    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
+        Those of every base; see ``PrivateFit``.
 
     Attributes
     ----------
-    mixture_ : GaussianMixture
-        The released mixture, in the units of X. Components the noise does not support have weight 0.
-    cluster_centers_ : ndarray of shape (n_components, n_features)
-        The means of the components.
-    privacy_ : PrivacyReport
-        epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
+    cluster_centers_
+        Those of the bases that find centres; see ``CentreBase``.
+    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
+        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -110,30 +92,26 @@ class DPCube(CentreBase):
     1.000, secure: False
     """
 
-    def _plan(self, n_features: int) -> CentrePlan:
-        plan = super()._plan(n_features)
-        if plan.settings.noise != "native":
-            raise InvalidParameterError(
-                f"noise must be 'native' for DPCube, got '{plan.settings.noise}', which cannot draw choices."
-            )
-        return plan
+    settings_type: ClassVar[type[Settings]] = CubeSettings
 
-    def _largest_n_draws(self, settings: CentreSettings) -> int:
-        k, d = settings.n_components, settings.domain.n_features
+    def most_draws(self, settings: CentreSettings) -> int:
+        """Return the most noise values of cubes and rounds."""
+        k, d = settings.n_components, settings.n_features
         n_rounds = settings.n_iter or _N_ITER
         n_cubes = DEPTHS[1] * MOST_CUBES << MOST_AXES
         return n_cubes + n_rounds * k * (1 + d)
 
-    def _find_centres(
+    def find_centres(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> FloatArray:
-        k, cost = plan.settings.n_components, plan.cost_of("centres")
-        codes = cube_codes(plan.settings.domain, n_records, rng)
-        tally = queries.tally("centres, cubes", codes)
+        """Search among cubes of a projection that hold records, and find the centres in all columns."""
+        k, stage = plan.settings.n_components, plan[CENTRES]
+        tallied = queries.tally(stage.step("cubes"), cube_codes(plan.domain, n_records, rng))
+        codes, cost = tallied.codes, stage.cost
         of_level = _SHARE_OF_CUBES * cost / codes.bits
-        kept = release_cubes(queries, codes, tally, n_records, of_level)
+        kept = release_cubes(queries, stage, tallied, n_records, of_level)
         candidates = find_candidates(codes, kept, k, rng)
-        chosen = search(queries, codes, tally, candidates, k, _SHARE_OF_SEARCH * cost)
+        chosen = search(queries, stage, tallied, candidates, k, cost=_SHARE_OF_SEARCH * cost)
         # what levels that were not needed would have cost goes to the recovery
         left = cost - len(kept) * of_level - _SHARE_OF_SEARCH * cost
         n_rounds = plan.settings.n_iter or _N_ITER
@@ -149,10 +127,10 @@ class DPCube(CentreBase):
         rng: np.random.Generator,
     ) -> FloatArray:
         """Return the noisy mean of each projected cell in all columns; a data-free point for none."""
-        domain = plan.settings.domain
+        domain = plan.domain
         statistic = CellMoments(domain, cells.n_cells, second_moments=SecondMoments.NONE)
-        shares = shares_of_a_round(domain.n_features, queries.noise)
-        noisy = queries.moments("centres, recovery", statistic, cells, cost, shares)
+        scales = queries.calibrate(statistic, cost, shares_of_a_round(domain.n_features, queries.noise))
+        noisy = queries.moments(plan[CENTRES].step("recovery"), statistic, cells, scales)
         means, supported = means_of_cells(noisy)
         spread = packed_centres(cells.n_cells, domain.n_features, rng)
         return project(np.where(supported[:, None], means, spread), domain)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpmorse.bases.centres.base import CentreBase, CentrePlan, CentreSettings
+from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSettings
 from dpmorse.bases.centres.leaves import MOST_LEAVES, grow, leaf_sums, release_leaves
 from dpmorse.bases.centres.lloyd import lloyd_rounds, shares_of_a_round
 from dpmorse.bases.estimates import project
@@ -31,58 +31,19 @@ class DPTree(CentreBase):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of centres and of Gaussian components around them, at least 1.
-    epsilon : float
-        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
-    delta : float, default=1e-6
-        Probability with which the promise may fail, in [0, 1). With 0 the promise is pure and the noise is
-        Laplace instead of Gaussian. Public; it never depends on the data.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X. Values outside
-        are clipped. Never read from the data, but for
-        "private", which spends 5 % of the budget on finding them.
-    neighboring : {"add-remove", "replace-one"}, default="add-remove"
-        Whose presence or value is protected; under "replace-one" the number of records is public.
-    max_rows_per_group : int or None, default=None
-        None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
-        on that group's records alone, not on their order.
     n_iter : int or None, default=None
         Rounds of Lloyd's algorithm after the tree; None is 2.
-    radius : float or None, default=None
-        Shrinks records to a ball of this radius around the centre of the box, in units of the box's
-        half-width. In many columns this lowers the noise a great deal at the price of clipping.
-    capped : bool, default=False
-        Add up offsets from the last centres, shrunk to the distance to the next centre, instead of records:
-        less noise, but far records pull less.
-    covariance_share : float, default=0.6
-        Part of the budget for the last step, which measures how many records are around each centre, their
-        mean and their covariance.
-    calibration : {"gaussian", "zcdp"}, default="gaussian"
-        Which proof sets the noise, see ``Calibration``.
-    noise : {"native", "opendp"}, default="native"
-        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
-    engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
-    ledger : Ledger or None, default=None
-        A ledger shared by several fits, with a total budget none of them may exceed.
-    random_state : int, RandomState, Generator or None, default=None
-        None draws noise from the operating system. A seed makes the fit reproducible and the model
-        **not secure**, which its privacy report says.
+    n_components, radius, capped, covariance_share
+        Those of the bases that find centres; see ``CentreBase``.
+    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
+        Those of every base; see ``PrivateFit``.
 
     Attributes
     ----------
-    mixture_ : GaussianMixture
-        The released mixture, in the units of X. Components the noise does not support have weight 0.
-    cluster_centers_ : ndarray of shape (n_components, n_features)
-        The means of the components.
-    privacy_ : PrivacyReport
-        epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
+    cluster_centers_
+        Those of the bases that find centres; see ``CentreBase``.
+    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
+        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -105,17 +66,19 @@ class DPTree(CentreBase):
     1.000, secure: False
     """
 
-    def _largest_n_draws(self, settings: CentreSettings) -> int:
-        k, d = settings.n_components, settings.domain.n_features
+    def most_draws(self, settings: CentreSettings) -> int:
+        """Return the most noise values of levels, leaves and rounds."""
+        k, d = settings.n_components, settings.n_features
         n_rounds = settings.n_iter or _N_ITER
         return _DEPTHS[1] * MOST_LEAVES + (_DEPTHS[1] * MOST_LEAVES + n_rounds * k) * (1 + d)
 
-    def _find_centres(
+    def find_centres(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> FloatArray:
-        settings, cost = plan.settings, plan.cost_of("centres")
+        """Cluster the leaves of a tree, then move the centres by rounds of Lloyd's algorithm."""
+        settings, cost = plan.settings, plan[CENTRES].cost
         points, weights = self._coreset(queries, plan, n_records, rng)
-        fill = project(packed_centres(settings.n_components, points.shape[1], rng), settings.domain)
+        fill = project(packed_centres(settings.n_components, points.shape[1], rng), plan.domain)
         points = np.vstack([points, fill])
         weights = np.concatenate([weights, np.full(len(fill), _NEXT_TO_NOTHING)])
         found = k_means(points, settings.n_components, 10, rng, weights)
@@ -126,29 +89,24 @@ class DPTree(CentreBase):
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
         """Return weighted points that stand for the records."""
-        domain, cost = plan.settings.domain, _SHARE_OF_TREE * plan.cost_of("centres")
+        domain, stage = plan.domain, plan[CENTRES]
+        cost = _SHARE_OF_TREE * stage.cost
         depth = int(np.clip(math.ceil(math.log2(n_records)) - 2, *_DEPTHS))
         directions = rng.standard_normal((depth, domain.n_features))
         codes = BinaryCodes.rounded(domain, directions, reach=1.0, bits=1)
-        tally = queries.tally("centres, levels", codes)
+        tallied = queries.tally(stage.step("levels"), codes)
         of_leaves = (1 - _SHARE_OF_COUNTS) * cost
         of_level = (cost - of_leaves) / depth
         least = _least_count(queries, plan, n_records, of_leaves)
-        leaves, n_levels = grow(queries, tally, n_records, least, of_level)
+        leaves, n_levels = grow(queries, stage, tallied, n_records, least=least, cost_of_level=of_level)
         # what levels that were not needed would have cost goes to the leaves
-        return release_leaves(queries, domain, codes, leaves, cost - n_levels * of_level)
+        return release_leaves(queries, stage, codes, leaves, cost - n_levels * of_level)
 
 
 def _least_count(queries: Queries, plan: CentrePlan, n_records: float, cost: float) -> float:
     """Return how many records a leaf should have: enough to see their mean, few enough for K clusters."""
-    settings = plan.settings
-    d, statistic = settings.domain.n_features, leaf_sums(settings.domain, 2)
-    scales = statistic.calibrate(
-        queries.cost_of_a_row(cost),
-        queries.neighboring,
-        shares_of_a_round(d, queries.noise),
-        queries.noise,
-    )
+    d, statistic = plan.domain.n_features, leaf_sums(plan.domain, 2)
+    scales = queries.calibrate(statistic, cost, shares_of_a_round(d, queries.noise))
     noise = scales.sum * 2.0**-statistic.unit_bits
     relative = noise * math.sqrt(d / float(statistic.largest_squared_norm))
-    return max(1.0, min(_NOISE_OF_A_LEAF * relative, n_records / (2 * settings.n_components)))
+    return max(1.0, min(_NOISE_OF_A_LEAF * relative, n_records / (2 * plan.settings.n_components)))

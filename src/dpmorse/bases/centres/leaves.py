@@ -7,8 +7,9 @@ import numpy as np
 from dpmorse.bases.centres.lloyd import shares_of_a_round
 from dpmorse.bases.centres.nodes import Nodes, release_children
 from dpmorse.bases.estimates import project
-from dpmorse.bases.queries import Queries
-from dpmorse.statistics import BinaryCodes, CellMoments, Domain, PrefixCells, SecondMoments, Tally
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries, Tallied
+from dpmorse.statistics import BinaryCodes, CellMoments, Domain, PrefixCells, SecondMoments
 from dpmorse.typing import FloatArray, IntArray
 
 MOST_LEAVES = 2000
@@ -34,35 +35,35 @@ class Leaves:
 
 
 def grow(
-    queries: Queries, tally: Tally, n_records: float, least: float, cost_of_level: float
+    queries: Queries, stage: Stage, tallied: Tallied, n_records: float, *, least: float, cost_of_level: float
 ) -> tuple[Leaves, int]:
     """Branch as long as children have records enough; return the leaves and how many levels were released.
 
     A child is kept if its noisy count is at least ``least`` and no likely noise; it branches if it has three
     times that. A node none of whose children is kept is a leaf.
     """
-    nodes, leaves, level = Nodes.root(n_records), [], 0
-    while len(nodes) and level < tally.n_bits:
+    nodes, leaves, level, n_bits = Nodes.root(n_records), [], 0, tallied.codes.n_bits
+    while len(nodes) and level < n_bits:
         level += 1
-        name = f"centres, level {level} of {tally.n_bits}"
-        children, noise = release_children(queries, name, tally, nodes, 1, cost_of_level)
+        step = stage.step("level", level, n_bits)
+        children, noise = release_children(queries, step, tallied, nodes, 1, cost=cost_of_level)
         enough = max(least, _SUPPORT * noise)
         kept = children.counts >= enough
         leaves.append(nodes.where(~kept.reshape(-1, 2).any(axis=1)))
         heavy = children.counts >= _TO_BRANCH * enough
         leaves.append(children.where(kept & ~heavy))
         nodes = children.where(heavy).heaviest(MOST_LEAVES // 4)
-    return Leaves.of([*leaves, nodes], tally.n_bits), level
+    return Leaves.of([*leaves, nodes], n_bits), level
 
 
 def release_leaves(
-    queries: Queries, domain: Domain, codes: BinaryCodes, leaves: Leaves, cost: float
+    queries: Queries, stage: Stage, codes: BinaryCodes, leaves: Leaves, cost: float
 ) -> tuple[FloatArray, FloatArray]:
     """Release counts and sums of the leaves; return their mean points and their weights: a coreset."""
     cells = PrefixCells(codes, leaves.starts, leaves.ends)
-    statistic = leaf_sums(domain, cells.n_cells)
-    shares = shares_of_a_round(domain.n_features, queries.noise)
-    noisy = queries.moments("centres, leaves", statistic, cells, cost, shares)
+    domain, statistic = codes.domain, leaf_sums(codes.domain, cells.n_cells)
+    scales = queries.calibrate(statistic, cost, shares_of_a_round(domain.n_features, queries.noise))
+    noisy = queries.moments(stage.step("leaves"), statistic, cells, scales)
     weights = np.maximum(leaves.counts, 1.0)
     return project(noisy.sums / weights[:, None], domain), weights
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpmorse.bases.centres.base import CentrePlan
+from dpmorse.bases.centres.base import CENTRES, CentrePlan
 from dpmorse.bases.centres.covariances import reaches
 from dpmorse.bases.estimates import project
 from dpmorse.bases.queries import Queries
@@ -60,15 +60,14 @@ def lloyd_rounds(
     queries: Queries, plan: CentrePlan, centres: FloatArray, cost: float, n_rounds: int
 ) -> FloatArray:
     """Spend ``cost`` on rounds; a centre whose count may be noise stays where it is."""
-    domain, capped = plan.settings.domain, plan.settings.capped
+    domain, capped, stage = plan.domain, plan.settings.capped, plan[CENTRES]
     k, d = centres.shape
     statistic = CellMoments(domain, k, second_moments=SecondMoments.NONE, of_residuals=capped)
-    shares = shares_of_a_round(d, queries.noise)
     for i in range(1, n_rounds + 1):
+        scales = queries.calibrate(statistic, cost / n_rounds, shares_of_a_round(d, queries.noise))
         reach = reaches(centres)
-        name = f"centres, round {i} of {n_rounds}"
-        cells = GaussianCells.nearest(centres, reach)
-        noisy = queries.moments(name, statistic, cells, cost / n_rounds, shares, n_repeats=n_rounds - i)
+        cells, step = GaussianCells.nearest(centres, reach), stage.step("round", i, n_rounds)
+        noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
         moved, supported = means_of_cells(noisy)
         if capped:
             moved = centres + mean_residuals(noisy, np.where(supported, noisy.counts, 1.0), reach)

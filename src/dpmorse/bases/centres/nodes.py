@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.bases.queries import Queries
-from dpmorse.statistics import Tally
+from dpmorse.bases.queries import Queries, Tallied
+from dpmorse.privacy import Step
 from dpmorse.typing import FloatArray, IntArray
 
 
@@ -35,8 +35,8 @@ class Nodes:
         return self.where(np.sort(np.argsort(-self.counts, kind="stable")[:n]))
 
 
-def release_children(  # noqa: PLR0917 - each is needed
-    queries: Queries, name: str, tally: Tally, parents: Nodes, n_bits: int, cost: float
+def release_children(
+    queries: Queries, step: Step, tallied: Tallied, parents: Nodes, n_bits: int, *, cost: float
 ) -> tuple[Nodes, float]:
     """Release the counts of all children, ``n_bits`` deeper, whether records are there or not.
 
@@ -45,5 +45,5 @@ def release_children(  # noqa: PLR0917 - each is needed
     """
     children = ((parents.prefixes << n_bits)[:, None] + np.arange(1 << n_bits)).ravel()
     depth = parents.n_bits + n_bits
-    counts, stddev = queries.disjoint(name, tally.starting_with(children, depth), cost)
+    counts, stddev = queries.group_counts(step, tallied, children, depth, cost=cost)
     return Nodes(children, counts, depth), stddev

@@ -5,8 +5,7 @@ from typing import ClassVar
 from dpmorse.bases.em.maximisation import Prior
 from dpmorse.bases.em.rounds import PrivateEM, uniform_stddev
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import CellMoments
-from dpmorse.statistics.noise import NoiseScales
+from dpmorse.statistics import CellMoments, NoiseScales
 
 
 class DPMoGHard(PrivateEM):
@@ -19,61 +18,15 @@ class DPMoGHard(PrivateEM):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of Gaussian components, at least 1. It may exceed the number of records.
-    epsilon : float
-        Privacy budget of one ``fit``, > 0. It has no default: the caller decides.
-    delta : float, default=1e-6
-        Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X:
-        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
-        Never read from the data, but for
-        "private", which spends 5 % of the budget on finding them.
-    neighboring : {"add-remove", "replace-one"}, default="add-remove"
-        Whose presence or value is protected; under "replace-one" the number of records is public.
-    max_rows_per_group : int or None, default=None
-        None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
-        on that group's records alone, not on their order.
-    n_iter : int, default=10
-        Rounds. Each makes one release and gets an equal share of the budget.
-    n_averaged : int or None, default=None
-        How many of the last rounds are averaged to make the released model, at no cost; None is a third
-        of them, 1 is the paper's.
-    radius : float or None, default=None
-        Shrinks records to a ball of this radius around the centre of the box, in units of the box's
-        half-width. In many columns this lowers the noise a great deal at the price of clipping.
-    shares : MomentShares or None, default=None
-        Split of a round's budget among counts, sums and second moments; None minimises the total noise.
-    calibration : {"gaussian", "zcdp", "paper"}, default="gaussian"
-        Which proof sets the noise, see ``Calibration``. "paper" is the formula of Algorithm 2, with
-        r = 1 + 3D + 2D^2, which is valid for the sums released here.
-    reg_covar : float, default=1e-6
-        Smallest eigenvalue of a covariance in scaled units (the box is [-1, 1]^D).
-    relocate : bool, default=True
-        Move components that the noise does not support onto halves of the heaviest ones, in all but the
-        last rounds. Costs nothing; False keeps them where they started, as the paper does.
-    noise : {"native", "opendp"}, default="native"
-        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
-    engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
-    ledger : Ledger or None, default=None
-        A ledger shared by several fits, with a total budget none of them may exceed.
-    random_state : int, RandomState, Generator or None, default=None
-        None draws noise from the operating system. A seed makes the fit reproducible and the model
-        **not secure**, which its privacy report says.
+    n_components, n_iter, n_averaged, radius, shares, reg_covar, relocate
+        Those of expectation-maximisation; see ``PrivateEM``.
+    epsilon, delta, bounds, neighboring, max_rows_per_group, calibration, noise, engine, ledger, random_state
+        Those of every base; see ``PrivateFit``.
 
     Attributes
     ----------
-    mixture_ : GaussianMixture
-        The released mixture, in the units of X. Components the noise does not support have weight 0.
-    privacy_ : PrivacyReport
-        epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
+    mixture_, domain_, privacy_, n_features_in_, feature_names_in_
+        Those of every base; see ``PrivateFit``.
 
     Notes
     -----
@@ -98,10 +51,10 @@ class DPMoGHard(PrivateEM):
     1.0000, secure: False
     """
 
-    _weight_bits: ClassVar[int] = 0
-    _prior: ClassVar[Prior | None] = None
+    weight_bits: ClassVar[int] = 0
+    prior: ClassVar[Prior | None] = None
 
-    def _paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
+    def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
         """Return the noise of Algorithm 2: one size, for the squared sensitivity 1 + 3D + 2D^2.
 
         The exact squared sensitivity under replace-one is (D + 1)(D + 2) <= 1 + 3D + 2D^2, and half of

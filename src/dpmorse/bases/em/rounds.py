@@ -1,62 +1,113 @@
 """Private expectation-maximisation: the fit shared by DPMoG-hard and DPMoG."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmorse.bases import private_bounds as _private_bounds
+from dpmorse import _validate
 from dpmorse.bases.base import FitResult, PrivateFit
 from dpmorse.bases.em.maximisation import Prior, maximise, relocate
 from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.settings import EMSettings
+from dpmorse.bases.settings import (
+    LARGEST_N_ITER,
+    Settings,
+    one_of,
+    parameter,
+    positive,
+    radius_parameter,
+    true_or_false,
+    whole,
+)
 from dpmorse.bases.starts import packed_centres
-from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Engine
-from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.documents import domain_to_dict
-from dpmorse.privacy import DEFAULT_DELTA, Calibration, Ledger, Neighboring, PlannedRelease, PrivacyReport
-from dpmorse.privacy.calibration import affordable_rho
-from dpmorse.privacy.event_records import same_events
-from dpmorse.privacy.events import ReleaseEvent
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.privacy import DEFAULT_DELTA, Calibration, Ledger, Neighboring, refuse_pure
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
+ROUNDS = "round"
+"""The one stage of expectation-maximisation."""
+
 _START_VARIANCE = 0.1
-_ROUNDS_TO_SETTLE = 2  # after a component was relocated
+"""Of a component before the first round, in scaled units: wide enough to reach from one start to the next."""
+
+_ROUNDS_TO_SETTLE = 2
+"""Rounds that are left to a component after it was relocated, so that the release describes where it went."""
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """All that is decided before data is touched: here, every release."""
+def _averaged(name: str, value: Any, given: Mapping[str, Any]) -> int:
+    """Check how many of the last rounds are averaged: by default a third of them."""
+    if value is None:
+        return max(1, int(given["n_iter"]) // 3)
+    return _validate.positive_int(**{name: value}, at_most=given["n_iter"])
 
-    settings: EMSettings
-    statistic: CellMoments
-    releases: tuple[PlannedRelease, ...]
-    bounds_cost: float
 
-    @property
-    def events(self) -> Sequence[ReleaseEvent]:
-        """What will be spent, but for bounds."""
-        return [release.event for release in self.releases]
+def _shares(name: str, value: Any, given: Mapping[str, Any]) -> MomentShares | None:
+    if value is None:
+        return None
+    if not isinstance(value, MomentShares):
+        raise InvalidTypeError(f"{name} must be a MomentShares or None, got {_validate.describe(value)}.")
+    if given["calibration"] is Calibration.PAPER:
+        raise InvalidParameterError("shares cannot be set with calibration='paper', which fixes them.")
+    return value
 
-    def with_domain(self, domain: Domain) -> "Rounds":
-        """Return this plan for bounds that were released."""
-        settings, statistic = self.settings.with_domain(domain), replace(self.statistic, domain=domain)
-        return replace(self, settings=settings, statistic=statistic)
+
+@dataclass(frozen=True, kw_only=True)
+class EMSettings(Settings):
+    """The parameters of private expectation-maximisation."""
+
+    calibration: Calibration = parameter(
+        lambda name, value, given: Calibration(one_of(Calibration)(name, value, given)),
+        refused=("none", None, 1),
+        to_plain=lambda calibration: calibration.value,
+    )
+    n_iter: int = parameter(whole(LARGEST_N_ITER), refused=(0, -1, 2.5, "ten", LARGEST_N_ITER + 1, True))
+    n_averaged: int = parameter(_averaged, refused=(0, 1.5, "half", LARGEST_N_ITER))
+    radius: float | None = radius_parameter()
+    shares: MomentShares | None = parameter(
+        _shares,
+        refused=(0.5, {"count": 1.0}, "equal"),
+        to_plain=lambda shares: None if shares is None else asdict(shares),
+        from_plain=lambda content: None if content is None else MomentShares(**content),
+    )
+    reg_covar: float = parameter(positive, refused=(0, -1e-6, float("nan"), "small"))
+    relocate: bool = parameter(true_or_false, refused=(1, "yes", None))
 
 
 class PrivateEM(PrivateFit):
     """Expectation-maximisation whose every M-step sees noisy moments only.
 
-    Subclasses say how a record belongs to cells (``_weight_bits``), with which prior the moments are
-    read (``_prior``), and what their paper's calibration is (``_paper_scales``).
+    Subclasses say how a record belongs to cells (``weight_bits``), with which prior the moments are
+    read (``prior``), and what their paper's calibration is (``paper_scales``).
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of Gaussian components, at least 1. It may exceed the number of records.
+    n_iter : int, default=10
+        Rounds. Each makes one release and gets an equal share of the budget.
+    n_averaged : int or None, default=None
+        How many of the last rounds are averaged to make the released model, at no cost; None is a third
+        of them, 1 is the paper's.
+    radius : float or None, default=None
+        Shrinks records to a ball of this radius around the centre of the box, in units of the box's
+        half-width. In many columns this lowers the noise a great deal at the price of clipping.
+    shares : MomentShares or None, default=None
+        Split of a round's budget among counts, sums and second moments; None minimises the total noise.
+    reg_covar : float, default=1e-6
+        Smallest eigenvalue of a covariance in scaled units (the box is [-1, 1]^D).
+    relocate : bool, default=True
+        Move components that the noise does not support onto halves of the heaviest ones, in all but the
+        last rounds. Costs nothing; False keeps them where they started, as the paper does.
     """
 
-    _weight_bits: ClassVar[int]
-    _prior: ClassVar[Prior | None]
+    settings_type: ClassVar[type[Settings]] = EMSettings
+    weight_bits: ClassVar[int]
+    prior: ClassVar[Prior | None]
 
     def __init__(
         self,
@@ -97,72 +148,52 @@ class PrivateEM(PrivateFit):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _plan(self, n_features: int) -> Rounds:
-        """Validate every parameter and fix the noise of every round, before data is touched."""
-        settings = EMSettings.of(self, n_features)
-        statistic = CellMoments(settings.domain, settings.n_components, self._weight_bits)
-        rho, for_bounds = _affordable(settings, statistic)
-        scales = self._noise_scales(statistic, settings, rho / settings.n_iter)
-        names = [f"round {i} of {settings.n_iter}" for i in range(1, settings.n_iter + 1)]
-        planned = statistic.plan(names, scales, settings.budget.neighboring_rows)
-        releases = tuple(release.for_groups(settings.budget) for release in planned)
-        return Rounds(settings, statistic, releases, for_bounds)
+    def stages(self, settings: EMSettings) -> Sequence[Stage]:
+        """Return the one stage, which is divided equally among rounds."""
+        refuse_pure(settings.budget)
+        n_draws = settings.n_iter * self._statistic(settings, settings.domain).n_values
+        return [Stage(ROUNDS, 1.0, n_draws, SumsOf.RECORDS)]
 
-    def _noise_scales(self, statistic: CellMoments, settings: EMSettings, rho: float) -> NoiseScales:
-        """Return the noise of one round, which may cost ``rho``."""
-        budget = settings.budget
-        of_a_row = budget.cost_of_a_row(rho)
+    def plan_of(self, settings: EMSettings) -> Plan[EMSettings]:
+        """Return a plan in which every round is known beforehand."""
+        plan, budget = super().plan_of(settings), settings.budget
+        statistic, stage = self._statistic(settings, plan.domain), plan[ROUNDS]
+        steps = [stage.step(turn=i, turns=settings.n_iter) for i in range(1, settings.n_iter + 1)]
+        planned = statistic.plan(steps, self._noise_scales(statistic, plan), budget.neighboring_rows)
+        rounds = replace(stage, releases=tuple(release.for_groups(budget).event for release in planned))
+        return replace(plan, stages=(*plan.stages[:-1], rounds))
+
+    def _statistic(self, settings: EMSettings, domain: Domain) -> CellMoments:
+        return CellMoments(domain, settings.n_components, self.weight_bits)
+
+    def _noise_scales(self, statistic: CellMoments, plan: Plan[EMSettings]) -> NoiseScales:
+        """Return the noise of one round."""
+        settings, budget = plan.settings, plan.settings.budget
+        of_a_row = budget.cost_of_a_row(plan[ROUNDS].cost / settings.n_iter)
         if settings.calibration is Calibration.PAPER:
-            return self._paper_scales(statistic, of_a_row, budget.neighboring_rows)
+            return self.paper_scales(statistic, of_a_row, budget.neighboring_rows)
         return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)
 
-    def _paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
+    def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
         """Return the noise that the method's own paper prescribes for one round."""
         raise NotImplementedError
 
-    def _release(self, queries: Queries, plan: Rounds, rng: np.random.Generator) -> FitResult:
-        parameters = self._run(queries, plan, _start(plan.statistic, rng))
-        domain = plan.settings.domain
-        return FitResult(parameters.mixture(domain), domain, bool(parameters.supported.any()))
-
-    def _run(self, queries: Queries, plan: Rounds, parameters: Estimates) -> Estimates:
-        """Alternate exact sums, one noisy release, and the M-step on the average of the last releases."""
-        statistic, settings = plan.statistic, plan.settings
+    def release(self, queries: Queries, plan: Plan[EMSettings], rng: np.random.Generator) -> FitResult:
+        """Alternate one noisy release and the M-step on the average of the last releases."""
+        settings, statistic = plan.settings, self._statistic(plan.settings, plan.domain)
+        scales, estimates = self._noise_scales(statistic, plan), _start(statistic, rng)
         settling = max(_ROUNDS_TO_SETTLE, settings.n_averaged)
         recent: list[NoisyMoments] = []
-        for rounds_left, planned in zip(range(settings.n_iter - 1, -1, -1), plan.releases, strict=True):
-            cells = GaussianCells.from_mixture(parameters.weights, parameters.means, parameters.covariances)
-            exact = queries.sums(planned.event.name, statistic, cells, rounds_left)
-            released = queries.mechanism.release(exact, planned)
-            noisy = statistic.from_units(released, planned)
+        for event in plan[ROUNDS].releases:
+            rounds_left = settings.n_iter - (event.step.turn or 0)
+            cells = GaussianCells.from_mixture(estimates.weights, estimates.means, estimates.covariances)
+            noisy = queries.moments(event.step, statistic, cells, scales, n_repeats=rounds_left)
             recent = [*recent, noisy] if rounds_left < settings.n_averaged - 1 else [noisy]
             averaged = NoisyMoments.average(recent)
-            parameters = maximise(parameters, averaged, statistic.domain, settings.reg_covar, self._prior)
+            estimates = maximise(estimates, averaged, plan.domain, settings.reg_covar, self.prior)
             if settings.relocate and rounds_left >= settling:
-                parameters = relocate(parameters, noisy, statistic.domain)
-        return parameters
-
-    def _check_restored(
-        self, plan: Rounds, mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> None:
-        if mixture.n_components != plan.settings.n_components:
-            raise ModelFormatError("the mixture does not have n_components components.")
-        if domain_to_dict(domain) != domain_to_dict(plan.settings.domain):
-            raise ModelFormatError("the domain is not that of the bounds and the radius.")
-        if not same_events(plan.events, report.events):
-            raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
-
-    @classmethod
-    def _from_values(cls, parameters: dict[str, Any]) -> Self:
-        shares = None if parameters["shares"] is None else MomentShares(**parameters["shares"])
-        return cls(**{**parameters, "shares": shares})
-
-
-def _affordable(settings: EMSettings, statistic: CellMoments) -> tuple[float, float]:
-    """Return what all rounds together may cost, and what bounds may cost."""
-    n_draws = settings.n_iter * statistic.n_values + _private_bounds.n_draws(settings.domain)
-    total = affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
-    return _private_bounds.divide(total, private=settings.private_bounds)
+                estimates = relocate(estimates, noisy, plan.domain)
+        return FitResult(estimates.mixture(plan.domain), plan.domain, bool(estimates.supported.any()))
 
 
 def _start(statistic: CellMoments, rng: np.random.Generator) -> Estimates:

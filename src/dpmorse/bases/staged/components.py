@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import maximise
 from dpmorse.bases.staged.units import Units
 from dpmorse.densities import GaussianMixture
-from dpmorse.statistics import CellMoments, MomentShares
-from dpmorse.statistics.cells import LARGEST_N_CELLS, WEIGHT_BITS
+from dpmorse.statistics import LARGEST_N_CELLS, WEIGHT_BITS, CellMoments, MomentShares
 from dpmorse.typing import FloatArray
 
 N_ROUNDS = (2, 10)
@@ -43,18 +43,19 @@ def in_units_of(units: Units, components: Estimates) -> GaussianMixture:
     return scaled.affine(units.domain.unit, units.domain.centre)
 
 
-def release_components(queries: Queries, units: Units, start: Estimates, rho: float) -> Estimates:
-    """Spend ``rho`` on rounds of expectation-maximisation."""
+def release_components(queries: Queries, units: Units, start: Estimates, stage: Stage) -> Estimates:
+    """Spend a stage on rounds of expectation-maximisation."""
     k, d = start.means.shape
     radius = radius_of_residuals(d)
     statistic = CellMoments(units.domain, k, WEIGHT_BITS, of_residuals=True)
-    affordable = (_RELATIVE_NOISE / _noise_of_an_entry(queries, units, rho) / k) ** 2
+    affordable = (_RELATIVE_NOISE / _noise_of_an_entry(queries, units, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     components = start
     for i in range(1, n_rounds + 1):
         cells = units.cells(components.weights, components.means, components.covariances, radius)
-        name = f"components, round {i} of {n_rounds}"
-        noisy = queries.moments(name, statistic, cells, rho / n_rounds, _SHARES, n_repeats=n_rounds - i)
+        scales = queries.calibrate(statistic, stage.cost / n_rounds, _SHARES)
+        step = stage.step("round", i, n_rounds)
+        noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
         relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
         components = maximise(
             components, noisy, units.project, radius, SMALLEST_VARIANCE, relaxation=relaxation
@@ -62,16 +63,16 @@ def release_components(queries: Queries, units: Units, start: Estimates, rho: fl
     return components
 
 
-def measurable_n_components(queries: Queries, units: Units, rho: float) -> int:
+def measurable_n_components(queries: Queries, units: Units, stage: Stage) -> int:
     """Return how many components of equal size the noise of a few rounds lets one measure."""
-    noise = _noise_of_an_entry(queries, units, rho) * math.sqrt(_ROUNDS_TO_AFFORD)
+    noise = _noise_of_an_entry(queries, units, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
     return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
 
 
-def _noise_of_an_entry(queries: Queries, units: Units, rho: float) -> float:
+def _noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
     """Return the noise of a covariance entry if one round and one component have it all, relative to 1."""
     one = CellMoments(units.domain, 1, WEIGHT_BITS, of_residuals=True)
-    scales = one.calibrate(queries.cost_of_a_row(rho), queries.neighboring, _SHARES)
+    scales = queries.calibrate(one, stage.cost, _SHARES)
     squared_radius = radius_of_residuals(units.n_features) ** 2
     return squared_radius * scales.diagonal * 2.0**-one.unit_bits / units.n_records
 

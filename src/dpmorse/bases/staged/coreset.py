@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
 from dpmorse.bases.staged.units import Units
 from dpmorse.bases.starts import k_means
-from dpmorse.privacy import Neighboring
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import FloatArray
 
@@ -51,12 +51,11 @@ def largest_n_cells(n_components: int) -> int:
 
 
 def release_coreset(
-    queries: Queries, units: Units, n_components: int, rho: float, rng: np.random.Generator
+    queries: Queries, units: Units, n_components: int, stage: Stage, rng: np.random.Generator
 ) -> Balls:
-    """Spend ``rho`` on a coreset, started from a data-free sketch of the released variances."""
-    statistic = _statistic(
-        units, _n_cells(units, n_components, queries.cost_of_a_row(rho / N_ROUNDS), queries.neighboring)
-    )
+    """Spend a stage on a coreset, started from a data-free sketch of the released variances."""
+    cost = stage.cost / N_ROUNDS
+    statistic = _statistic(units, _n_cells(queries, units, n_components, cost))
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
@@ -64,8 +63,10 @@ def release_coreset(
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
     for i in range(1, N_ROUNDS + 1):
         cells = GaussianCells.nearest(balls.centres / units.radius, _REACH)
-        name = f"coreset, round {i} of {N_ROUNDS}"
-        noisy = queries.moments(name, statistic, cells, rho / N_ROUNDS, _SHARES, n_repeats=N_ROUNDS - i)
+        scales = queries.calibrate(statistic, cost, _SHARES)
+        noisy = queries.moments(
+            stage.step("round", i, N_ROUNDS), statistic, cells, scales, n_repeats=N_ROUNDS - i
+        )
         balls = _move(balls, noisy, units, _REACH * units.radius)
     return _heavy(balls, noisy.count_stddev, units.n_records, n_components)
 
@@ -84,10 +85,10 @@ def _statistic(units: Units, n_cells: int) -> CellMoments:
     return CellMoments(units.domain, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
 
 
-def _n_cells(units: Units, n_components: int, rho: float, neighboring: Neighboring) -> int:
+def _n_cells(queries: Queries, units: Units, n_components: int, cost: float) -> int:
     """Return as many cells as the noise lets one count."""
     one = _statistic(units, 1)
-    noise = one.calibrate(rho, neighboring, _SHARES).count * 2.0**-one.unit_bits
+    noise = queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits
     countable = int(units.n_records / (_RECORDS_PER_NOISE * noise))
     return min(largest_n_cells(n_components), max(n_components, countable))
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import convolve1d, label
 
+from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged.units import Units
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 MOST_COLUMNS = 2
-_NAME = "joint histogram"
 _HALVINGS = (4, 7)  # of a column, least and most: 16 to 128 cells
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 _LEAST_WEIGHT = 1e-3  # of a cell where a start is looked for, in standard deviations
@@ -54,15 +54,15 @@ def largest_n_cells(n_columns: int, n_components: int) -> int:
     return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
 
 
-def release_cells(queries: Queries, units: Units, n_components: int, cost: float) -> Cells:
-    """Spend ``cost`` on a histogram; return the cells that stand out, no fewer than components."""
+def release_cells(queries: Queries, units: Units, n_components: int, stage: Stage) -> Cells:
+    """Spend a stage on a histogram; return the cells that stand out, no fewer than components."""
     columns = np.eye(units.n_features)[units.domain.half_width > 0]
-    n_wanted = units.n_records / queries.noise_of_counts(cost)
+    n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
     bits = _halvings(n_wanted, len(columns), n_components)
     codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
     prefixes, halves = _in_order_of_place(codes)
-    tally = queries.tally(_NAME, codes)
-    counts, stddev = queries.disjoint(_NAME, tally.starting_with(prefixes, codes.n_bits), cost)
+    tallied = queries.tally(stage.step(), codes)
+    counts, stddev = queries.group_counts(stage.step(), tallied, prefixes, codes.n_bits, cost=stage.cost)
     side = 1 << codes.bits
     smooth, noise = _smoothed(counts.reshape((side,) * codes.n_axes), stddev)
     occupied = _occupied(smooth / noise).ravel()

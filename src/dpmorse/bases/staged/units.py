@@ -5,9 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, SecondMoments
-from dpmorse.statistics.domain import shrink_to_ball
+from dpmorse.statistics import (
+    CellMoments,
+    Domain,
+    GaussianCells,
+    MomentShares,
+    SecondMoments,
+    shrink_to_ball,
+)
 from dpmorse.typing import FloatArray
 
 _SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
@@ -55,7 +62,7 @@ class Units:
         return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
 
 
-def release_units(queries: Queries, public: Domain, box: Domain, rho: float) -> Units:
+def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -> Units:
     """Release the count, means and variances of the columns inside ``box``, and make units of them.
 
     Column j of z is ``(x_j - m_j) / (c s_j^(1/2))`` with s_j the standard deviation in units of the
@@ -65,7 +72,8 @@ def release_units(queries: Queries, public: Domain, box: Domain, rho: float) -> 
     statistic = CellMoments(box, 1, second_moments=SecondMoments.DIAGONAL)
     d = public.n_features
     everywhere = GaussianCells.from_mixture(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
-    noisy = queries.moments("moments of the columns", statistic, everywhere, rho, _SHARES)
+    scales = queries.calibrate(statistic, stage.cost, _SHARES)
+    noisy = queries.moments(stage.step(), statistic, everywhere, scales)
     n = max(float(noisy.counts[0]), _LEAST_RECORDS)
     mean = np.clip(noisy.sums[0] / n, -1, 1)
     floor = max(2 * noisy.second_moment_stddev / n, _LEAST_VARIANCE)

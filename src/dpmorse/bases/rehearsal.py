@@ -1,0 +1,55 @@
+"""How much noise a budget buys, found by rehearsing a fit without data.
+
+The base's own code runs on a few invented records that stand for many, with a mechanism that notes each
+release instead of adding noise to it. What is noted cannot drift from what a fit does.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dpmorse.bases.base import PrivateFit
+from dpmorse.bases.queries import Queries
+from dpmorse.engine import NotingMechanism, invented_source
+
+SEEN = 3.0
+"""A cluster can be seen if its count is so many standard deviations of noise: docs/privacy.md, section 9."""
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What a fit would do.
+
+    Attributes
+    ----------
+    count_stddev : float
+        Standard deviation of the noise of a component's count in the released mixture, in records.
+    n_releases : int
+        How many releases are made.
+    rho : float
+        What they cost.
+    """
+
+    count_stddev: float
+    n_releases: int
+    rho: float
+
+    @property
+    def smallest_cluster(self) -> int:
+        """The smallest number of records that noise does not hide."""
+        return math.ceil(SEEN * self.count_stddev)
+
+
+def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
+    """Run a fit of about ``n_records`` invented records up to its last release."""
+    plan, mechanism = base.plan(n_features), NotingMechanism()
+    queries = Queries(invented_source(n_records, n_features), mechanism, plan.settings.budget)
+    with threadpool_limits(limits=1):  # as in a fit
+        base.release(queries, plan, np.random.default_rng(0))
+    events = mechanism.events
+    last = next(event for event in reversed(events) if "count" in event.noise_stddev)
+    averaged = getattr(plan.settings, "n_averaged", 1)  # of the last releases, in expectation-maximisation
+    stddev = last.noise_stddev["count"] / math.sqrt(averaged)
+    return Rehearsed(stddev, len(events), math.fsum(event.rho for event in events))

@@ -1,0 +1,75 @@
+"""Records bound to the engine that adds them up: they can be asked, and not reached."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpmorse._progress import one_pass
+from dpmorse.engine.base import Cells, Engine
+from dpmorse.exceptions import InvalidTypeError
+from dpmorse.privacy import Budget, Neighboring, Step
+from dpmorse.privacy.exact import Exact, opened, sealed
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    ExactMoments,
+    MagnitudeHistograms,
+    Tally,
+)
+from dpmorse.typing import IntArray
+
+
+class Source:
+    """What queries are answered from. All answers are sealed; the records are no attribute of it.
+
+    Parameters
+    ----------
+    records : object with a length
+        Records of the kind that the engine takes.
+    engine : Engine
+        What adds them up.
+    """
+
+    def __init__(self, records: Any, engine: Engine) -> None:
+        self._n_records = sealed(len(records))
+        self._reduce = partial(engine.reduce, records)
+        self._count = partial(engine.count, records)
+        self._tally = partial(engine.tally, records)
+
+    def moments(
+        self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
+    ) -> Exact[ExactMoments]:
+        """Add up moments of cells; as many passes like this one follow."""
+        with self._pass(step, n_repeats):
+            return _checked(self._reduce(statistic, cells))
+
+    def histograms(self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
+        """Count the records in the bins of each column."""
+        with self._pass(step):
+            return _checked(self._count(statistic))
+
+    def tally(self, step: Step, codes: BinaryCodes) -> Exact[Tally]:
+        """Count the records with each code."""
+        with self._pass(step):
+            return _checked(self._tally(codes))
+
+    def size(self) -> Exact[IntArray]:
+        """Return the number of records, as an array of one."""
+        return sealed(np.array([opened(self._n_records)]))
+
+    def public_size(self, budget: Budget) -> int | None:
+        """Return the number of records where the budget says that it is public: under replace-one."""
+        public = budget.neighboring is Neighboring.REPLACE_ONE
+        return opened(self._n_records) if public else None
+
+    def _pass(self, step: Step, n_repeats: int = 0) -> Any:
+        return one_pass(str(step), opened(self._n_records), n_repeats)
+
+
+def _checked(answer: Exact[Any]) -> Exact[Any]:
+    """Refuse an engine of the caller whose answers can be looked at."""
+    if not isinstance(answer, Exact):
+        raise InvalidTypeError("engine must return values that are sealed (dpmorse.privacy.Exact).")
+    return answer

@@ -1,0 +1,137 @@
+"""Whether two versions of the code release the same models: the files of seeded fits, byte for byte.
+
+    python -m tools.same_models write FOLDER     fit every estimator in many ways; one model file each
+    python -m tools.same_models compare A B      list the files that differ
+
+Run ``write`` at two commits (``PYTHONPATH=<checkout>/src``) and compare the folders. It says nothing about
+whether the models are good: only that a change of the code has not changed what is released.
+"""
+
+import argparse
+import itertools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpmorse import (
+    DPCube,
+    DPLloyd,
+    DPMoG,
+    DPMoGHard,
+    DPMorse,
+    DPTree,
+    MomentShares,
+    MorseClustering,
+    PrivateGaussianMixture,
+)
+
+BASES = (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
+RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
+
+
+def records(n_columns: int, n_rows: int = 3000) -> Any:
+    """Return blobs in a box of half-width 1, and whose rows they are."""
+    rng = np.random.default_rng(n_columns)
+    centres = rng.uniform(-0.7, 0.7, size=(4, n_columns))
+    X = centres[rng.integers(4, size=n_rows)] + 0.08 * rng.standard_normal((n_rows, n_columns))
+    return X, rng.integers(n_rows // 3, size=n_rows)
+
+
+def ways() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield names and seeded fits."""
+    for base, d in itertools.product(BASES, (1, 2, 3, 8)):
+        yield f"{base.__name__}-{d}", fit(base, d)
+        yield f"{base.__name__}-{d}-replace", fit(base, d, neighboring="replace-one")
+        yield f"{base.__name__}-{d}-zcdp", fit(base, d, calibration="zcdp")
+        yield f"{base.__name__}-{d}-private-bounds", fit(base, d, bounds="private")
+        yield f"{base.__name__}-{d}-persons", fit(base, d, max_rows_per_group=2)
+        yield f"{base.__name__}-{d}-weak", fit(base, d, epsilon=0.02)
+    for base, d in itertools.product((DPLloyd, DPCube, DPTree), (2, 8)):
+        yield f"{base.__name__}-{d}-pure", fit(base, d, delta=0.0)
+        yield f"{base.__name__}-{d}-pure-persons", fit(base, d, delta=0.0, max_rows_per_group=3)
+        yield f"{base.__name__}-{d}-capped", fit(base, d, capped=True, radius=1.2, n_iter=3)
+    for base, d in itertools.product((DPMoG, DPMoGHard), (2, 8)):
+        yield f"{base.__name__}-{d}-paper", fit(base, d, calibration="paper")
+        yield f"{base.__name__}-{d}-radius", fit(base, d, radius=1.1, n_iter=5, n_averaged=2, relocate=False)
+        shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
+        yield f"{base.__name__}-{d}-shares", fit(base, d, shares=shares)
+    for rule, d in itertools.product(RULES, (2, 5)):
+        yield f"DPMorse-{d}-{rule}", fit(DPMorse, d, n_clusters=3, n_components=None, merge=rule)
+    for d in (1, 2, 4, 12):
+        yield f"DPMorse-{d}-auto", fit(DPMorse, d, n_clusters="auto", n_components=None)
+        yield f"DPMorse-{d}-persons", fit(DPMorse, d, n_clusters=4, n_components=None, max_rows_per_group=2)
+    yield "DPMorse-string", fit(DPMorse, 2, n_clusters=3, n_components=None, search="quadratic-string")
+    for base in BASES:
+        yield f"MorseClustering-{base.__name__}", around(base)
+
+
+def fit(kind: Any, n_columns: int, **parameters: Any) -> Callable[[], Any]:
+    """Return a seeded fit that is made when it is called."""
+    default = {"n_components": 6, "epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 7}
+    X, owners = records(n_columns)
+    groups = owners if "max_rows_per_group" in parameters else None
+    return lambda: kind(**{**default, **parameters}).fit(X, groups=groups)
+
+
+def around(base: Any) -> Callable[[], Any]:
+    """Return a fit of the Morse step on a base."""
+    unfitted = base(8, epsilon=1.0, bounds=(-1.0, 1.0), random_state=3)
+    return lambda: MorseClustering(unfitted, n_clusters=3).fit(records(3)[0])
+
+
+def write(folder: Path) -> None:
+    """Write the model files, and how models label and sample."""
+    folder.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
+    for name, make in ways():
+        model = make()
+        model.save(folder / f"{name}.json")
+        X = records(model.n_features_in_)[0][:200]
+        points, _ = model.sample(20, random_state=0)
+        said = [
+            model.predict(X),
+            model.score_samples(X),
+            points,
+            model.privacy_.table,
+            model.privacy_.statement,
+        ]
+        (folder / f"{name}.txt").write_text("\n".join(_exactly(part) for part in said))
+
+
+def _exactly(part: Any) -> str:
+    return part if isinstance(part, str) else " ".join(map(repr, np.ravel(part).tolist()))
+
+
+def compare(some: Path, others: Path) -> list[str]:
+    """Return the names of files that are not the same in both folders."""
+    names = sorted({path.name for folder in (some, others) for path in folder.iterdir()})
+    return [name for name in names if _content(some / name) != _content(others / name)]
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=["write", "compare"])
+    parser.add_argument("folders", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "write":
+        write(arguments.folders[0])
+        return 0
+    different = compare(*arguments.folders)
+    n_files = len(list(arguments.folders[0].iterdir()))
+    print(f"{n_files - len(different)} of {n_files} files are the same.", *different, sep="\n")
+    return int(bool(different))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
