@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from audits import page
+from audits import ROOT, page
 from audits.section import Effort, Findings, Section
 
 SECTIONS: tuple[str, ...] = (
@@ -32,14 +32,14 @@ SECTIONS: tuple[str, ...] = (
     "kills",
     "fuzzing",
 )
-"""Modules of this package, in the order of the page."""
+"""Modules of ``audits.sections``, in the order of the page."""
 
-_PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
+_PAGE = ROOT / "docs" / "audit.md"
 
 
 def load_sections() -> list[Section]:
     """Import all sections."""
-    modules: list[Section] = [importlib.import_module(f"audits.{name}") for name in SECTIONS]
+    modules: list[Section] = [importlib.import_module(f"audits.sections.{name}") for name in SECTIONS]
     return modules
 
 

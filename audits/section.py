@@ -1,6 +1,6 @@
 """What a section of docs/audit.md is, and how to add one.
 
-A section is a module of this package with two things in it::
+A section is a module of ``audits.sections`` with two things in it::
 
     NAME, TITLE = "kills", "Kills survived"
 
@@ -16,7 +16,8 @@ A section is a module of this package with two things in it::
 
 and its name in ``SECTIONS`` of ``__main__.py``. Rules: every figure comes from the run that is being
 reported; the run fails (``passed=False``) when a claim of the library does; a full run takes minutes, a quick
-one seconds; cells of tables are text or numbers, floats are shown with three digits.
+one seconds; what is attacked and how is in ``audits.attacks`` (or ``kills``, ``fuzzing``, ``mutants``), where
+tests use it too; cells of tables are text or numbers, floats are shown with three digits.
 """
 
 import sys
@@ -86,7 +87,7 @@ class Effort:
 
 
 class Section(Protocol):
-    """A module of this package that is a section."""
+    """A module of ``audits.sections``."""
 
     NAME: str
     TITLE: str

@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import _paper
 from benchmarks._clusterings import DEFAULT, MORSE, REFERENCES, Clustering, cluster, merges
+from benchmarks.generated import FAMILIES, make_family
 from dpmorse import datasets
-from dpmorse.datasets import LabelledData
-from dpmorse.datasets.labelled import NOISE
+from dpmorse.datasets import NOISE, LabelledData
 
 Row = dict[str, Any]
 GENERATED_EPSILONS = (1.0, 10.0)
@@ -119,7 +119,7 @@ def main_components(method: str, dataset: str) -> int | None:
 
 def generated_names(instances: Sequence[int]) -> list[str]:
     """Return the names of the generated sets: every family, every instance."""
-    return [f"{family}-{instance}" for family in datasets.FAMILIES for instance in instances]
+    return [f"{family}-{instance}" for family in FAMILIES for instance in instances]
 
 
 @lru_cache(maxsize=8)  # the six are small; of generated sets one is in use at a time
@@ -129,7 +129,7 @@ def load(dataset: str, folder: Path | None) -> LabelledData:
         data: LabelledData = getattr(datasets, f"fetch_{dataset}")(folder=folder)
         return data
     family, instance = dataset.rsplit("-", 1)
-    return datasets.make_family(family, int(instance))
+    return make_family(family, int(instance))
 
 
 def widen(data: LabelledData, factor: float) -> LabelledData:

@@ -9,7 +9,7 @@ from benchmarks import _paper
 from benchmarks._clusterings import DEFAULT
 from benchmarks._experiments import GENERATED_EPSILONS, WIDE_EPSILON, generated_names
 from benchmarks._scores import Results, Score, short
-from dpmorse.datasets import FAMILIES
+from benchmarks.generated import FAMILIES
 
 _REFERENCES = ("KMeans", "GaussianMixture")
 

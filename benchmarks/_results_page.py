@@ -104,8 +104,8 @@ def _about_generated(results: Results) -> str:
     instances = ", ".join(map(str, results.settings["instances"]))
     text = f"""\
 Instances {instances}
-of every family of `dpmorse.datasets.make_family`, with K from the data and the number of components left to
-`{DEFAULT}`. Seeds: {results.settings["n_generated_seeds"]}. The better of the two references
+of every family of `benchmarks.generated.make_family`, with K from the data and the number of components left
+to `{DEFAULT}`. Seeds: {results.settings["n_generated_seeds"]}. The better of the two references
 is taken on each set."""
     if not results.has_default:
         return text

@@ -17,7 +17,6 @@ Key = tuple[str, str, int | None, float | None, float]
 class Score:
     """Adjusted Rand index over the seeds of one setting; failed runs count as 0."""
 
-    n_runs: int
     mean: float
     std: float
     smallest: float
@@ -26,7 +25,7 @@ class Score:
     def of(cls, rows: Iterable[Row]) -> "Score":
         """Summarise the runs of one setting."""
         values = np.array([row["ari"] for row in rows])
-        return cls(len(values), float(values.mean()), float(values.std()), float(values.min()))
+        return cls(float(values.mean()), float(values.std()), float(values.min()))
 
     def __str__(self) -> str:
         return f"{short(self.mean)} ± {short(self.std)} ({short(self.smallest)})"

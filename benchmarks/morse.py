@@ -7,7 +7,6 @@ tables and writes JSON.
 import argparse
 import json
 import multiprocessing
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,23 +15,17 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
+from tests.morse_mixtures import FAMILIES, random_mixture
+from tests.morse_oracle import flood
 
 from benchmarks._literal_morse import LiteralMorse
-from benchmarks._measure import ROOT, machine, peak_extra_megabytes, seconds
+from benchmarks._measure import machine, peak_extra_megabytes, seconds
+from benchmarks.generated import FAMILIES as DATA_FAMILIES
+from benchmarks.generated import make_family
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
-from dpmorse.datasets import FAMILIES as DATA_FAMILIES
-from dpmorse.datasets import make_family
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import MergeTree, find_critical_points, merge_tree
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
-from dpmorse.morse.critical.spanning import spanning_edges
-from dpmorse.morse.tree import RULES, assemble
-
-sys.path.insert(0, str(ROOT / "tests"))  # the oracle and its mixtures are part of the tests
-
-from morse_mixtures import FAMILIES, random_mixture
-from morse_oracle import flood
+from dpmorse.morse import RULES, MergeTree, find_critical_points, merge_tree
+from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 
 _FIRST_SEED = 5000  # seeds below 1000 were used while developing
 _FIRST_INSTANCE = 200  # likewise, of the families of data
@@ -195,7 +188,7 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
         "K": n_clusters,
     }
     for rule in RULES:
-        tree = assemble(base.mixture_, points, rule, n_clusters)
+        tree = merge_tree(base.mixture_, rule=rule, n_clusters=n_clusters, critical_points=points)
         labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
         row[rule] = float(adjusted_rand_score(y[known], labels[known]))
         row["suggested"] = tree.suggested_n_clusters

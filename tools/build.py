@@ -15,7 +15,9 @@ from pathlib import Path
 
 from tools.lock import ROOT
 
-_EPOCH = "1580601600"  # any time will do, as long as it is always the same
+_EPOCH = "1580601600"
+"""Time stamp of all files, in seconds since 1970. Any time will do, as long as it is always the same."""
+
 _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "site", "demo-output", "*.egg-info")
 
 

@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 ROOT = Path(__file__).parents[1]
 LOCKS = ("dev", "docs", "oldest", "torch")
 
-_LINE = re.compile(
-    r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)(?:\s*;\s*(?P<marker>[^\\]*?))?\s*(?:\\|$)"
-)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})(?=\s|$)")
 
 
@@ -41,8 +40,18 @@ def read_lock(path: Path) -> list[Locked]:
 
 
 def _locked(file: str, line: str) -> Locked:
-    head = line.split("--hash", 1)[0].strip()
-    pinned, hashes = _LINE.fullmatch(head), tuple(_HASH.findall(line))
+    pinned, hashes = _pinned(line.split("--hash", 1)[0]), tuple(_HASH.findall(line))
     if pinned is None or not hashes or len(hashes) != line.count("--"):
         raise ValueError(f"{file}: {line[:80]!r} does not pin a version by hashes.")
-    return Locked(pinned["name"], pinned["version"], pinned["marker"] or "", hashes)
+    (version,) = pinned.specifier
+    return Locked(pinned.name, version.version, str(pinned.marker or ""), hashes)
+
+
+def _pinned(text: str) -> Requirement | None:
+    """Return what a line asks for, if that is exactly one version."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return None
+    exact = [one for one in requirement.specifier if one.operator == "==" and "*" not in one.version]
+    return requirement if len(exact) == len(requirement.specifier) == 1 else None

@@ -7,16 +7,19 @@ not installed here, or in another version, has none in the list.
 """
 
 import json
-import re
 import sys
 import tomllib
 import uuid
 from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
 from typing import Any
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from tools.lock import ROOT, Locked, read_lock
 
-_LONGEST_LICENCE = 120  # some packages put the whole text there
+_LONGEST_LICENCE = 120
+"""Longer licences are left out: some packages put the whole text in the field of its name."""
 
 
 def bill_of_materials() -> dict[str, Any]:
@@ -44,14 +47,14 @@ def bill_of_materials() -> dict[str, Any]:
 
 
 def _component(locked: Locked, needed: set[str]) -> dict[str, Any]:
-    purl = f"pkg:pypi/{_canonical(locked.name)}@{locked.version}"
+    purl = f"pkg:pypi/{canonicalize_name(locked.name)}@{locked.version}"
     component: dict[str, Any] = {
         "type": "library",
         "bom-ref": purl,
         "name": locked.name,
         "version": locked.version,
         "purl": purl,
-        "scope": "required" if _canonical(locked.name) in needed else "excluded",
+        "scope": "required" if canonicalize_name(locked.name) in needed else "excluded",
         "hashes": [{"alg": "SHA-256", "content": digest} for digest in locked.hashes],
     }
     if locked.marker:
@@ -63,20 +66,22 @@ def _component(locked: Locked, needed: set[str]) -> dict[str, Any]:
 def _needed(project: dict[str, Any]) -> set[str]:
     """Return what an installation needs, directly and further down; all else is for development."""
     found: set[str] = set()
-    todo = [_name_of(requirement) for requirement in project["dependencies"]]
+    todo = [canonicalize_name(Requirement(line).name) for line in project["dependencies"]]
     while todo:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo += [_name_of(line) for line in _requirements(name) if "extra ==" not in line]
+            todo += [canonicalize_name(one.name) for one in _requirements(name)]
     return found
 
 
-def _requirements(name: str) -> list[str]:
+def _requirements(name: str) -> list[Requirement]:
+    """Return what an installed package needs, whatever the platform, but for its extras."""
     try:
-        return requires(name) or []
+        lines = [Requirement(line) for line in requires(name) or []]
     except PackageNotFoundError:
         return []
+    return [one for one in lines if "extra ==" not in str(one.marker)]
 
 
 def _licences(locked: Locked) -> list[dict[str, Any]]:
@@ -101,14 +106,6 @@ def _licences(locked: Locked) -> list[dict[str, Any]]:
 
 def _field(stated: PackageMetadata, name: str) -> str:
     return (stated[name] or "") if name in stated else ""
-
-
-def _name_of(requirement: str) -> str:
-    return _canonical(re.split(r"[\s<>=!~;\[(]", requirement, maxsplit=1)[0])
-
-
-def _canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 if __name__ == "__main__":

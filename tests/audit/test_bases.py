@@ -3,15 +3,25 @@
 import numpy as np
 import pytest
 
-from audited_bases import WITH_PURE, any_records, audited, base, every_base, least_moved, moved
+from audits.attacks.bases import (
+    RELATIONS,
+    WITH_PURE,
+    any_records,
+    audited,
+    base,
+    every_base,
+    least_moved,
+    moved,
+    repeated_fits,
+    same_exact_answers,
+)
+from audits.attacks.sampler import seeded
 from dpmorse import Budget, DPLloyd, DPMoGHard, DPMorse, Ledger, MorseClustering, PrivateGaussianMixture
 from dpmorse.audit import audit_estimator, audit_releases
-from dpmorse.audit.recording import watched_fit
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from toy_base import GridKMeans
-from worst_pairs import seeded
 
-RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+EACH_RELATION = pytest.mark.parametrize("relation", RELATIONS)
 
 
 @pytest.mark.long
@@ -26,7 +36,7 @@ def test_all_releases_of_a_base_spend_what_they_claim(kind, n_features, relation
 
 
 @pytest.mark.parametrize("kind", WITH_PURE)
-@RELATIONS
+@EACH_RELATION
 def test_pure_promises_are_kept(kind, relation):
     result = audited(base(kind, relation, 1.0, epsilon=2.0, delta=0.0), runs=5000, seed=5)
     assert result.passed, str(result)
@@ -40,12 +50,12 @@ def test_questions_depend_on_answers_only(kind, n_features, relation):
     """Whatever the records are: a fit that is given the same answers asks the same questions."""
     private = {"bounds": "private"} if relation == "add-remove" else {}
     estimator = base(kind, relation, 1.0, **private)
-    first = watched_fit(estimator, any_records(0, 700, n_features), seeded(6))
     n_records = 90 if relation == "add-remove" else 700  # the number of records is public under replace-one
-    other = watched_fit(estimator, 0.1 * any_records(1, n_records, n_features), seeded(7), earlier=first)
+    records, others = any_records(0, 700, n_features), 0.1 * any_records(1, n_records, n_features)
+    first, other = repeated_fits(estimator, records, others, seed=6)
     assert other.questions == first.questions
     assert other.events == first.events
-    assert any(not np.array_equal(a.exact, b.exact) for a, b in zip(first.asked, other.asked, strict=True))
+    assert not same_exact_answers(first, other)
 
 
 @pytest.mark.parametrize(("kind", "n_features", "relation"), [case[:3] for case in every_base()[::2]])
@@ -58,10 +68,7 @@ def test_only_clipped_records_are_looked_at(kind, n_features, relation):
     far, near = records.copy(), np.clip(records, -1, 1)
     far[::7] *= 1e6
     near[::7] = np.sign(near[::7]) * (1e3 if kind is PrivateGaussianMixture else 1)
-    first = watched_fit(estimator, far, seeded(8))
-    clipped = watched_fit(estimator, near, seeded(9), earlier=first)
-    for a, b in zip(first.asked, clipped.asked, strict=True):
-        assert np.array_equal(a.exact, b.exact)
+    assert same_exact_answers(*repeated_fits(estimator, far, near, seed=8))
 
 
 def test_groups_of_rows_are_protected_as_claimed():
@@ -82,7 +89,7 @@ def test_bases_of_other_packages_and_meta_estimators_are_audited_too():
         assert result.certified > 0.5 * result.claimed
 
 
-@RELATIONS
+@EACH_RELATION
 def test_a_whole_fit_gives_canaries_away_no_more_than_claimed(relation):
     model = DPMoGHard(1, epsilon=8.0, bounds=(-1, 1), neighboring=relation, random_state=0)
     result = audit_estimator(model, confidence=0.999, random_state=1)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from dpmorse.audit import audit_mechanism
-from dpmorse.audit.likelihoods import Pair
+from audits.attacks.mechanisms import RELATIONS, all_choices, all_moments, all_others, choice, counts, moments
+from audits.attacks.sampler import seeded
+from dpmorse.audit import Pair, audit_mechanism
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Noise
+from dpmorse.privacy import LAPLACE
 from dpmorse.statistics import SecondMoments
-from worst_pairs import RELATIONS, all_choices, all_moments, all_others, choice, counts, moments, seeded
 
 RUNS = 120_000
 CONFIDENCE = 0.99
@@ -21,9 +21,7 @@ def named(make):
 
 
 def audited(case, seed=3, runs=RUNS, confidence=CONFIDENCE):
-    return audit_mechanism(
-        case.planned, case.exact, case.neighbour, runs=runs, confidence=confidence, sampler=seeded(seed)
-    )
+    return case.audited(runs=runs, seed=seed, confidence=confidence)
 
 
 @pytest.mark.parametrize("make", [*all_moments(), *all_others(), *all_choices()], ids=named)
@@ -47,7 +45,7 @@ def test_moments_spend_what_they_claim(make):
 def test_counts_histograms_leaves_and_laplace_noise_spend_what_they_claim(make):
     """The joint law of several Laplace values has its largest ratios in a corner that is rarely visited."""
     case = make()
-    pure = case.planned.event.noise is Noise.LAPLACE
+    pure = case.planned.event.noise == LAPLACE
     n_moved = np.count_nonzero(case.exact != case.neighbour)
     result = audited(case, runs=3 * RUNS if pure else RUNS)
     assert result.passed
@@ -72,11 +70,7 @@ def test_one_choice_with_many_runs():
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_noise_that_is_five_percent_too_small_is_noticed(relation):
     """Ten of ten at a million runs; here one of each relation."""
-    case = moments(SecondMoments.NONE, relation, 2.0)
-    smaller = type(case.planned)((case.planned.scales * 0.95).astype(np.int64), case.planned.event)
-    result = audit_mechanism(
-        smaller, case.exact, case.neighbour, runs=400_000, confidence=0.99, sampler=seeded(5)
-    )
+    result = audited(moments(SecondMoments.NONE, relation, 2.0).with_noise(0.95), seed=5, runs=400_000)
     assert not result.passed
     assert result.certified > result.claimed
 

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from audits.mutant_list import KNOWN, MUTANTS
-from audits.mutations import SOURCE, Change
-from checks import CHECKS
+from audits import ROOT, SOURCE
+from audits.mutants import KNOWN, MUTANTS, Change
+from audits.mutants.checks import CHECKS
 
 QUICK = [mutant for mutant in MUTANTS if mutant.check is not None]
 
@@ -40,19 +40,9 @@ def test_a_mutant_can_be_made(mutant):
 def test_the_tests_that_must_notice_mutants_are_there():
     """A test that was given another name would not be run, and would notice nothing."""
     named = sorted({test for mutant in MUTANTS for test in mutant.tests})
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--collect-only",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:xdist",
-        *named,
-    ]
-    done = subprocess.run(command, cwd=SOURCE.parent, capture_output=True, text=True, check=False)
+    options = ["-q", "--collect-only", "-p", "no:randomly", "-p", "no:xdist"]
+    command = [sys.executable, "-m", "pytest", *options, *named]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 

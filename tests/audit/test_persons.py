@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import person_tables
+from audits.attacks import rows_of_persons
 from dpmorse.records.row_choice import Chosen
 
 # The warnings are Dask's and pyarrow's own, which differ by version.
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
 
 
 def test_no_container_goes_over_the_cap_or_uses_other_rows(tmp_path):
-    found = person_tables.audit(30, seed=11, folder=tmp_path)
+    found = rows_of_persons.audit(30, seed=11, folder=tmp_path)
     assert len(found) >= 13
     for name, (n_tables, over, other) in found.items():
         assert (n_tables, over, other) == (30, 0, 0), name
@@ -19,13 +19,13 @@ def test_no_container_goes_over_the_cap_or_uses_other_rows(tmp_path):
 
 def test_the_audit_notices_a_cap_that_does_not_hold(tmp_path, monkeypatch):
     monkeypatch.setattr(Chosen, "_used", lambda self, batch, hashes: np.ones(len(batch), dtype=bool))
-    found = person_tables.audit(10, seed=11, folder=tmp_path)
+    found = rows_of_persons.audit(10, seed=11, folder=tmp_path)
     assert all(over > 0 for _, over, _ in found.values())
 
 
 def test_the_audit_notices_ids_that_are_split(tmp_path, monkeypatch):
     """Numbers and text that spells them, as two persons: what the code did once."""
     monkeypatch.setattr("dpmorse.records.ids.canonical", lambda value: f"{type(value) is str} {value}")
-    found = person_tables.audit(40, seed=11, folder=tmp_path)
+    found = rows_of_persons.audit(40, seed=11, folder=tmp_path)
     assert found["array"][1] > 0
     assert sum(over for _, over, _ in found.values()) > 10

@@ -3,12 +3,11 @@
 import numpy as np
 from scipy import stats
 
-from audited_bases import base
+from audits.attacks.bases import base
+from audits.attacks.low_bits import attack, attack_on_floats, low_bits
+from audits.attacks.sampler import seeded
 from dpmorse import DPMoGHard
-from dpmorse.audit.invented import invented_records
-from dpmorse.audit.recording import watched_fit
-from precision_attack import attack, attack_on_floats, low_bits
-from worst_pairs import seeded
+from dpmorse.audit import invented_records, watched_fit
 
 
 def test_the_attack_works_on_floats():

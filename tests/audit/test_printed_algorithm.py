@@ -2,10 +2,10 @@
 
 import pytest
 
+from audits.attacks.printed_algorithm import PrintedAlgorithm, cross, empty_cell
+from audits.attacks.sampler import seeded
 from dpmorse import DPMoGHard
 from dpmorse.audit import audit_releases
-from printed_algorithm import PrintedAlgorithm, cross, empty_cell
-from worst_pairs import seeded
 
 
 @pytest.mark.parametrize(("n_features", "published"), [(2, 60.0), (8, 191.7), (16, 367.1)])

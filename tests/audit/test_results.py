@@ -9,21 +9,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpmorse.audit import AuditResult, Claim, Unit, audit_mechanism
-from dpmorse.audit.attacks import Scores
+from audits.attacks.mechanisms import ADD_REMOVE, counts
+from dpmorse.audit import AuditResult, Claim, Scores, Unit
 from dpmorse.exceptions import DPMorseError
 from dpmorse.plots import AuditDisplay
-from worst_pairs import ADD_REMOVE, counts, seeded
 
 mpl.use("Agg")
 
 
 @pytest.fixture
 def result():
-    case = counts(ADD_REMOVE, 0.5)
-    return audit_mechanism(
-        case.planned, case.exact, case.neighbour, runs=20_000, confidence=0.99, sampler=seeded(1)
-    )
+    return counts(ADD_REMOVE, 0.5).audited(runs=20_000, seed=1, confidence=0.99)
 
 
 def test_a_result_reads_well(result):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sensitivity_search import search
+from audits.attacks.sensitivities import search
 
 
 def test_random_statistics_domains_and_weights():

@@ -94,7 +94,7 @@ def test_noise_off_dpmog_hard_is_hard_em(no_noise, starts, rng):
 
 def test_noise_off_dpmog_is_scikit_learns_em(no_noise, starts, blobs, monkeypatch):
     """Prior off, the same start, the same number of steps: the same mixture up to the grid."""
-    monkeypatch.setattr(DPMoG, "_prior", None)
+    monkeypatch.setattr(DPMoG, "prior", None)
     X = blobs[0]
     model = DPMoG(4, epsilon=10.0, bounds=(-1, 1), n_iter=6, random_state=2).fit(X)
     start = starts[0]

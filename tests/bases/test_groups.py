@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from audits.attacks.replayed_fits import Replay
 from dpmorse import (
     Budget,
     DPCube,
@@ -19,7 +20,6 @@ from dpmorse import (
     load,
 )
 from dpmorse.privacy import Neighboring
-from replay import Replay
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
 

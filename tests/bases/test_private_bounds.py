@@ -153,8 +153,8 @@ def test_too_few_records_are_no_obstacle(kind):
 def test_neighbours_move_the_histograms_by_what_is_declared(rng):
     statistic = MagnitudeHistograms(4)
     X = rng.normal(size=(30, 4)) * 10.0 ** rng.integers(-5, 5, size=(30, 4))
-    count = InMemoryEngine().count
-    removed = count(X, statistic) - count(X[1:], statistic)
-    replaced = count(X, statistic) - count(np.vstack([-X[:1], X[1:]]), statistic)
+    others = (X[1:], np.vstack([-X[:1], X[1:]]))
+    whole, *counted = (opened(InMemoryEngine().count(Y, statistic)) for Y in (X, *others))
+    removed, replaced = (whole - other for other in counted)
     assert np.square(removed).sum() == statistic.counts.moved(Neighboring.ADD_REMOVE) == 4
     assert np.square(replaced).sum() == statistic.counts.moved(Neighboring.REPLACE_ONE) == 8

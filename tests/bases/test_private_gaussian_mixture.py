@@ -109,7 +109,7 @@ def test_nothing_but_releases_reaches_the_model(n_features, monkeypatch, rng):
 
     def instead(self, exact, planned):
         replay = np.random.default_rng(planned.scales.size)
-        return replay.integers(0, 5000, exact.size) << UNIT_BITS
+        return replay.integers(0, 5000, planned.scales.size) << UNIT_BITS
 
     monkeypatch.setattr(Mechanism, "release", instead)
     models = [

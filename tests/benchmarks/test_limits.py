@@ -1,6 +1,7 @@
 """The count of what a pass must do, and the arithmetic of limits; no measurement."""
 
 import pytest
+
 from benchmarks._limits import Limits, Work, hard_pass_work, labels_work, soft_pass_work
 
 MACHINE = Limits(bytes_per_second=100.0, single_per_second=20.0, double_per_second=10.0)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import dpmorse
+from benchmarks import _measure, _peer_fit, _peer_libraries, _peer_runs, peers
 from benchmarks._experiments import Task
 from benchmarks._measure import NotInstalledError, ScriptError, environment, printed_by
 from benchmarks._peer_libraries import PEERS, UNPACKAGED, Peer, spent_by_diffprivlib, state, states
@@ -23,9 +26,6 @@ from benchmarks._peers_page import (
 )
 from benchmarks._scores import Results
 from benchmarks.utility import _write_parquet
-
-import dpmorse
-from benchmarks import _measure, _peer_fit, _peer_libraries, _peer_runs, peers
 from dpmorse.datasets import LabelledData
 
 INSTALLED, ABSENT = "diffprivlib KMeans", "Google LSH clustering"

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+
+import dpmorse
 from benchmarks._clusterings import (
     BASES,
     REFERENCES,
@@ -25,8 +27,6 @@ from benchmarks._results_page import page
 from benchmarks._runner import Store, run_missing
 from benchmarks._scores import Results, Score, short
 from benchmarks.utility import _write_parquet, keep_in_folder, main, settings
-
-import dpmorse
 from dpmorse.datasets import LabelledData
 
 TASK = Task("KMeans", "blobs-0", None, None, 0, 1.0, "abc")

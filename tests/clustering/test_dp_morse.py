@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.generated import make_family
 from dpmorse import (
     Budget,
     DPMorse,
@@ -16,7 +17,7 @@ from dpmorse import (
     load,
 )
 from dpmorse.clustering.dp_morse import fitted_n_components
-from dpmorse.datasets import make_family, make_moons
+from dpmorse.datasets import make_moons
 
 
 @pytest.fixture(scope="module")

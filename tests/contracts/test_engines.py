@@ -222,7 +222,7 @@ def test_more_records_than_64_bits_hold_are_added_in_spans(rng, weight_bits, mon
     cells = random_cells(rng, 3, 2)
     plain = opened(statistic.to_units(sealed(opened(InMemoryEngine().reduce(X, statistic, cells)))))
     monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", statistic.unit_bits + 8)
-    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", statistic.unit_bits + 8)
+    monkeypatch.setattr("dpmorse.statistics.sums.ROOM_BITS", statistic.unit_bits + 8)
     assert [span.stop for span in spans(len(X), statistic)] == [255, 510, 765]
     wide = opened(statistic.to_units(sealed(opened(InMemoryEngine().reduce(X, statistic, cells)))))
     assert wide.dtype == object

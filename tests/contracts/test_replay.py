@@ -7,6 +7,7 @@ for every estimator, relation, unit and storage, where neighbours differ in one 
 import numpy as np
 import pytest
 
+from audits.attacks.replayed_fits import Replay
 from dpmorse import (
     DPCube,
     DPLloyd,
@@ -17,7 +18,6 @@ from dpmorse import (
     MorseClustering,
     PrivateGaussianMixture,
 )
-from replay import Replay
 from toy_base import GridKMeans
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pure noise, and Dask's own

@@ -33,7 +33,7 @@ def test_sums_beyond_64_bits_give_the_same_model(kind, rng, monkeypatch):
     X = rng.normal(size=(3000, 3)) * 0.4
     expected = fit(kind, X)
     monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", 36 + 8)
-    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", 36)
+    monkeypatch.setattr("dpmorse.statistics.sums.ROOM_BITS", 36)
     assert fit(kind, X) == expected
 
 

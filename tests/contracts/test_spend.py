@@ -10,13 +10,10 @@ from scipy import stats
 from dpmorse import Budget, BudgetExceededError, DPMoG, DPMoGHard, Ledger, MomentShares, PrivacyLeakWarning
 from dpmorse.bases.em import rounds as rounds_module
 from dpmorse.bases.randomness import Randomness
-from dpmorse.privacy import Neighboring
-from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.events import Composition
+from dpmorse.privacy import SMALLEST_SCALE, Composition, Neighboring
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
-from dpmorse.statistics import CellMoments, Domain
-from dpmorse.statistics.domain import GRID_BITS
+from dpmorse.statistics import GRID_BITS, CellMoments, Domain
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
 RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])

@@ -178,8 +178,8 @@ def test_the_package_works_without_the_libraries_of_the_extra():
     code = """
 import sys
 sys.modules["pooch"] = sys.modules["pyarrow"] = None
-from dpmorse.datasets import make_family
-make_family("blobs", 0)
+from dpmorse.datasets import make_blobs
+make_blobs(100)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -178,7 +178,7 @@ def test_nan_cannot_pass_the_clipping(place, weight_bits):
 def test_more_records_than_64_bits_hold_are_added_in_spans(rng, device, monkeypatch, weight_bits):
     X, statistic = rng.normal(size=(600, 2)), CellMoments(unit_box(2), 3, weight_bits)
     monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", statistic.unit_bits + 8)
-    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", statistic.unit_bits + 8)
+    monkeypatch.setattr("dpmorse.statistics.sums.ROOM_BITS", statistic.unit_bits + 8)
     check((TensorEngine(), device), X, statistic, random_cells(rng, 3, 2))
 
 

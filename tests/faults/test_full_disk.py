@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import numpy as np
 import pytest
 
-from audits._kill_server import _CALLS, _FILES, Pieces, SmallWrites
-from audits._killing import strays
+from audits.kills.nursery import strays
+from audits.kills.server import _CALLS, _FILES, Pieces, SmallWrites
 from dpmorse import Budget, DPMoGHard, _atomic, load
 from dpmorse.privacy import ledger_file
 from dpmorse.privacy.ledger_file import FileLedger

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from audits import kills
 from audits.section import Effort
+from audits.sections import kills
 
 pytestmark = [
     pytest.mark.long,

@@ -4,15 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from audits import _fuzz_campaign
-from audits._fuzz_campaign import fuzz_in_processes
+from audits import ROOT
+from audits.fuzzing import campaign as campaigns
+from audits.fuzzing.campaign import fuzz_in_processes
 
 N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tables": 300, "arrays": 300}
-ROOT = Path(__file__).parents[2]
 FIRST_SEED = 10_000_000
 
 
@@ -39,13 +38,13 @@ SABOTAGED = """
 import json
 from dataclasses import asdict
 from pathlib import Path
-from audits import _fuzz_targets, _fuzz_worker
-from audits._fuzz_corpus import Corpus
+from audits.fuzzing import targets, worker
+from audits.fuzzing.corpus import Corpus
 todo = [{todo}]
-_fuzz_worker.SECONDS_EACH = 1
-_fuzz_worker._warm_up = lambda *_: None
-_fuzz_targets.ModelFiles.check = lambda *_: str(todo.pop(0)())
-found = _fuzz_worker.fuzz("models", Corpus(Path({corpus!r})), Path({folder!r}), 0, len(todo))
+worker.SECONDS_EACH = 1
+worker._warm_up = lambda *_: None
+targets.ModelFiles.check = lambda *_: str(todo.pop(0)())
+found = worker.fuzz("models", Corpus(Path({corpus!r})), Path({folder!r}), 0, len(todo))
 print(json.dumps(asdict(found)))
 """
 
@@ -73,7 +72,7 @@ def test_a_process_that_dies_is_a_finding_and_the_next_goes_on(corpus, monkeypat
         outcome = {"answers": {"refused": n}, "findings": [], "peak_bytes": 0}
         return subprocess.CompletedProcess([], 0, json.dumps(outcome), "")
 
-    monkeypatch.setattr(_fuzz_campaign, "_run", run)
+    monkeypatch.setattr(campaigns, "_run", run)
     campaign = fuzz_in_processes("models", 6, 0, corpus)
     assert campaign.findings == [{"seed": 3, "error": "the process died of SIGSEGV", "where": "the process"}]
     assert campaign.answers == {"refused": 5}

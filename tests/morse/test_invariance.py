@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import find_critical_points, merge_tree
-from dpmorse.morse.tree import RULES
+from dpmorse.morse import RULES, find_critical_points, merge_tree
 from morse_mixtures import FAMILIES, random_mixture, rotation
 
 

@@ -6,9 +6,8 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import merge_tree
-from dpmorse.morse.labelling import basins, label_by_basin
-from dpmorse.morse.tree import RULES
+from dpmorse.morse import RULES, label_by_basin, merge_tree
+from dpmorse.morse.labelling import basins
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -148,7 +147,7 @@ def test_basins_are_those_of_the_flow():
     mixture = random_mixture("separated", 2, seed=938)
     tree = merge_tree(mixture)
     points = mixture.sample(300, rng=0)[0]
-    found = basins(mixture, tree, points)
+    found = basins(mixture, tree.modes, points)
     x, precisions = points.copy(), np.linalg.inv(mixture.covariances)
     for _ in range(400):
         metric = np.einsum("nk,kij->nij", mixture.responsibilities(x), precisions)
@@ -163,7 +162,7 @@ def test_labels_by_basin_reach_modes_that_have_no_component():
     )
     tree = merge_tree(mixture)
     labels = tree.cut(3)
-    assert label_by_basin(mixture, tree, labels, tree.modes).tolist() == [
+    assert label_by_basin(mixture, tree.critical_points, tree.leaves, labels, tree.modes).tolist() == [
         labels[k] for k in _leaf_of_modes(tree)
     ]
     assert set(mixture.labels(tree.modes)) <= {0, 1}

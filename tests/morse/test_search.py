@@ -5,12 +5,16 @@ import pytest
 from scipy.signal import find_peaks
 
 from dpmorse.morse import find_critical_points
-from dpmorse.morse.critical.descent import descend, shift_down
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.pairs import crossing_bounds, touching_matrix
-from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
-from dpmorse.morse.critical.ridgelines import Wells, ridgelines, touching_points
-from dpmorse.morse.critical.spanning import bottlenecks, spanning_edges
+from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
+from dpmorse.morse.critical.modes import descend, shift_down
+from dpmorse.morse.critical.points import bottlenecks
+from dpmorse.morse.critical.ridgelines import (
+    Wells,
+    crossing_bounds,
+    ridgelines,
+    touching_matrix,
+    touching_points,
+)
 from morse_mixtures import FAMILIES, random_mixture
 
 

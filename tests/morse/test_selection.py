@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import merge_tree
+from dpmorse.morse import RULES, merge_tree
 from dpmorse.morse.rules import selection
-from dpmorse.morse.rules.agglomeration import total_variances
+from dpmorse.morse.rules.groups import total_variances
 from dpmorse.morse.rules.selection import most_agreed
 from morse_mixtures import FAMILIES, random_mixture
 
@@ -92,7 +92,7 @@ def four_blobs_in_pairs():
 
 
 def test_all_rules_agree_where_there_is_no_doubt():
-    for rule in ("single", "persistence", "overlap", "likelihood", "variance", "auto"):
+    for rule in RULES:
         tree = merge_tree(four_blobs_in_pairs(), rule=rule, n_clusters=2)
         assert groups(tree, 2) == {frozenset({0, 1}), frozenset({2, 3})}, rule
 
@@ -118,7 +118,7 @@ def test_auto_keeps_a_rare_far_cluster():
 def test_the_basis_names_the_rule():
     tree = merge_tree(four_blobs_in_pairs(), rule="auto", n_clusters=2)
     assert tree.rule == "auto"
-    assert tree.basis.split(",")[0] in {"single", "persistence", "overlap", "likelihood", "variance"}
+    assert tree.basis.split(",")[0] in RULES.keys() - {"auto"}
     assert merge_tree(four_blobs_in_pairs(), rule="single").basis == "single"
     assert tree.to_dict()["basis"] == tree.basis
 

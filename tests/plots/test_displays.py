@@ -9,8 +9,7 @@ import pytest
 from dpmorse import DPMoGHard, MorseClustering
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
-from dpmorse.morse import merge_tree
-from dpmorse.morse.tree import RULES
+from dpmorse.morse import RULES, merge_tree
 from dpmorse.plots import DendrogramDisplay, GraphDisplay, LandscapeDisplay
 from morse_mixtures import random_mixture
 

@@ -10,9 +10,7 @@ import pytest
 from dp_accounting import pld, rdp
 from scipy.optimize import minimize_scalar
 
-from dpmorse.privacy import Budget, Calibration, Neighboring, accounting
-from dpmorse.privacy.calibration import affordable_rho
-from dpmorse.privacy.events import Composition
+from dpmorse.privacy import GAUSSIAN, Budget, Calibration, Composition, Neighboring, accounting
 from dpmorse.statistics import GroupCounts
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -119,9 +117,9 @@ def test_zcdp_curve_agrees_with_opendp(epsilon, delta):
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
 def test_gaussian_calibration_never_adds_more_noise_than_zcdp(epsilon, delta):
     budget = Budget(epsilon, delta)
-    zcdp = affordable_rho(budget, Calibration.ZCDP, n_draws=1000)
-    gaussian = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=1000)
-    paper = affordable_rho(budget, Calibration.PAPER, n_draws=1000)
+    zcdp = GAUSSIAN.affordable(budget, Calibration.ZCDP, n_draws=1000)
+    gaussian = GAUSSIAN.affordable(budget, Calibration.GAUSSIAN, n_draws=1000)
+    paper = GAUSSIAN.affordable(budget, Calibration.PAPER, n_draws=1000)
     assert paper < zcdp <= gaussian
 
 
@@ -130,16 +128,16 @@ def test_gaussian_calibration_never_adds_more_noise_than_zcdp(epsilon, delta):
 def test_very_large_epsilon_falls_back_to_zcdp(epsilon):
     """There e^epsilon makes the discreteness term useless, and zCDP alone must hold."""
     budget = Budget(epsilon, 1e-6)
-    rho = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=10**6)
-    assert rho == affordable_rho(budget, Calibration.ZCDP, n_draws=10**6)
+    rho = GAUSSIAN.affordable(budget, Calibration.GAUSSIAN, n_draws=10**6)
+    assert rho == GAUSSIAN.affordable(budget, Calibration.ZCDP, n_draws=10**6)
 
 
 def test_published_noise_ratios():
     """Noise of the exact curve relative to the paper's conversion, at delta = 1e-5."""
     for epsilon, ratio in [(0.5, 0.725), (1, 0.761), (2, 0.798), (5, 0.846), (10, 0.880)]:
         budget = Budget(epsilon, 1e-5)
-        paper = affordable_rho(budget, Calibration.PAPER, n_draws=1)
-        exact = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=1)
+        paper = GAUSSIAN.affordable(budget, Calibration.PAPER, n_draws=1)
+        exact = GAUSSIAN.affordable(budget, Calibration.GAUSSIAN, n_draws=1)
         assert math.sqrt(paper / exact) == pytest.approx(ratio, abs=1e-3)
 
 
@@ -188,7 +186,7 @@ def test_two_hundred_budgets_and_numbers_of_rounds():
     assert len(MANY) == 200
     for epsilon, delta, n_rounds in MANY:
         budget = Budget(float(epsilon), float(delta))
-        rho = affordable_rho(budget, Calibration.GAUSSIAN, n_draws=n_rounds)
+        rho = GAUSSIAN.affordable(budget, Calibration.GAUSSIAN, n_draws=n_rounds)
         statistic = GroupCounts(1)
         events = [
             statistic.plan(str(i), rho / n_rounds, Neighboring.ADD_REMOVE).event for i in range(n_rounds)

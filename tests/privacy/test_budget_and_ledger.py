@@ -18,8 +18,8 @@ from dpmorse import (
     InvalidTypeError,
     Ledger,
 )
-from dpmorse.privacy import Neighboring, ReleaseEvent, Step, accounting
-from dpmorse.privacy.events import Composition, round_up
+from dpmorse.privacy import Composition, Neighboring, ReleaseEvent, Step, accounting
+from dpmorse.privacy.events import round_up
 
 
 def event(rho=0.001, n_draws=100, smallest_scale=2**28, neighboring=Neighboring.ADD_REMOVE):

@@ -1,7 +1,9 @@
 """Laplace noise and random choices: their laws, their costs in all curves, and pure promises."""
 
+import copy
 import itertools
 import math
+import pickle
 from fractions import Fraction
 
 import mpmath
@@ -12,19 +14,24 @@ from scipy.special import gammaln, logsumexp, ndtri
 
 from dpmorse import Budget, BudgetExceededError, DPMorseError, InvalidParameterError, InvalidTypeError, Ledger
 from dpmorse.privacy import (
+    CHOICE,
+    GAUSSIAN,
+    LAPLACE,
+    LARGEST_SCALE,
+    Composition,
     Mechanism,
     Neighboring,
-    Noise,
     PlannedChoice,
     PlannedRelease,
     Step,
     accounting,
+    release_event,
     sampler,
 )
-from dpmorse.privacy.events import Composition, release_event
 from dpmorse.privacy.exact import sealed
+from dpmorse.privacy.noise import LAWS, law_named
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
-from dpmorse.privacy.sampler import LARGEST_SCALE, NativeSampler
+from dpmorse.privacy.sampler import NativeSampler
 
 # The law of Laplace noise
 
@@ -265,7 +272,7 @@ class RecordingSampler:
         return np.arange(scales.size, dtype=np.int64)
 
 
-def event(cost, noise=Noise.LAPLACE, **options):
+def event(cost, noise=LAPLACE, **options):
     values = {
         "neighboring": Neighboring.ADD_REMOVE,
         "n_draws": 3,
@@ -276,7 +283,7 @@ def event(cost, noise=Noise.LAPLACE, **options):
 
 
 def choice(cost):
-    return PlannedChoice(Fraction(cost) / 7, event(cost, Noise.CHOICE, n_draws=1))
+    return PlannedChoice(Fraction(cost) / 7, event(cost, CHOICE, n_draws=1))
 
 
 def test_events_with_laplace_noise_draw_laplace_noise_and_are_written_first():
@@ -291,7 +298,7 @@ def test_events_with_laplace_noise_draw_laplace_noise_and_are_written_first():
 def test_events_with_gaussian_noise_draw_gaussian_noise():
     ledger = Ledger(Budget(1.0))
     recorder = RecordingSampler(ledger)
-    planned = PlannedRelease(np.array([4, 5, 6]), event(0.001, Noise.GAUSSIAN))
+    planned = PlannedRelease(np.array([4, 5, 6]), event(0.001, GAUSSIAN))
     with Mechanism.reserve([ledger], [planned.event], recorder, ledger.budget) as mechanism:
         mechanism.release(sealed(np.zeros(3, dtype=np.int64)), planned)
     assert recorder.calls == [("gaussian", [4, 5, 6], 1)]
@@ -309,10 +316,10 @@ def test_a_choice_is_written_first_and_sees_penalties_above_the_smallest():
 
 def test_the_same_amount_on_all_penalties_changes_no_choice():
     """So that a choice depends on differences of costs only, which is what one record is bounded in."""
-    planned, found = PlannedChoice(Fraction(1, 3), event(0.5, Noise.CHOICE)), []
+    planned, found = PlannedChoice(Fraction(1, 3), event(0.5, CHOICE)), []
     for offset in (0, 123_456_789, -5):
         source, penalties = native(7), np.array([3, 1, 4, 1, 5]) + offset
-        found.append([Mechanism([], source).choose(penalties, planned) for _ in range(40)])
+        found.append([Mechanism([], source).choose(sealed(penalties), planned) for _ in range(40)])
     assert found[0] == found[1] == found[2]
     assert len(set(found[0])) > 1
 
@@ -330,7 +337,7 @@ def test_penalties_that_are_not_64_bit_integers_are_refused_before_anything_is_s
     assert ledger.events == ()
 
 
-@pytest.mark.parametrize("noise", [Noise.LAPLACE, Noise.GAUSSIAN])
+@pytest.mark.parametrize("noise", [LAPLACE, GAUSSIAN])
 def test_a_choice_needs_the_event_of_a_choice(noise):
     ledger = Ledger(Budget(1.0))
     recorder, planned = RecordingSampler(ledger), PlannedChoice(Fraction(1), event(0.001, noise))
@@ -361,7 +368,7 @@ def test_what_was_reserved_for_laplace_noise_does_not_pay_for_gaussian_noise(bud
     """Gaussian noise has no pure epsilon and costs a discreteness term, of which nothing was reserved."""
     ledger = Ledger(budget)
     recorder = RecordingSampler(ledger)
-    planned = PlannedRelease(np.full(3, 2**28), event(1e-6, Noise.GAUSSIAN))
+    planned = PlannedRelease(np.full(3, 2**28), event(1e-6, GAUSSIAN))
     with (
         Mechanism.reserve([ledger], [event(0.5)], recorder, ledger.budget) as mechanism,
         pytest.raises(BudgetExceededError, match="was not reserved"),
@@ -374,7 +381,7 @@ def test_what_was_reserved_for_laplace_noise_does_not_pay_for_gaussian_noise(bud
 
 
 def test_costs_of_gaussian_noise():
-    found = event(Fraction(1, 8), Noise.GAUSSIAN, scales={"count": 3.0}, smallest_scale=2**10, n_draws=5)
+    found = event(Fraction(1, 8), GAUSSIAN, noise_stddev={"count": 3.0}, smallest_scale=2**10, n_draws=5)
     assert (found.rho, found.gaussian_rho, found.pure_epsilon) == (0.125, 0.125, math.inf)
     assert found.weighted_draws == 5 * 2.0**-40
     assert found.noise_stddev == {"count": 3.0}
@@ -383,20 +390,21 @@ def test_costs_of_gaussian_noise():
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 3.0])
 def test_costs_of_laplace_noise(epsilon):
     """Pure epsilon is epsilon^2 / 2 in zCDP (Bun and Steinke) and 2 Phi^-1(1 / (1 + e^-epsilon)) in GDP."""
-    found = event(epsilon, scales={"count": 3.0}, smallest_scale=1)
+    found = event(epsilon, smallest_scale=1)
     assert found.pure_epsilon == epsilon
     assert found.rho == pytest.approx(epsilon**2 / 2, rel=1e-12)
     assert math.sqrt(2 * found.gaussian_rho) == pytest.approx(
         -2 * ndtri(1 / (1 + math.exp(epsilon))), rel=1e-8
     )
     assert found.weighted_draws == 0, "exact as it is: nothing to charge for discreteness"
-    assert found.noise_stddev == {"count": pytest.approx(3 * math.sqrt(2))}
+    assert found.noise_stddev == {}
+    assert LAPLACE.unit_stddev == math.sqrt(2)
 
 
 @pytest.mark.parametrize("log_range", [0.001, 0.1, 1.0, 3.0])
 def test_costs_of_a_choice(log_range):
     """A choice whose log-likelihood ratios span b is half as bad as what is only b-private."""
-    found = event(log_range, Noise.CHOICE)
+    found = event(log_range, CHOICE)
     assert found.pure_epsilon == log_range
     assert found.rho == pytest.approx(log_range**2 / 8, rel=1e-12)
     assert found.rho >= accounting.bounded_range_rho(log_range), "a cost is never rounded down"
@@ -405,17 +413,30 @@ def test_costs_of_a_choice(log_range):
 
 
 def test_names_of_the_kinds_of_noise_are_those_written_to_files():
-    assert [str(noise) for noise in Noise] == ["gaussian", "laplace", "choice"]
+    assert list(LAWS) == [law.name for law in LAWS.values()] == ["gaussian", "laplace", "choice"]
+    assert [law_named(name) for name in LAWS] == [GAUSSIAN, LAPLACE, CHOICE]
+
+
+@pytest.mark.parametrize("law", [GAUSSIAN, LAPLACE, CHOICE])
+def test_laws_are_compared_by_value(law):
+    assert copy.deepcopy(law) == pickle.loads(pickle.dumps(law)) == law
+    assert [other for other in LAWS.values() if other == law] == [law]
+
+
+@pytest.mark.parametrize("name", ["poisson", "", None, ["laplace"], "LAPLACE"])
+def test_names_of_other_laws_are_refused(name):
+    with pytest.raises(InvalidParameterError, match="noise must be one of 'gaussian', 'laplace', 'choice'"):
+        law_named(name)
 
 
 def test_costs_that_no_float_holds_are_stated_as_more():
     third = Fraction(1, 3)
     assert third <= Fraction(event(third).pure_epsilon) <= third * (1 + Fraction(1, 2**50))
-    assert third <= Fraction(event(third, Noise.GAUSSIAN).rho) <= third * (1 + Fraction(1, 2**50))
+    assert third <= Fraction(event(third, GAUSSIAN).rho) <= third * (1 + Fraction(1, 2**50))
 
 
 def test_costs_add_up_in_every_curve():
-    events = [event(0.1), event(0.2), event(0.05, Noise.CHOICE)]
+    events = [event(0.1), event(0.2), event(0.05, CHOICE)]
     total = Composition.of(events)
     assert total.pure_epsilon == pytest.approx(0.35)
     assert total.rho == pytest.approx(0.01 / 2 + 0.04 / 2 + 0.0025 / 8)
@@ -434,9 +455,7 @@ def test_the_sum_of_many_pure_costs_is_the_nearest_float():
 
 
 def test_what_is_left_is_never_negative_and_infinite_where_the_whole_was():
-    small, large, gaussian = (
-        Composition.of([e]) for e in (event(0.1), event(0.2), event(0.01, Noise.GAUSSIAN))
-    )
+    small, large, gaussian = (Composition.of([e]) for e in (event(0.1), event(0.2), event(0.01, GAUSSIAN)))
     left = small - large
     assert (left.rho, left.gaussian_rho, left.pure_epsilon) == (0, 0, 0)
     assert (gaussian - small).pure_epsilon == math.inf
@@ -464,12 +483,12 @@ def test_an_infinite_pure_epsilon_covers_any_and_is_covered_by_none_but_itself()
 
 MIXTURES = [
     ([event(0.1)], "pure"),
-    ([event(0.5, Noise.CHOICE)], "pure"),
+    ([event(0.5, CHOICE)], "pure"),
     ([event(0.02)] * 500, "zcdp"),
-    ([event(0.02, Noise.CHOICE)] * 2000, "zcdp"),
-    ([event(0.005, Noise.GAUSSIAN)] * 4, "gaussian"),
-    ([event(0.005, Noise.GAUSSIAN)] * 4 + [event(0.02)] * 5, "gaussian"),
-    ([event(0.0001, Noise.GAUSSIAN)] + [event(0.02)] * 500, "zcdp"),
+    ([event(0.02, CHOICE)] * 2000, "zcdp"),
+    ([event(0.005, GAUSSIAN)] * 4, "gaussian"),
+    ([event(0.005, GAUSSIAN)] * 4 + [event(0.02)] * 5, "gaussian"),
+    ([event(0.0001, GAUSSIAN)] + [event(0.02)] * 500, "zcdp"),
 ]
 
 
@@ -492,8 +511,8 @@ def test_epsilon_is_the_smallest_of_the_three(events, best, delta):
 
 
 def test_one_gaussian_event_makes_the_pure_epsilon_infinite():
-    assert Composition.of([event(0.1), event(0.1, Noise.CHOICE)]).epsilon(0) == pytest.approx(0.2)
-    mixed = Composition.of([event(0.1), event(1e-9, Noise.GAUSSIAN)])
+    assert Composition.of([event(0.1), event(0.1, CHOICE)]).epsilon(0) == pytest.approx(0.2)
+    mixed = Composition.of([event(0.1), event(1e-9, GAUSSIAN)])
     assert mixed.epsilon(0) == math.inf
     assert mixed.epsilon(1e-6) < 1
     assert (Composition.of([event(0.1)]) + mixed).epsilon(0) == math.inf
@@ -522,7 +541,7 @@ def test_the_reported_epsilon_holds_for_the_worst_mechanisms_of_that_cost(cost, 
     """Binary randomised response is the worst of pure privacy; two points at any place, of bounded range."""
     pure = Composition.of([event(cost)] * k).epsilon(delta)
     assert log_delta_of_two_points(cost, 2 * cost, k, pure) <= math.log(delta)
-    ranged = Composition.of([event(cost, Noise.CHOICE)] * k).epsilon(delta)
+    ranged = Composition.of([event(cost, CHOICE)] * k).epsilon(delta)
     for t in np.linspace(0.02, 0.98, 49) * cost:
         assert log_delta_of_two_points(t, cost, k, ranged) <= math.log(delta)
 
@@ -668,9 +687,9 @@ def spend(ledger, *events):
 def test_a_pure_ledger_refuses_gaussian_noise():
     ledger = Ledger(Budget(1.0, 0))
     with pytest.raises(BudgetExceededError, match="epsilon = inf at delta = 0, over the budget of 1 "):
-        spend(ledger, event(1e-9, Noise.GAUSSIAN))
+        spend(ledger, event(1e-9, GAUSSIAN))
     with pytest.raises(BudgetExceededError, match="epsilon = inf"):
-        spend(ledger, event(0.1), event(1e-9, Noise.GAUSSIAN))
+        spend(ledger, event(0.1), event(1e-9, GAUSSIAN))
     assert ledger.events == ()
     spend(ledger, event(1.0))
 
@@ -678,7 +697,7 @@ def test_a_pure_ledger_refuses_gaussian_noise():
 def test_a_pure_ledger_pays_for_laplace_noise_and_choices_up_to_epsilon():
     ledger = Ledger(Budget(1.0, 0))
     for _ in range(5):
-        spend(ledger, event(0.125), event(0.0625, Noise.CHOICE))
+        spend(ledger, event(0.125), event(0.0625, CHOICE))
     assert ledger.spent.epsilon(0) == 5 * 0.1875
     with pytest.raises(BudgetExceededError, match="over the budget of 1 "):
         spend(ledger, event(0.0625 + 2.0**-52))
@@ -708,7 +727,7 @@ def test_a_pure_reservation_holds_the_budget_and_gives_back_what_is_left():
         reservation.record(event(0.25))  # divided otherwise than reserved, no more in all
         with pytest.raises(BudgetExceededError, match="was not reserved"):
             reservation.record(event(0.75))
-        reservation.record(event(0.25, Noise.CHOICE))
+        reservation.record(event(0.25, CHOICE))
     assert ledger.spent.epsilon(0) == 0.5
     spend(ledger, event(0.5))
     assert ledger.spent.epsilon(0) == 1.0
@@ -733,7 +752,7 @@ def test_small_releases_do_not_pay_for_a_large_one_of_the_same_pure_cost():
 
 def test_a_ledger_with_delta_takes_gaussian_noise_laplace_noise_and_choices():
     ledger = Ledger(Budget(1.0, 1e-6))
-    spend(ledger, event(0.01, Noise.GAUSSIAN), event(0.05), event(0.05, Noise.CHOICE))
+    spend(ledger, event(0.01, GAUSSIAN), event(0.05), event(0.05, CHOICE))
     assert ledger.spent.pure_epsilon == math.inf
     assert 0 < ledger.spent.epsilon(1e-6) < 1
     with pytest.raises(BudgetExceededError):

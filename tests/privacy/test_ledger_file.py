@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, BudgetExceededError, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.privacy import Step, ledger_file
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import LAPLACE, FileLedger, ReleaseEvent, Step, ledger_file
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
@@ -129,7 +127,7 @@ def test_pure_and_grouped_budgets_are_read_back(tmp_path):
 def test_costs_of_large_promises_are_read_back(path):
     """A line that was written must be one that can be read, or the file would be lost."""
     ledger = FileLedger(path, Budget(1e9, 0))
-    planned = event(5e17, noise="laplace", pure_epsilon=1e9)
+    planned = event(5e17, noise=LAPLACE, pure_epsilon=1e9)
     spend(ledger, planned)
     assert FileLedger(path).events == (planned,)
 
@@ -166,8 +164,7 @@ def test_a_killed_fit_stays_spent(path):
     code = f"""
 import os, signal
 from dpmorse import Budget
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import FileLedger, ReleaseEvent, Step
 ledger = FileLedger({str(path)!r}, Budget(1.0))
 planned = ReleaseEvent(step=Step("killed"), neighboring=ledger.budget.neighboring, rho=0.02, n_draws=1,
                        smallest_scale=2**24, noise_stddev={{}})
@@ -258,8 +255,7 @@ def test_processes_at_once_never_exceed_the_total(path):
     code = f"""
 import os
 from dpmorse import Budget, BudgetExceededError
-from dpmorse.privacy.events import ReleaseEvent
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import FileLedger, ReleaseEvent, Step
 def child():
     ledger = FileLedger({str(path)!r}, Budget(1.0))
     planned = ReleaseEvent(step=Step(str(os.getpid())), neighboring=ledger.budget.neighboring, rho=0.005, n_draws=1,

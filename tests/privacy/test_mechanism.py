@@ -90,7 +90,7 @@ def test_integers_of_any_size_are_released_exactly():
 )
 def test_only_integers_of_the_planned_shape_are_released(exact):
     with pytest.raises(ValueError, match="shape and type"):
-        Mechanism([], RecordingSampler()).release(exact, planned())
+        Mechanism([], RecordingSampler()).release(sealed(exact), planned())
 
 
 def test_byte_sources():

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import Budget, DPMoGHard, Ledger
-from dpmorse.privacy import FileLedger, Neighboring, Noise, ReleaseEvent, Step
-from dpmorse.privacy.events import Composition, release_event
-from dpmorse.privacy.odometer import levels, publishable_epsilon
+from dpmorse.privacy import LAPLACE, Composition, FileLedger, Neighboring, ReleaseEvent, Step, release_event
+from dpmorse.privacy.ledger import levels, publishable_epsilon
 
 BUDGET = Budget(2.0, 1e-6)
 
@@ -26,7 +25,7 @@ def event(rho):
 
 
 def laplace(epsilon):
-    return release_event(cost=epsilon, noise=Noise.LAPLACE, neighboring=Neighboring.ADD_REMOVE, n_draws=1)
+    return release_event(cost=epsilon, noise=LAPLACE, neighboring=Neighboring.ADD_REMOVE, n_draws=1)
 
 
 def spend(ledger, *events):

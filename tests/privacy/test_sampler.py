@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmorse.privacy.lazy_uniform import LazyUniform, exp_minus_bounds
-from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
-from dpmorse.privacy.sampler import (
-    LARGEST_SCALE,
-    NativeSampler,
-    _thresholds,
-)
+from dpmorse.privacy import LARGEST_SCALE
+from dpmorse.privacy.random_bytes import LazyUniform, SeededBytes, SystemBytes, exp_minus_bounds
+from dpmorse.privacy.sampler import NativeSampler, _thresholds
 
 
 def sampler(seed, **options):

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from audits.attacks.malformed_records import Batches
 from dpmorse import DPMoGHard, InvalidParameterError, load
 from dpmorse.records.names import looks_like_a_value
-from malformed_records import Batches
 
 GOOD = np.full((9, 2), 0.25)
 

@@ -59,7 +59,7 @@ def test_batches_whose_sums_need_more_than_64_bits(X, monkeypatch):
     base = PrivateGaussianMixture(4, epsilon=1.0, bounds=(-1, 1), random_state=0)
     expected = base.fit(X).mixture_
     monkeypatch.setattr("dpmorse.statistics.moments.ROOM_BITS", 36 + 8)
-    monkeypatch.setattr("dpmorse.statistics.integers.ROOM_BITS", 36)
+    monkeypatch.setattr("dpmorse.statistics.sums.ROOM_BITS", 36)
     assert base.fit(InBatches(X, 700)).mixture_ == expected
 
 

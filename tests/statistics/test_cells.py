@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpmorse import GaussianMixture
-from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, TABLE_STEPS_PER_NAT, WEIGHT_BITS, GaussianCells
-from dpmorse.statistics.domain import GRID_BITS
+from dpmorse.statistics import EXP_TABLE, GRID_BITS, ROUNDING_BITS, WEIGHT_BITS, GaussianCells
+from dpmorse.statistics.cells import TABLE_STEPS_PER_NAT
 from plain import random_cells, random_mixture, unit_box
 
 ONE = 1 << GRID_BITS

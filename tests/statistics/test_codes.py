@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from dpmorse import InMemoryEngine
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import (
+    GRID_BITS,
+    LARGEST_N_BITS,
     BinaryCodes,
     CellMoments,
     Domain,
@@ -20,8 +22,7 @@ from dpmorse.statistics import (
     SecondMoments,
     Tally,
 )
-from dpmorse.statistics.codes import LARGEST_N_BITS, PROJECTION_BITS, squared_distances
-from dpmorse.statistics.domain import GRID_BITS
+from dpmorse.statistics.codes import PROJECTION_BITS, squared_distances
 from plain import unit_box
 
 STEP = 1 << GRID_BITS

@@ -10,16 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpmorse import InvalidParameterError
-from dpmorse.privacy import Neighboring, Noise, Step, accounting
-from dpmorse.privacy.calibration import SMALLEST_SCALE
+from dpmorse.privacy import (
+    CHOICE,
+    GAUSSIAN,
+    LAPLACE,
+    LARGEST_SCALE,
+    SMALLEST_SCALE,
+    Neighboring,
+    Step,
+    accounting,
+)
 from dpmorse.privacy.exact import opened, sealed
-from dpmorse.privacy.sampler import LARGEST_SCALE
 from dpmorse.statistics import GroupCounts, SwapCosts
 from dpmorse.statistics.moments import UNIT_BITS
 
 ADD_REMOVE, REPLACE_ONE = Neighboring.ADD_REMOVE, Neighboring.REPLACE_ONE
 RELATIONS = [ADD_REMOVE, REPLACE_ONE]
-NOISES = [Noise.GAUSSIAN, Noise.LAPLACE]
+NOISES = [GAUSSIAN, LAPLACE]
 BOTH = pytest.mark.parametrize("relation", RELATIONS)
 EITHER = pytest.mark.parametrize("noise", NOISES)
 
@@ -28,14 +35,14 @@ EITHER = pytest.mark.parametrize("noise", NOISES)
 
 def cost_of(event):
     """The cost in the unit in which it was asked for."""
-    return event.rho if event.noise is Noise.GAUSSIAN else event.pure_epsilon
+    return event.rho if event.noise == GAUSSIAN else event.pure_epsilon
 
 
 def moved(statistic, planned, first, second):
     """What a change of counts costs with this noise: rho, or epsilon."""
     difference = opened(statistic.to_units(sealed(first))) - opened(statistic.to_units(sealed(second)))
     ratios = [Fraction(int(v), int(s)) for v, s in zip(difference, planned.scales, strict=True)]
-    if planned.event.noise is Noise.LAPLACE:
+    if planned.event.noise == LAPLACE:
         return sum(abs(ratio) for ratio in ratios)
     return sum(ratio**2 for ratio in ratios) / 2
 
@@ -109,7 +116,7 @@ def test_an_event_says_what_will_be_drawn(noise):
     assert planned.scales.dtype == np.int64
     assert planned.scales.shape == (12,)
     one = event.smallest_scale / 2.0**UNIT_BITS  # the scale in records
-    if noise is Noise.GAUSSIAN:
+    if noise == GAUSSIAN:
         assert event.pure_epsilon == math.inf
         assert event.rho == pytest.approx(6 / (2 * one**2), rel=1e-12)
         assert event.noise_stddev == {"count": pytest.approx(one)}
@@ -122,15 +129,15 @@ def test_an_event_says_what_will_be_drawn(noise):
 def test_a_large_cost_buys_no_finer_noise_than_the_smallest_scale():
     """Which keeps the discreteness term of Gaussian noise negligible; what is not needed is not charged."""
     for noise, own in (
-        (Noise.GAUSSIAN, 2.0**55 / SMALLEST_SCALE**2),
-        (Noise.LAPLACE, 2.0**28 / SMALLEST_SCALE),
+        (GAUSSIAN, 2.0**55 / SMALLEST_SCALE**2),
+        (LAPLACE, 2.0**28 / SMALLEST_SCALE),
     ):
         planned = GroupCounts(3).plan(Step("test"), 1e6, ADD_REMOVE, noise)
         assert planned.event.smallest_scale == SMALLEST_SCALE
         assert cost_of(planned.event) == own
 
 
-@pytest.mark.parametrize(("noise", "smallest"), [(Noise.LAPLACE, 2.0**-28), (Noise.GAUSSIAN, 2.0**-57)])
+@pytest.mark.parametrize(("noise", "smallest"), [(LAPLACE, 2.0**-28), (GAUSSIAN, 2.0**-57)])
 def test_costs_too_small_for_64_bits_are_refused(noise, smallest):
     """The least cost is that of one record, 2^28 units, with noise of the largest scale."""
     statistic = GroupCounts(3)
@@ -298,7 +305,7 @@ def test_choices_on_neighbours_are_as_hard_to_tell_apart_as_was_planned_for(rela
         records = np.random.default_rng(seed).integers(-3000, 3001, size=(2, points.shape[1]))
         X = with_record(points, counts, records[0])
         Y = (points, counts) if relation is ADD_REMOVE else with_record(points, counts, records[1])
-        planned = SwapCosts.plan(Step("swap"), limit, cost, relation, pure=pure)
+        planned = SwapCosts.plan(Step("swap"), limit, cost, relation, LAPLACE if pure else GAUSSIAN)
         first, second = (costs_after(rows, limit, candidates, chosen) for rows in (X, Y))
         change = [int(x) - int(y) for x, y in zip(first.ravel(), second.ravel(), strict=True)]
         assert planned.rate * (max(change) - min(change)) <= Fraction(planned.event.pure_epsilon)
@@ -327,13 +334,13 @@ def test_the_worst_neighbours_reach_the_range_that_was_planned_for(relation):
 def test_the_pure_epsilon_of_a_choice_is_the_rate_times_what_a_record_moves(relation, limit, cost):
     factor = 1 if relation is ADD_REMOVE else 2
     for pure in (False, True):
-        planned = SwapCosts.plan(Step.parse("swap 1"), limit, cost, relation, pure=pure)
+        planned = SwapCosts.plan(Step.parse("swap 1"), limit, cost, relation, LAPLACE if pure else GAUSSIAN)
         event = planned.event
         assert isinstance(planned.rate, Fraction)
         assert planned.rate * limit * factor == Fraction(event.pure_epsilon)
         assert (event.name, event.noise, event.neighboring, event.n_draws) == (
             "swap 1",
-            Noise.CHOICE,
+            CHOICE,
             relation,
             1,
         )
@@ -343,8 +350,8 @@ def test_the_pure_epsilon_of_a_choice_is_the_rate_times_what_a_record_moves(rela
 @pytest.mark.parametrize("cost", np.geomspace(1e-8, 5, 15))
 def test_a_choice_spends_what_it_may_and_no_more(relation, cost):
     """Pure: exactly epsilon. Otherwise rho at most in both curves, and nearly in one."""
-    assert SwapCosts.plan(Step("swap"), 50, cost, relation, pure=True).event.pure_epsilon == cost
-    event = SwapCosts.plan(Step("swap"), 50, cost, relation).event
+    assert SwapCosts.plan(Step.parse("swap"), 50, cost, relation, LAPLACE).event.pure_epsilon == cost
+    event = SwapCosts.plan(Step.parse("swap"), 50, cost, relation).event
     assert event.rho <= cost
     assert event.gaussian_rho <= cost
     assert max(event.rho, event.gaussian_rho) >= cost * (1 - 1e-6)

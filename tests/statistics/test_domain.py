@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpmorse import InvalidParameterError, InvalidTypeError
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics import GRID_BITS, Domain
 
 ONE = 1 << GRID_BITS
 

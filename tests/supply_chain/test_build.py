@@ -51,7 +51,7 @@ def test_the_source_distribution_can_be_tested(distributions):
         names = {Path(*Path(member.name).parts[1:]).as_posix() for member in archive}
         owners = {(member.uid, member.gid, member.uname) for member in archive}
     wanted = ["pyproject.toml", "Makefile", "SECURITY.md", "requirements/dev.txt", "tests/conftest.py"]
-    assert {*wanted, "audits/kills.py", "tools/build.py", "src/dpmorse/py.typed"} <= names
+    assert {*wanted, "audits/sections/kills.py", "tools/build.py", "src/dpmorse/py.typed"} <= names
     assert not any("__pycache__" in name or name.endswith((".pyc", ".csv", ".parquet")) for name in names)
     assert len(owners) == 1, "who has built it is nobody's business"
 

@@ -10,10 +10,18 @@ from scipy.special import expit
 from dpmorse.audit.bounds import Errors
 from dpmorse.typing import FloatArray
 
-_HELD_OUT = 0.2  # of the runs, for the choice of a threshold: what it certifies is flat near the best one
+_HELD_OUT = 0.2
+"""Part of the runs on which the threshold is chosen. Few are enough: near the best threshold, what is
+certified hardly depends on it."""
+
 _N_THRESHOLDS = 200
-_FAR = 11.0  # log odds of the outermost thresholds
+"""Thresholds that are tried, at quantiles of the scores that are evenly spaced in log odds."""
+
+_FAR = 11.0
+"""Log odds of the outermost quantiles: 1 in 60,000, where errors at large epsilons are decided."""
+
 _N_POINTS = 101
+"""Points of the curve of error rates in a picture."""
 
 Promise = Callable[[Errors], Any]
 
@@ -52,6 +60,6 @@ def best_errors(scores: Scores, promise: Promise) -> Errors:
     """Choose the threshold that promises most on held-out runs, and return its errors on the others."""
     held_out, left = scores.split()
     pooled = np.concatenate([held_out.present, held_out.absent])
-    levels = expit(np.linspace(-_FAR, _FAR, _N_THRESHOLDS))  # dense in the tails, where large epsilons show
+    levels = expit(np.linspace(-_FAR, _FAR, _N_THRESHOLDS))
     candidates = np.unique(np.quantile(pooled, levels, method="nearest"))
     return left.errors(max(candidates.tolist(), key=lambda threshold: promise(held_out.errors(threshold))))

@@ -21,6 +21,7 @@ from scipy.stats import binom
 from dpmorse.typing import FloatArray
 
 _LARGEST_EPSILON = 100.0
+"""No larger epsilon is certified: e^100 is infinite for every purpose, and bisection needs an end."""
 
 
 @dataclass(frozen=True)

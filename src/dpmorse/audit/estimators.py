@@ -16,12 +16,21 @@ from dpmorse.privacy import Neighboring
 from dpmorse.typing import BoolArray, FloatArray
 
 ONE_RUN = "canaries in one run"
+"""The name of this attack in results."""
+
 N_CANARIES = 1000
 N_FEATURES = 16
 _FEWEST_CANARIES = 20
-_GUESSED = 0.25  # of the canaries: those whose scores are most extreme
+"""With 20 canaries four are guessed, and even if all four are right nothing is certified at 0.95."""
+
+_GUESSED = 0.25
+"""Part of the canaries that is guessed, those with the most extreme scores: the others are hard to tell."""
+
 _N_OTHERS = 2000
-_SPREAD = 0.5  # of the other records, as a part of the half-width of the bounds
+"""Invented records beside the canaries: by default twice as many."""
+
+_SPREAD = 0.5
+"""Standard deviation of the invented records, as a part of the half-width of the bounds."""
 
 
 def audit_estimator(

@@ -7,13 +7,13 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.statistics import Domain
-from dpmorse.statistics.domain import PRIVATE
+from dpmorse.statistics import PRIVATE, Domain
 from dpmorse.typing import FloatArray
 
 _N_RECORDS = 2000
 _N_GROUPS = 4
-_SPREAD = 0.08  # of a group, as a part of the half-width of the bounds
+_SPREAD = 0.08
+"""Standard deviation of a group of invented records, as a part of the half-width of the bounds."""
 
 
 def check_is_estimator(estimator: Any) -> None:

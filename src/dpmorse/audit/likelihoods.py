@@ -1,15 +1,17 @@
 """Log-likelihood ratios of releases: the best score there is for an attacker who knows both datasets."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy import Mechanism, Noise, PlannedChoice, PlannedRelease
+from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease
 from dpmorse.privacy.exact import sealed
 from dpmorse.typing import FloatArray, IntArray
 
-_LARGEST_BATCH = 1 << 21  # values drawn at a time
+_LARGEST_BATCH = 1 << 21
+"""Values of noise that are drawn at a time, to bound the memory of many runs: 16 MB."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,9 @@ class Pair:
         difference, event = (self.neighbour - self.exact).astype(np.float64), self.planned.event
         if isinstance(self.planned, PlannedChoice):
             return float(self.planned.rate) * float(np.ptp(difference)) / event.pure_epsilon
-        steps: FloatArray = difference / self.planned.scales
-        if event.noise is Noise.LAPLACE:
-            return float(np.abs(steps).sum()) / event.pure_epsilon
-        return float(np.sqrt(np.square(steps).sum() / (2 * event.rho)))
+        noise = self.planned.noise
+        cost = noise.cost(Fraction(noise.norm.of(difference / self.planned.scales)))
+        return noise.widening(float(cost) / event.cost)
 
     def scores(self, mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
         """Draw releases of one dataset; return ln P(release | neighbour) - ln P(release | exact) of each."""
@@ -77,11 +78,9 @@ class Pair:
         many = PlannedRelease(np.tile(scales, runs), planned.event)
         sums = sealed(np.tile(other if neighbour else exact, runs))
         answers = mechanism.release(sums, many).reshape(runs, -1)
-        if planned.event.noise is Noise.LAPLACE:
-            nearer: FloatArray = (np.abs(answers - exact) - np.abs(answers - other)) / scales
-        else:
-            nearer = (np.square((answers - exact) / scales) - np.square((answers - other) / scales)) / 2
-        return np.asarray(nearer.sum(axis=1))
+        log_density = planned.noise.log_density
+        ratios = log_density((answers - other) / scales) - log_density((answers - exact) / scales)
+        return np.asarray(ratios.sum(axis=1))
 
     def _scores_of_choices(
         self, mechanism: Mechanism, planned: PlannedChoice, runs: int, *, neighbour: bool

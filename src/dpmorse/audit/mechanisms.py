@@ -9,13 +9,16 @@ from dpmorse.audit.attacks import Scores
 from dpmorse.audit.likelihoods import Pair
 from dpmorse.audit.results import AuditResult, Claim, Unit
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Mechanism, Noise, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.privacy import Mechanism, Noise, NoiseSampler, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.random_bytes import SystemBytes
-from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
+from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import IntArray
 
 LIKELIHOOD_RATIO = "likelihood ratio"
+"""The name of this attack in results."""
+
 _FEWEST_RUNS = 100
+"""With fewer runs the bounds on error rates are so wide that hardly anything is certified."""
 
 
 def audit_mechanism(
@@ -90,7 +93,7 @@ def audit_mechanism(
 
 def claim_of(event: ReleaseEvent) -> Claim:
     """Return what an event of the ledger claims about a pair of neighbours."""
-    if event.noise is Noise.LAPLACE:
+    if isinstance(event.noise, Noise) and event.noise.is_pure:
         return Claim(Unit.EPSILON, event.pure_epsilon)
     return Claim(Unit.MU, math.sqrt(2 * event.gaussian_rho))
 

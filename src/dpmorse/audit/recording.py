@@ -14,12 +14,20 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse.bases import PrivateFit, Queries
 from dpmorse.engine import InMemoryEngine, Source
-from dpmorse.privacy import Budget, Ledger, Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.privacy import (
+    Budget,
+    Ledger,
+    Mechanism,
+    NoiseSampler,
+    PlannedChoice,
+    PlannedRelease,
+    ReleaseEvent,
+)
 from dpmorse.privacy.exact import Exact, opened
-from dpmorse.privacy.sampler import NoiseSampler
 from dpmorse.typing import FloatArray, IntArray
 
-_SEED_OF_STARTS = 0  # starts owe nothing to the records: both fits may have the same
+_SEED_OF_STARTS = 0
+"""Seed of the random starts of a fit. They do not depend on records, so both fits may use the same ones."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,15 @@ class WatchedMechanism(Mechanism):
     def _noted(self, exact: Exact[IntArray], planned: PlannedRelease | PlannedChoice, answer: Any) -> Any:
         self.transcript.asked.append(Asked(planned, opened(exact).copy(), answer))
         return answer
+
+
+def same_question(first: Asked, second: Asked) -> bool:
+    """Say whether two fits asked for as many values, with the same noise, at the same cost."""
+    if first.planned.event != second.planned.event or first.exact.shape != second.exact.shape:
+        return False
+    if isinstance(first.planned, PlannedChoice) or isinstance(second.planned, PlannedChoice):
+        return first.planned == second.planned
+    return np.array_equal(first.planned.scales, second.planned.scales)
 
 
 class QuestionsDifferError(Exception):

@@ -13,19 +13,23 @@ from dpmorse.audit.attacks import Scores
 from dpmorse.audit.invented import base_of, check_is_estimator, far_records, invented_records
 from dpmorse.audit.likelihoods import Pair
 from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
-from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, watched_fit
+from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, same_question, watched_fit
 from dpmorse.audit.results import AuditResult, Claim, Unit
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy import Budget, Mechanism, Neighboring, Noise
-from dpmorse.privacy.events import Composition
+from dpmorse.privacy import Budget, Composition, Mechanism, Neighboring, Noise, NoiseSampler, PlannedRelease
 from dpmorse.privacy.random_bytes import SystemBytes
-from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
+from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import FloatArray
 
-_UNLIKELY = 1e-9  # of an honest sampler to look so wrong
-_MOST_REPEATS = 0.02  # of the noise values; scales are so large that honest ones hardly ever repeat
+_UNLIKELY = 1e-9
+"""Noise of a size with a smaller p-value is a problem: a right sampler has one in a billion fits."""
+
+_MOST_REPEATS = 0.02
+"""Part of the noise values of a fit that may repeat others. Scales are so large that fresh ones hardly do."""
+
 _ROUNDING = 1 + 1e-9
+"""How far an answer may move in units of what is paid for: costs are floats, rounded."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,13 @@ class Neighbours:
     @property
     def moved(self) -> float:
         """How far all sums move, as a part of what is paid for them together."""
-        if not self.sums:
+        noises = (pair.planned.noise for pair in self.pairs if isinstance(pair.planned, PlannedRelease))
+        noise = next(noises, None)  # a fit has one kind of noise
+        if noise is None:
             return 0.0
-        if any(pair.planned.event.noise is Noise.LAPLACE for pair in self.sums):
-            paid = math.fsum(pair.planned.event.pure_epsilon for pair in self.sums)
-            return math.fsum(pair.moved * pair.planned.event.pure_epsilon for pair in self.sums) / paid
-        paid = math.fsum(pair.planned.event.rho for pair in self.sums)
-        return math.sqrt(math.fsum(pair.moved**2 * pair.planned.event.rho for pair in self.sums) / paid)
+        paid = math.fsum(pair.planned.event.cost for pair in self.sums)
+        used = math.fsum(pair.moved**noise.degree * pair.planned.event.cost for pair in self.sums)
+        return noise.widening(used / paid)
 
 
 def audit_releases(
@@ -178,20 +182,13 @@ def _compared(
     except QuestionsDifferError:
         return Neighbours((), transcript, (_QUESTIONS,))
     both = list(zip(transcript.asked, other.asked, strict=False))
+    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in both if a.exact.shape == b.exact.shape)
     same = len(transcript.asked) == len(other.asked) and transcript.questions == other.questions
-    comparable = [(a, b) for a, b in both if a.exact.shape == b.exact.shape]
-    pairs = tuple(Pair(a.planned, a.exact, b.exact) for a, b in comparable)
-    same &= all(_same_plan(a.planned, b.planned) for a, b in comparable) and len(comparable) == len(both)
+    same &= all(same_question(a, b) for a, b in both)
     return Neighbours(pairs, transcript, () if same else (_QUESTIONS,))
 
 
 _QUESTIONS = "given the same answers, the fit asks other questions of a neighbouring dataset."
-
-
-def _same_plan(a: Any, b: Any) -> bool:
-    if a.event != b.event:
-        return False
-    return a.rate == b.rate if hasattr(a, "rate") else bool(np.array_equal(a.scales, b.scales))
 
 
 def _scores(pairs: Sequence[Pair], mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
@@ -205,7 +202,7 @@ def _scores(pairs: Sequence[Pair], mechanism: Mechanism, runs: int, *, neighbour
 
 def _claim(neighbours: Neighbours, budget: Budget) -> Claim:
     """Return what the ledger says about the sums; choices are compared exactly, one by one."""
-    sums = Composition.of(event for event in neighbours.transcript.events if event.noise is not Noise.CHOICE)
+    sums = Composition.of(event for event in neighbours.transcript.events if isinstance(event.noise, Noise))
     if budget.is_pure:
         return Claim(Unit.EPSILON, sums.pure_epsilon)
     return Claim(Unit.MU, math.sqrt(2 * sums.gaussian_rho), budget.delta)
@@ -226,7 +223,7 @@ def _problems(neighbours: Neighbours, budget: Budget) -> Iterable[str]:
 
 def _problems_of_noise(transcript: Transcript) -> Iterable[str]:
     """Look at the noise of one fit: its size, and whether it is fresh."""
-    sums = [asked for asked in transcript.asked if asked.planned.event.noise is not Noise.CHOICE]
+    sums = [asked for asked in transcript.asked if isinstance(asked.planned, PlannedRelease)]
     noise = [asked.answer - asked.exact for asked in sums]
     if not noise:
         return
@@ -240,12 +237,15 @@ def _problems_of_noise(transcript: Transcript) -> Iterable[str]:
 
 
 def _p_value(sums: Sequence[Any], noise: Sequence[Any]) -> float:
-    """Return how likely squares of honest noise add up to as little; for Laplace noise, sizes."""
+    """Return how likely log-densities of honest noise add up to as little.
+
+    A density proportional to ``exp(-|x|^p / p)``, p the degree, makes ``2 |x|^p / p`` a chi-square variable
+    with 2 / p degrees of freedom: squares of Gaussian noise, twice the sizes of Laplace noise.
+    """
     total, freedom = 0.0, 0
     for asked, values in zip(sums, noise, strict=True):
         steps = values / asked.planned.scales
-        gaussian = asked.planned.event.noise is Noise.GAUSSIAN
-        # |Laplace| / s is exponential, and twice that is chi-square with two degrees of freedom
-        total += float(np.square(steps).sum() if gaussian else 2 * np.abs(steps).sum())
-        freedom += len(steps) * (1 if gaussian else 2)
+        law = asked.planned.noise
+        total += -2 * float(law.log_density(steps).sum())
+        freedom += len(steps) * 2 // law.degree
     return float(chi2.cdf(total, freedom))

@@ -11,11 +11,15 @@ from scipy.special import ndtr, ndtri
 
 from dpmorse.audit.attacks import Scores, best_errors
 from dpmorse.audit.bounds import Errors, certified_epsilon, certified_mu
-from dpmorse.privacy.accounting import gaussian_epsilon
+from dpmorse.privacy import gaussian_epsilon
 from dpmorse.typing import FloatArray
 
-_CAUTION = 1e-4  # the best of many thresholds on few runs is a lucky one: their choice asks for confidence
-_COIN = 0.5  # where no threshold certifies anything, the one that comes closest is taken
+_CAUTION = 1e-4
+"""Factor on the error that is allowed while the threshold is chosen. The best of many thresholds on few runs
+may be best by luck; a higher confidence prefers those with many runs behind them."""
+
+_COIN = 0.5
+"""Confidence by which thresholds are compared if none certifies anything at a higher one."""
 
 
 class Unit(StrEnum):

@@ -18,8 +18,6 @@ from dpmorse.privacy import (
     PrivacyReport,
     ReleaseEvent,
     Step,
-    affordable_epsilon,
-    affordable_rho,
     noise_of_sums,
     release_event,
     same_events,
@@ -166,9 +164,8 @@ class Plan(Generic[AnySettings]):
 
 def _affordable(settings: Settings, n_draws: int) -> float:
     """Return what all releases together may cost: rho, or epsilon where the promise is pure."""
-    if settings.budget.is_pure:
-        return affordable_epsilon(settings.budget)
-    return affordable_rho(settings.budget, settings.calibration, n_draws=n_draws)
+    noise = noise_of_sums(settings.budget)
+    return noise.affordable(settings.budget, settings.calibration, n_draws=n_draws)
 
 
 def _stage_of_bounds(n_features: int) -> Stage:

@@ -118,13 +118,13 @@ class Queries:
     def choose(self, step: Step, penalties: Exact[IntArray], limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""
         of_unit = limit * self._budget.rows
-        planned = SwapCosts.plan(step, of_unit, cost, self.neighboring, pure=self._budget.is_pure)
+        planned = SwapCosts.plan(step, of_unit, cost, self.neighboring, self.noise)
         event = replace(planned.event, neighboring=self._budget.neighboring)
         return self._mechanism.choose(penalties, replace(planned, event=event))
 
     def cost_of_a_row(self, cost: float) -> float:
         """Return what one record may cost if all that neighbours differ in may cost ``cost``."""
-        return self._budget.cost_of_a_row(cost)
+        return self.noise.cost_of_a_row(cost, self._budget.rows)
 
     def _counts(
         self, step: Step, statistic: GroupCounts, exact: Exact[IntArray], cost: float

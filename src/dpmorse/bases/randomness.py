@@ -7,9 +7,10 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.privacy import NoiseSampler
 from dpmorse.privacy.opendp_noise import OpenDPSampler
 from dpmorse.privacy.random_bytes import SeededBytes, SystemBytes
-from dpmorse.privacy.sampler import NativeSampler, NoiseSampler
+from dpmorse.privacy.sampler import NativeSampler
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.summaries import Model, budget_in_words, budget_to_dict, model_in_words, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy import DEFAULT_DELTA
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records.files import DataFiles, open_tables
 from dpmorse.records.names import listed
 from dpmorse.records.rows import choose_columns

@@ -8,8 +8,7 @@ from dpmorse.bases import Plan, PrivateFit, available_bases
 from dpmorse.clustering import DPMorse, MorseClustering
 from dpmorse.clustering.dp_morse import fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Budget, Ledger
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import Budget, FileLedger, Ledger
 
 DEFAULT = "DPMorse"
 NO_EPSILON = "--epsilon must be given. A privacy budget has no default: 1 is common, smaller is more private."

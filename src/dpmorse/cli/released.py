@@ -23,7 +23,7 @@ from dpmorse.cli.summaries import (
     model_to_dict,
 )
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy.ledger_file import FileLedger
+from dpmorse.privacy import FileLedger
 
 
 @reports_mistakes

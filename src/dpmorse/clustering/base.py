@@ -25,10 +25,7 @@ from dpmorse.bases import (
 )
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
-from dpmorse.morse import MergeTree, merge_tree
-from dpmorse.morse.critical.points import SEARCHES
-from dpmorse.morse.labelling import label_by_basin
-from dpmorse.morse.tree import RULES, assemble
+from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
 from dpmorse.records import Function, Table, unowned, without_sizes
 from dpmorse.typing import FloatArray, IntArray, label_dtype
@@ -50,8 +47,8 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     Parameters
     ----------
-    merge : {"auto", "overlap", "single", "persistence", "likelihood", "variance"}, default="auto"
-        What is merged first, see ``dpmorse.morse.merge_tree``. "auto" chooses among the others for the
+    merge : str, default="auto"
+        What is merged first: a name in ``dpmorse.morse.RULES``. "auto" chooses among the others for the
         number of clusters asked for; "single" is the paper's.
     assign : {"component", "basin"}, default="component"
         How records find their cluster: through their most probable component, or by a descent to the
@@ -145,7 +142,10 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
             return self._each(
-                X, lambda points: label_by_basin(mixture, tree, of_leaf, points).astype(of_leaf.dtype)
+                X,
+                lambda points: label_by_basin(
+                    mixture, tree.critical_points, tree.leaves, of_leaf, points
+                ).astype(of_leaf.dtype),
             )
         if isinstance(self.base_, PrivateMixtureEstimator):
             return each_record(self.base_, X, Label(mixture, self.base_.domain_, of_leaf))
@@ -272,7 +272,13 @@ class MorseEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scik
         points = critical_points_from_dict(fields["critical_points"], base.mixture_)
         tree = _plain_data.rebuild(
             "critical_points",
-            lambda: assemble(base.mixture_, points, model.merge, chosen_for, model.search),
+            lambda: merge_tree(
+                base.mixture_,
+                rule=model.merge,
+                n_clusters=chosen_for,
+                search=model.search,
+                critical_points=points,
+            ),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
         _plain_data.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))

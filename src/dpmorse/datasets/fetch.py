@@ -47,18 +47,8 @@ def fetch_emg(folder: Folder = None, cache: Folder = None) -> LabelledData:
     sample a record. The literature states the size only. It fixes subject, kind and four actions (bowing,
     handshaking, running, standing); clapping and walking are our choice, the two least confused with others.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder with ``emg.parquet``; nothing is downloaded then.
-    cache : path, optional
-        Folder that keeps what is downloaded.
-
-    Returns
-    -------
-    data : LabelledData
-        Classes: 0 bowing, 1 clapping, 2 handshaking, 3 running, 4 standing, 5 walking, one after the
-        other in time. The bounds come from the data and are assumed public.
+    Classes: 0 bowing, 1 clapping, 2 handshaking, 3 running, 4 standing, 5 walking, one after the other in
+    time. Parameters and bounds are as those of ``fetch_shuttle``.
     """
     return _fetch(EMG, folder, cache)
 
@@ -68,17 +58,7 @@ def fetch_magic(folder: Folder = None, cache: Folder = None) -> LabelledData:
 
     MAGIC Gamma Telescope of the UCI repository. The records are simulated.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder with ``magic.parquet``; nothing is downloaded then.
-    cache : path, optional
-        Folder that keeps what is downloaded.
-
-    Returns
-    -------
-    data : LabelledData
-        Classes: 0 gamma, 1 hadron, one after the other. The bounds come from the data and are assumed public.
+    Classes: 0 gamma, 1 hadron, one after the other. Parameters and bounds are as those of ``fetch_shuttle``.
     """
     return _fetch(MAGIC, folder, cache)
 
@@ -90,17 +70,7 @@ def fetch_sloan(folder: Folder = None, cache: Folder = None) -> LabelledData:
     constant one, rerun, is left out. Column f0, an identifier near 1.2e18, varies in its sixth digit:
     subtract the minimum before anything else, in float64.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder with ``sloan.parquet``; nothing is downloaded then.
-    cache : path, optional
-        Folder that keeps what is downloaded.
-
-    Returns
-    -------
-    data : LabelledData
-        Classes: 0 star, 1 galaxy, 2 quasar. The bounds come from the data and are assumed public.
+    Classes: 0 star, 1 galaxy, 2 quasar. Parameters and bounds are as those of ``fetch_shuttle``.
     """
     return _fetch(SLOAN, folder, cache)
 
@@ -111,17 +81,7 @@ def fetch_pulsar(folder: Folder = None, cache: Folder = None) -> LabelledData:
     Training part of a competition at Kaggle made from HTRU2 of the UCI repository. Records with a missing
     entry, 3,255 of 12,528, are left out.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder with ``pulsar.parquet``; nothing is downloaded then.
-    cache : path, optional
-        Folder that keeps what is downloaded.
-
-    Returns
-    -------
-    data : LabelledData
-        Classes: 0 no pulsar, 1 pulsar. The bounds come from the data and are assumed public.
+    Classes: 0 no pulsar, 1 pulsar. Parameters and bounds are as those of ``fetch_shuttle``.
     """
     return _fetch(PULSAR, folder, cache)
 
@@ -137,17 +97,8 @@ def fetch_usps(folder: Folder = None, cache: Folder = None) -> LabelledData:
     The embedding is computed from the images without noise. Nothing computed from it is private
     with respect to the images; it is a benchmark of clustering only.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder with ``usps.parquet``, an embedding; nothing is downloaded or computed then.
-    cache : path, optional
-        Folder that keeps what is downloaded; the embedding is not kept.
-
-    Returns
-    -------
-    data : LabelledData
-        Classes: the digits. The bounds are those of the embedding and are assumed public.
+    Classes are the digits. Parameters are as those of ``fetch_shuttle``: ``folder`` holds an embedding; the
+    pixels are kept in ``cache``, but no embedding is. The bounds are those of the embedding.
     """
     if folder is not None:
         return _fetch(USPS, folder, cache)

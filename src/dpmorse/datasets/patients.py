@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.datasets._draws import check_sizes, draw_labels, generator
+from dpmorse.datasets.draws import check_sizes, draw_labels, generator
 from dpmorse.typing import FloatArray, IntArray
 
 _CENTRES = np.array([[24.0, 115.0], [46.0, 124.0], [72.0, 132.0], [66.0, 172.0]])

@@ -10,9 +10,7 @@ import torch
 from dpmorse.engine import _tensor_passes as passes
 from dpmorse.engine._fused_tables import TILE, decode, fast_rule, grid_table, n_sums, picks_of
 from dpmorse.engine._triton_kernels import ROWS_BEFORE_FLUSH, hard_kernel
-from dpmorse.statistics.cells import GaussianCells
-from dpmorse.statistics.domain import Domain
-from dpmorse.statistics.moments import CellMoments
+from dpmorse.statistics import CellMoments, Domain, GaussianCells
 from dpmorse.typing import IntArray
 
 Tensor = Any  # torch has no types where it is not installed

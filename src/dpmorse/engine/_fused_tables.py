@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.statistics.cells import ROUNDING_BITS, GaussianCells
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics import GRID_BITS, ROUNDING_BITS, Domain, GaussianCells
 from dpmorse.typing import FloatArray, IntArray
 
 TILE = 64  # products at a time

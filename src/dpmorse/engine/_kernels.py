@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
 from dpmorse.engine._layout import Grid, Reals, Rule, Segments, Totals
-from dpmorse.statistics.cells import LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
-from dpmorse.statistics.domain import GRID_BITS
+from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048

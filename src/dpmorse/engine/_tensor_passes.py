@@ -12,10 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from dpmorse.statistics.cells import EXP_TABLE, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS, GaussianCells
-from dpmorse.statistics.codes import BinaryCodes, NearestCubes, PrefixCells
-from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.histograms import BIN_BITS, N_BINS, N_MAGNITUDES, SMALLEST_EXPONENT
+from dpmorse.statistics import (
+    BIN_BITS,
+    EXP_TABLE,
+    GRID_BITS,
+    LARGEST_RESIDUAL,
+    N_BINS,
+    N_MAGNITUDES,
+    ROUNDING_BITS,
+    SMALLEST_EXPONENT,
+    WEIGHT_BITS,
+    BinaryCodes,
+    Domain,
+    GaussianCells,
+    NearestCubes,
+    PrefixCells,
+)
 from dpmorse.typing import FloatArray, LabelArray
 
 Tensor = Any

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import triton
 import triton.language as tl
 
-from dpmorse.statistics.cells import LARGEST_RESIDUAL, ROUNDING_BITS
+from dpmorse.statistics import LARGEST_RESIDUAL, ROUNDING_BITS
 
 if tuple(map(int, triton.__version__.split(".")[:2])) < (3, 6):
     raise ImportError("the fused kernel needs Triton 3.6 or newer")

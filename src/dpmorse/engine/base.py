@@ -4,11 +4,15 @@ from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
 from dpmorse.privacy import Exact
-from dpmorse.statistics.cells import GaussianCells
-from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
-from dpmorse.statistics.moments import CellMoments
-from dpmorse.statistics.sums import ExactMoments
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    ExactMoments,
+    GaussianCells,
+    MagnitudeHistograms,
+    Tally,
+)
 from dpmorse.typing import IntArray
 
 Sums = TypeVar("Sums", bound=Any)

@@ -15,10 +15,14 @@ from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
-from dpmorse.statistics.moments import CellMoments
-from dpmorse.statistics.sums import ExactMoments
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    ExactMoments,
+    MagnitudeHistograms,
+    Tally,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 _FAN_IN = 8

@@ -15,13 +15,22 @@ from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
 from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
 from dpmorse.privacy.exact import Exact, sealed
-from dpmorse.statistics.cells import EXP_TABLE, ROUNDING_BITS, GaussianCells
-from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.histograms import BIN_BITS, N_BINS, ColumnHistograms, MagnitudeHistograms
-from dpmorse.statistics.moments import CellMoments
-from dpmorse.statistics.sensitivity import SecondMoments
-from dpmorse.statistics.sums import ExactMoments
+from dpmorse.statistics import (
+    BIN_BITS,
+    EXP_TABLE,
+    GRID_BITS,
+    N_BINS,
+    ROUNDING_BITS,
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    Domain,
+    ExactMoments,
+    GaussianCells,
+    MagnitudeHistograms,
+    SecondMoments,
+    Tally,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 _T = TypeVar("_T")

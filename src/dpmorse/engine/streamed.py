@@ -7,10 +7,14 @@ from typing import Any, Protocol
 from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
-from dpmorse.statistics.moments import CellMoments
-from dpmorse.statistics.sums import ExactMoments
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    ExactMoments,
+    MagnitudeHistograms,
+    Tally,
+)
 from dpmorse.typing import IntArray
 
 

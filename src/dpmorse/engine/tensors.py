@@ -13,13 +13,18 @@ from dpmorse._progress import counter
 from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
-from dpmorse.statistics.cells import GaussianCells
-from dpmorse.statistics.codes import BinaryCodes, Tally
-from dpmorse.statistics.domain import Domain
-from dpmorse.statistics.histograms import N_BINS, ColumnHistograms, MagnitudeHistograms
-from dpmorse.statistics.moments import CellMoments
-from dpmorse.statistics.sensitivity import SecondMoments
-from dpmorse.statistics.sums import ExactMoments
+from dpmorse.statistics import (
+    N_BINS,
+    BinaryCodes,
+    CellMoments,
+    ColumnHistograms,
+    Domain,
+    ExactMoments,
+    GaussianCells,
+    MagnitudeHistograms,
+    SecondMoments,
+    Tally,
+)
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 if TYPE_CHECKING:

@@ -1,56 +1,62 @@
-"""Trees and graphs for other libraries, which are loaded only when asked for."""
+"""Trees and graphs, as plain records, for other libraries, which are loaded only when asked for."""
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from dpmorse.exceptions import DPMorseError
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from dpmorse.morse.tree import MergeTree
+Records = list[dict[str, Any]]
 
-
-def tree_to_dict(tree: "MergeTree") -> dict[str, Any]:
-    """Return everything a tree says as plain lists and numbers."""
-    return {
-        "rule": tree.rule,
-        "basis": tree.basis,
-        "certified": tree.certified,
-        "suggested_n_clusters": tree.suggested_n_clusters,
-        **tree.graph.to_dict(),
-        "leaves": [
-            {"component": None if k < 0 else int(k), "mode": int(mode)}
-            for k, mode in zip(tree.leaves.components, tree.leaves.modes, strict=True)
-        ],
-        "merges": _merges(tree),
-    }
+MERGE_COLUMNS = ("left", "right", "parent", "height", "size", "saddle", "certified")
 
 
-def tree_to_pandas(tree: "MergeTree") -> Any:
-    """Return one row per merge."""
-    columns = ["left", "right", "parent", "height", "size", "saddle", "certified"]
-    return _load("pandas").DataFrame(_merges(tree), columns=columns)
+def leaf_records(components: IntArray, modes: IntArray) -> Records:
+    """Return one record per leaf: its component, if it has one, and its mode."""
+    return [
+        {"component": None if component < 0 else int(component), "mode": int(mode)}
+        for component, mode in zip(components, modes, strict=True)
+    ]
 
 
-def tree_to_networkx(tree: "MergeTree") -> Any:
-    """Return the tree with edges from parent to child."""
-    graph = _load("networkx").DiGraph()
-    for i, (component, mode) in enumerate(zip(tree.leaves.components, tree.leaves.modes, strict=True)):
-        graph.add_node(i, component=None if component < 0 else int(component), mode=int(mode))
-    for merge in _merges(tree):
-        graph.add_node(
-            merge["parent"], **{key: merge[key] for key in ("height", "size", "saddle", "certified")}
+def merge_records(linkage: FloatArray, saddles: IntArray, certified: BoolArray) -> Records:
+    """Return one record per merge, a row of the linkage matrix; keys are ``MERGE_COLUMNS``."""
+    n_leaves = len(linkage) + 1
+    return [
+        {
+            "left": int(left),
+            "right": int(right),
+            "parent": n_leaves + row,
+            "height": float(height),
+            "size": int(size),
+            "saddle": None if saddle < 0 else int(saddle),
+            "certified": bool(sure),
+        }
+        for row, ((left, right, height, size), saddle, sure) in enumerate(
+            zip(linkage, saddles, certified, strict=True)
         )
+    ]
+
+
+def to_pandas(records: Records, columns: Sequence[str]) -> Any:
+    """Return one row per record, also if there are none."""
+    return _load("pandas").DataFrame(records, columns=list(columns))
+
+
+def tree_to_networkx(leaves: Records, merges: Records) -> Any:
+    """Return a tree with edges from parent to child; leaves are numbered in order."""
+    graph = _load("networkx").DiGraph()
+    for i, leaf in enumerate(leaves):
+        graph.add_node(i, **leaf)
+    for merge in merges:
+        attributes = {key: merge[key] for key in ("height", "size", "saddle", "certified")}
+        graph.add_node(merge["parent"], **attributes)
         graph.add_edges_from([(merge["parent"], merge["left"]), (merge["parent"], merge["right"])])
     return graph
 
 
-def graph_to_pandas(edges: list[dict[str, Any]]) -> Any:
-    """Return one row per edge."""
-    columns = ["source", "target", "height", "lower_bound", "certified", "point"]
-    return _load("pandas").DataFrame(edges, columns=columns)
-
-
-def graph_to_networkx(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
+def graph_to_networkx(nodes: Records, edges: Records) -> Any:
     """Return a graph in which two nodes may have several edges."""
     graph = _load("networkx").MultiGraph()
     for node in nodes:
@@ -59,24 +65,6 @@ def graph_to_networkx(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) 
         attributes = {key: value for key, value in edge.items() if key not in ("source", "target")}
         graph.add_edge(edge["source"], edge["target"], weight=edge["height"], **attributes)
     return graph
-
-
-def _merges(tree: "MergeTree") -> list[dict[str, Any]]:
-    matrix = tree.linkage_matrix(below_modes=True)
-    return [
-        {
-            "left": int(left),
-            "right": int(right),
-            "parent": tree.n_leaves + row,
-            "height": float(height),
-            "size": int(size),
-            "saddle": None if saddle < 0 else int(saddle),
-            "certified": bool(certified),
-        }
-        for row, ((left, right, height, size), saddle, certified) in enumerate(
-            zip(matrix, tree.merges.saddles, tree.merge_certified, strict=True)
-        )
-    ]
 
 
 def _load(library: str) -> Any:

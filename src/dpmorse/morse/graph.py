@@ -6,6 +6,8 @@ from typing import Any
 from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
 
+_EDGE_COLUMNS = ("source", "target", "height", "lower_bound", "certified", "point")
+
 
 @dataclass(frozen=True, eq=False)
 class MorseGraph:
@@ -54,7 +56,7 @@ class MorseGraph:
 
     def to_pandas(self) -> Any:
         """Return one row per edge as a pandas DataFrame (needs pandas)."""
-        return exports.graph_to_pandas(self.edges)
+        return exports.to_pandas(self.edges, _EDGE_COLUMNS)
 
     def to_networkx(self) -> Any:
         """Return a networkx MultiGraph with the records as attributes (needs networkx)."""

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -12,15 +12,11 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
-from dpmorse.morse.critical.points import CriticalPoints, find_critical_points
+from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.morse.critical.search import SEARCHES, find_critical_points
 from dpmorse.morse.graph import MorseGraph
-from dpmorse.morse.rules import merging
-from dpmorse.morse.rules.agglomeration import merge_by_likelihood, merge_by_variance
-from dpmorse.morse.rules.merging import Leaves, Merges
-from dpmorse.morse.rules.selection import merge_by_selection
+from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +30,8 @@ class MergeTree:
     ----------
     critical_points : CriticalPoints
         Modes and saddles, with certificates.
-    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}
-        What is merged first.
+    rule : str
+        What is merged first: a name in ``dpmorse.morse.RULES``.
     weights : ndarray of shape (n_components,)
         Weights of the components.
     leaves : Leaves
@@ -46,6 +42,8 @@ class MergeTree:
         How many of the first merges only put the components of one mode together.
     basis : str
         The rule that decided: for "auto" the one it chose, with its smoothing, otherwise ``rule``.
+    height_label : str
+        What the heights of the merges are, in words.
     """
 
     critical_points: CriticalPoints
@@ -55,6 +53,7 @@ class MergeTree:
     merges: Merges
     n_merges_below_modes: int
     basis: str
+    height_label: str
 
     @property
     def modes(self) -> FloatArray:
@@ -81,10 +80,15 @@ class MergeTree:
         """Largest number of clusters."""
         return len(self.leaves)
 
+    @property
+    def leaf_weights(self) -> FloatArray:
+        """Weight of each leaf; 0 for a mode without component."""
+        return np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
+
     @cached_property
     def persistence(self) -> FloatArray:
         """How much water must rise before each mode merges with a deeper one; inf for the deepest."""
-        return merging.elders(self.critical_points)[1]
+        return self.critical_points.elders()[1]
 
     @cached_property
     def graph(self) -> MorseGraph:
@@ -97,7 +101,7 @@ class MergeTree:
 
         ``docs/morse.md`` says how far to trust it.
         """
-        return suggested_n_clusters(self.critical_points)
+        return self.critical_points.suggested_n_clusters
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -128,13 +132,13 @@ class MergeTree:
         ----------
         below_modes : bool or None
             Whether leaves are all leaves of the tree (True) or modes (False). None is False where the
-            rule keeps modes together: "single" and "persistence".
+            rule keeps modes together, as "single" and "persistence" do.
 
         Returns
         -------
         linkage : ndarray of shape (n_leaves - 1, 4)
-            Two children, height, number of leaves. Heights are f at the saddle above the lowest mode
-            ("single"), persistences ("persistence") or costs (the others), never negative, never falling.
+            Two children, height, number of leaves. ``height_label`` says what heights are; they are never
+            negative and never fall.
         """
         if below_modes is None:
             below_modes = not self.keeps_modes
@@ -143,20 +147,18 @@ class MergeTree:
                 raise InvalidParameterError(
                     f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
                 )
-            return _linkage(self.n_leaves, self.merges.first, self.merges.second, self.merges.heights)
-        first, second = (self.leaves.modes[side] for side in (self.merges.first, self.merges.second))
-        rows = slice(self.n_merges_below_modes, None)
-        return _linkage(self.n_modes, first[rows], second[rows], self.merges.heights[rows])
+            return self.merges.linkage_matrix()
+        return self.merges.between_modes(self.leaves, self.n_merges_below_modes).linkage_matrix()
 
     @property
     def keeps_modes(self) -> bool:
         """Whether the rule merges modes, and components only as parts of them."""
-        return self.rule in {"single", "persistence"}
+        return RULES[self.rule].keeps_modes
 
     @property
     def spanning_saddles(self) -> IntArray:
         """The saddles over which modes merge as water rises, lowest first."""
-        return merging.merge_modes_by_saddle(self.critical_points).saddles
+        return self.critical_points.spanning_saddles
 
     @property
     def merge_certified(self) -> BoolArray:
@@ -168,15 +170,30 @@ class MergeTree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data: modes, saddles, leaves and merges."""
-        return exports.tree_to_dict(self)
+        return {
+            "rule": self.rule,
+            "basis": self.basis,
+            "certified": self.certified,
+            "suggested_n_clusters": self.suggested_n_clusters,
+            **self.graph.to_dict(),
+            "leaves": self._leaf_records(),
+            "merges": self._merge_records(),
+        }
 
     def to_pandas(self) -> Any:
         """Return one row per merge as a pandas DataFrame (needs pandas)."""
-        return exports.tree_to_pandas(self)
+        return exports.to_pandas(self._merge_records(), exports.MERGE_COLUMNS)
 
     def to_networkx(self) -> Any:
         """Return the tree as a networkx DiGraph, edges from parent to child (needs networkx)."""
-        return exports.tree_to_networkx(self)
+        return exports.tree_to_networkx(self._leaf_records(), self._merge_records())
+
+    def _leaf_records(self) -> exports.Records:
+        return exports.leaf_records(self.leaves.components, self.leaves.modes)
+
+    def _merge_records(self) -> exports.Records:
+        matrix = self.linkage_matrix(below_modes=True)
+        return exports.merge_records(matrix, self.merges.saddles, self.merge_certified)
 
     def _n_merges(self, n_clusters: object) -> int:
         wanted = _validate.positive_int(n_clusters=n_clusters)
@@ -197,9 +214,8 @@ class MergeTree:
         group = np.arange(self.n_leaves)
         for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
             group[group == group[b]] = group[a]
-        masses = np.where(self.leaves.components >= 0, self.weights[self.leaves.components], 0.0)
         _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
-        order = np.lexsort((first_leaf, -np.bincount(group, weights=masses)))
+        order = np.lexsort((first_leaf, -np.bincount(group, weights=self.leaf_weights)))
         return self._of_components(np.argsort(order)[group])
 
     def _of_components(self, leaf_labels: IntArray) -> IntArray:
@@ -223,6 +239,7 @@ def merge_tree(
     rule: str = "single",
     n_clusters: int | None = None,
     search: str = "ridgelines",
+    critical_points: CriticalPoints | None = None,
 ) -> MergeTree:
     """Find the modes and saddles of a mixture and the tree in which they merge.
 
@@ -230,16 +247,17 @@ def merge_tree(
     ----------
     mixture : GaussianMixture
         Any mixture; released ones are the point, but nothing here depends on privacy.
-    rule : {"single", "persistence", "overlap", "likelihood", "variance", "auto"}, default="single"
-        What is merged first: modes over the lowest saddle; the least persistent mode; the components that
-        share most records over the lowest barrier; those that one Gaussian describes best; those that are
-        nearest; or "auto", whichever of these cuts best at ``n_clusters`` (near ties: what most agree on).
-        ``docs/morse.md`` says when each wins.
+    rule : str, default="single"
+        What is merged first: a name in ``dpmorse.morse.RULES``, whose values describe themselves. "single" is
+        the paper's; "auto" takes whichever of the others cuts best at ``n_clusters`` (near ties: what most
+        agree on). ``docs/morse.md`` says when each wins.
     n_clusters : int or None, default=None
         For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
         The tree can be cut anywhere all the same.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
         How saddles are looked for.
+    critical_points : CriticalPoints or None, default=None
+        Those of the mixture, where they are known already: then they are not searched for.
 
     Returns
     -------
@@ -261,49 +279,33 @@ def merge_tree(
     rule = _validate.choice(rule=rule, among=RULES)
     if n_clusters is not None:
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
-    return assemble(mixture, find_critical_points(mixture, search), rule, n_clusters, search)
+    find = partial(find_critical_points, search=_validate.choice(search=search, among=SEARCHES))
+    points = find(mixture) if critical_points is None else _checked(critical_points, mixture)
+    given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find)
+    decision = RULES[rule].decide(given)
+    below_modes = len(given.leaves) - points.n_modes if RULES[rule].keeps_modes else 0
+    return MergeTree(
+        critical_points=points,
+        rule=rule,
+        weights=mixture.weights,
+        leaves=given.leaves,
+        merges=decision.merges,
+        n_merges_below_modes=below_modes,
+        basis=decision.basis,
+        height_label=decision.rule.height_label,
+    )
 
 
-def assemble(
-    mixture: GaussianMixture,
-    points: CriticalPoints,
-    rule: str,
-    n_clusters: int | None = None,
-    search: str = "ridgelines",
-) -> MergeTree:
-    """Build the tree of known critical points."""
-    leaves = Leaves.of(mixture, points)
-    if rule in {"single", "persistence"}:
-        by_saddle = rule == "single"
-        merge_modes = merging.merge_modes_by_saddle if by_saddle else merging.merge_modes_by_persistence
-        merges = merging.merge_through_modes(mixture, leaves, merge_modes(points))
-        return MergeTree(points, rule, mixture.weights, leaves, merges, len(leaves) - points.n_modes, rule)
-    basis = rule
-    if rule == "overlap":
-        merges = merging.merge_by_overlap(mixture, points, leaves)
-    elif rule == "auto":
-        wanted = n_clusters or suggested_n_clusters(points)
-        merges, basis = merge_by_selection(mixture, points, leaves, wanted, search)
-    else:
-        merge = merge_by_likelihood if rule == "likelihood" else merge_by_variance
-        merges = merging.attach_bare_modes(points, leaves) + merge(mixture, leaves)
-    return MergeTree(points, rule, mixture.weights, leaves, merges, 0, basis)
-
-
-def suggested_n_clusters(points: CriticalPoints) -> int:
-    """Return the number of modes at which the density is more than twice that of the pass to a deeper one."""
-    persistence = merging.elders(points)[1]
-    return max(1, int((points.mode_certified & (persistence > math.log(2))).sum()))
-
-
-def _linkage(n_leaves: int, first: IntArray, second: IntArray, heights: FloatArray) -> FloatArray:
-    """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
-    group, size = np.arange(n_leaves), np.ones(2 * n_leaves - 1)
-    matrix = np.empty((len(heights), 4))
-    for row, (a, b, height) in enumerate(zip(first, second, heights, strict=True)):
-        low, high = sorted((group[a], group[b]))
-        made = n_leaves + row
-        size[made] = size[low] + size[high]
-        group[(group == low) | (group == high)] = made
-        matrix[row] = low, high, height, size[made]
-    return matrix
+def _checked(points: object, mixture: GaussianMixture) -> CriticalPoints:
+    """Return critical points that may be those of the mixture."""
+    if not isinstance(points, CriticalPoints):
+        raise InvalidParameterError(
+            f"critical_points must be what find_critical_points returns, got a {type(points).__name__}."
+        )
+    described = len(points.component_modes), points.modes.shape[1]
+    if described != (mixture.n_components, mixture.n_features):
+        raise InvalidParameterError(
+            f"critical_points must be those of the mixture, with {mixture.n_components} components in "
+            f"{mixture.n_features} columns; got those of {described[0]} components in {described[1]} columns."
+        )
+    return points

@@ -9,7 +9,6 @@ from dpmorse import _plain_data
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.morse import CriticalPoints
-from dpmorse.morse.critical.spanning import spanning_edges
 from dpmorse.typing import FloatArray
 
 _KINDS = {
@@ -85,8 +84,7 @@ def _check(points: CriticalPoints, mixture: GaussianMixture) -> None:
         if np.any(np.diff(heights) < 0):
             raise ModelFormatError(f"critical_points.{name}_heights are not in order.")
     _check_certificates(points, mixture)
-    edges = spanning_edges(n, points.saddle_ends[:, 0], points.saddle_ends[:, 1], points.saddle_heights)
-    if len(edges) != n - 1:
+    if len(points.spanning_saddles) != n - 1:
         raise ModelFormatError("critical_points: the saddles do not connect all modes.")
 
 

@@ -10,13 +10,16 @@ from dpmorse._plain_data import fields, holds_boolean, number, numbers, of_type,
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence.older_files import NOT_STATED
-from dpmorse.privacy.budget import Budget
-from dpmorse.privacy.calibration import Calibration
-from dpmorse.privacy.event_records import event_from_dict, event_to_dict
-from dpmorse.privacy.events import Composition, ReleaseEvent
-from dpmorse.privacy.report import PrivacyReport
-from dpmorse.statistics.cells import LARGEST_N_CELLS
-from dpmorse.statistics.domain import Domain
+from dpmorse.privacy import (
+    Budget,
+    Calibration,
+    Composition,
+    PrivacyReport,
+    ReleaseEvent,
+    event_from_dict,
+    event_to_dict,
+)
+from dpmorse.statistics import LARGEST_N_CELLS, Domain
 from dpmorse.typing import FloatArray
 
 _BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")

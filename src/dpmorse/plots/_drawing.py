@@ -27,11 +27,9 @@ def axes(ax: Any) -> tuple[Any, Any]:
 def mode_labels(tree: MergeTree, n_clusters: int | None) -> IntArray:
     """Return the cluster of each mode: that of the heaviest of its leaves."""
     labels = tree.cut(tree.suggested_n_clusters if n_clusters is None else n_clusters)
-    kept = tree.leaves.components >= 0
-    masses = np.where(kept, tree.weights[tree.leaves.components], 0.0)
-    of_leaves = np.where(kept, labels[tree.leaves.components], 0)
-    of_leaves[~kept] = labels[len(tree.weights) :]
-    order = np.argsort(masses, kind="stable")
+    of_leaves = labels[tree.leaves.components]
+    of_leaves[tree.leaves.bare] = labels[len(tree.weights) :]
+    order = np.argsort(tree.leaf_weights, kind="stable")
     of_modes = np.zeros(tree.n_modes, dtype=np.int64)
     of_modes[tree.leaves.modes[order]] = of_leaves[order]
     return of_modes

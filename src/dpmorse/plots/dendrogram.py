@@ -11,14 +11,6 @@ from dpmorse.morse import MergeTree
 from dpmorse.plots._drawing import LINE_COLOUR, axes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_HEIGHTS = {
-    "single": "f at the saddle, above the deepest mode",
-    "persistence": "persistence",
-    "overlap": "cost of merging",
-    "likelihood": "likelihood lost",
-    "variance": "variance added within clusters",
-}
-
 
 @dataclass(eq=False)
 class DendrogramDisplay:
@@ -34,6 +26,8 @@ class DendrogramDisplay:
         Names of the leaves from left to right.
     cut_height : float or None
         Where the tree is cut.
+    height_label : str
+        What the heights are, for the axis.
     ax_, figure_ : matplotlib objects
         Set by ``plot``.
     """
@@ -65,7 +59,7 @@ class DendrogramDisplay:
             certified,
             [_leaf_name(tree, leaf) for leaf in order],
             cut,
-            _HEIGHTS[tree.basis.split(",")[0]],
+            tree.height_label,
         )
 
     @classmethod

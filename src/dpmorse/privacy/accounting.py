@@ -1,4 +1,4 @@
-"""From noise to (epsilon, delta): the two privacy curves of a composition of Gaussian releases.
+"""From noise to (epsilon, delta) and back: the two privacy curves of a composition of Gaussian releases.
 
 Every release is rho_i-zCDP, and the sum ``rho`` describes the whole fit. Two conversions are proved in
 docs/privacy.md and both are always reported:
@@ -21,15 +21,38 @@ privacy, in which their epsilons add up.
 
 import math
 from collections.abc import Callable
+from enum import StrEnum
 
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 REPORT_MARGIN = 1e-9
+"""Relative margin that is added where an epsilon is reported, far above the error of float64."""
+
 SOLVE_MARGIN = 1e-8
+"""Relative margin that is taken off where a cost is solved for: larger than ``REPORT_MARGIN``, so that what
+is reported never exceeds what was asked."""
 
 _SMALL_RANGE = 1e-3
-_LOG_ORDER_RANGE = (math.log(1e-6), math.log(1e12))  # of alpha - 1
+"""Below this range the mu of Lemma 3 is bounded by its tangent at 0: the exact form would subtract
+numbers that are almost equal."""
+
+_LOG_ORDER_RANGE = (math.log(1e-6), math.log(1e12))
+"""Where ln(alpha - 1) is searched. Every order gives a valid bound, so that the range need only be wide."""
+
+
+class Calibration(StrEnum):
+    """Which proof sets the noise.
+
+    ``GAUSSIAN``: the exact Gaussian curve less its discreteness term (Theorem 4), or zCDP where that is
+    better (very large epsilon); the least noise that is proved here.
+    ``ZCDP``: the zCDP curve alone (Theorem 3), with 6 to 9 % more noise.
+    ``PAPER``: the formula printed in the method's paper, with its looser conversion, for comparison.
+    """
+
+    GAUSSIAN = "gaussian"
+    ZCDP = "zcdp"
+    PAPER = "paper"
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
@@ -128,6 +151,30 @@ def discreteness(weighted_draws: float) -> float:
 def discreteness_delta(epsilon: float, weighted_draws: float) -> float:
     """Return the delta that discrete noise costs on top of the Gaussian curve at ``epsilon``."""
     return discreteness(weighted_draws) * (1 + _exp(epsilon))
+
+
+def affordable_rho(epsilon: float, delta: float, calibration: Calibration, weighted_draws: float) -> float:
+    """Return how much zCDP cost (epsilon, delta) buys, on the private side.
+
+    ``weighted_draws`` is that of ``discreteness``, of all noise that will be drawn.
+    """
+    if calibration is Calibration.PAPER:
+        return _bun_steinke_rho(epsilon, delta)
+    rho = zcdp_rho(epsilon, delta)
+    if calibration is Calibration.ZCDP:
+        return rho
+    # The ledger charges discreteness at the zCDP epsilon of what is spent, which is at most this one.
+    without_reserve = gaussian_mu(epsilon, delta) ** 2 / 2
+    reserve = discreteness_delta(zcdp_epsilon(without_reserve, delta), weighted_draws)
+    if reserve >= delta:
+        return rho
+    return max(rho, gaussian_mu(epsilon, delta - reserve) ** 2 / 2)
+
+
+def _bun_steinke_rho(epsilon: float, delta: float) -> float:
+    """Solve rho + 2 sqrt(rho ln(1/delta)) = epsilon (Bun and Steinke 2016), as the paper does."""
+    log_term = math.log(1 / delta)
+    return (math.sqrt(log_term + epsilon) - math.sqrt(log_term)) ** 2 * (1 - SOLVE_MARGIN)
 
 
 def _order(t: float) -> float:

@@ -12,13 +12,22 @@ DEFAULT_DELTA = 1e-6
 """Public and fixed: a delta such as 1/n would reveal n, which add/remove-one protects."""
 
 SMALLEST_EPSILON = 1e-4
+"""Below this epsilon, float64 accounting is not certified to the margins of ``accounting``."""
+
 SMALLEST_DELTA = 1e-100
-"""Below these, float64 accounting is not certified to the margins of ``accounting``."""
+"""Below this delta, float64 accounting is not certified to the margins of ``accounting``."""
 
 LARGEST_GROUP = 10_000
+"""The most rows of a group: a cost grows with their number or its square, and more would drown in noise."""
+
 LONGEST_UNIT = 200
+"""The most characters of a unit's name, which stands in sentences and in every budget file."""
+
 LARGEST_SENSIBLE_EPSILON = 10.0
+"""Above this epsilon a fit warns: a release may change the odds on a record by a factor of e^10 = 22,000."""
+
 LARGEST_SENSIBLE_DELTA = 1e-3
+"""Above this delta a fit warns: a release of delta * n whole records would keep the promise."""
 
 
 class Neighboring(StrEnum):
@@ -126,10 +135,6 @@ class Budget:
     def rows(self) -> int:
         """How many records neighbours may differ in."""
         return self.max_rows_per_group or 1
-
-    def cost_of_a_row(self, cost: float) -> float:
-        """Return what one record may cost if a whole group may cost ``cost``; see ``event_for_groups``."""
-        return cost / self.rows ** (1 if self.is_pure else 2)
 
     @property
     def neighboring_rows(self) -> Neighboring:

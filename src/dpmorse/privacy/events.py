@@ -1,36 +1,26 @@
-"""What was released: frozen events, and what a list of them adds up to."""
+"""What was released: frozen events, what a list of them adds up to, and their form in files."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
+from dpmorse._plain_data import fields, number, of_type, rebuild
+from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.noise import GAUSSIAN, LARGEST_SCALE, Law, law_named
 from dpmorse.privacy.steps import Step
 
-_COARSEST = 8.0**-4  # Lemma 2 asks for scales of at least 8: one draw below that exceeds this sum
+_COARSEST = 8.0**-4
+"""Lemma 2 asks for scales of at least 8: one draw with a smaller one makes the sum of s^-4 exceed this."""
+
+_LARGEST_RHO = 1e18
+"""The largest rho that is read from a file, that of an epsilon of a billion: accounting works up to there."""
 
 
 _NO_STEP = Step("")
-
-
-class Noise(StrEnum):
-    """What makes a release private.
-
-    ``GAUSSIAN``: discrete Gaussian noise (Theorem 2). ``LAPLACE``: discrete Laplace noise, for promises
-    with delta = 0. ``CHOICE``: the exponential mechanism, a random choice among options (Theorem 7).
-    """
-
-    GAUSSIAN = "gaussian"
-    LAPLACE = "laplace"
-    CHOICE = "choice"
-
-
-def noise_of_sums(budget: Budget) -> Noise:
-    """Return the noise that a budget asks for: Laplace if the promise may never fail."""
-    return Noise.LAPLACE if budget.is_pure else Noise.GAUSSIAN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +42,8 @@ class ReleaseEvent:
         Smallest scale of those draws, in integer units: enters the discreteness term of Gaussian noise.
     noise_stddev : mapping of str to float
         Noise of each block in the scaled units of the statistic, for people and plots.
-    noise : Noise
-        What makes the release private.
+    noise : Law
+        What makes the release private: Gaussian noise, Laplace noise, or a random choice.
     pure_epsilon : float
         Cost of the release in pure differential privacy; infinite for Gaussian noise.
     """
@@ -64,13 +54,17 @@ class ReleaseEvent:
     n_draws: int
     smallest_scale: int
     noise_stddev: Mapping[str, float]
-    noise: Noise = Noise.GAUSSIAN
+    noise: Law = GAUSSIAN
     pure_epsilon: float = math.inf
 
     def __post_init__(self) -> None:
-        """Take names for what they name: kinds of noise and relations are compared by identity."""
-        object.__setattr__(self, "noise", Noise(self.noise))
+        """Normalise strings to enum members."""
         object.__setattr__(self, "neighboring", Neighboring(self.neighboring))
+
+    @property
+    def cost(self) -> float:
+        """The one number that all curves follow from: a pure epsilon, or rho for Gaussian noise."""
+        return self.pure_epsilon if self.noise.is_pure else self.rho
 
     @property
     def name(self) -> str:
@@ -80,17 +74,12 @@ class ReleaseEvent:
     @property
     def gaussian_rho(self) -> float:
         """Half the squared mu of a Gaussian mechanism that is no more private than this release."""
-        if self.noise is Noise.GAUSSIAN:
-            return self.rho
-        log_range = self.pure_epsilon * (2 if self.noise is Noise.LAPLACE else 1)
-        return accounting.bounded_range_mu(log_range) ** 2 / 2
+        return self.noise.gaussian_rho(self.cost)
 
     @property
     def weighted_draws(self) -> float:
         """Sum of scale^-4 over the Gaussian draws, bounded from above."""
-        if self.noise is not Noise.GAUSSIAN:
-            return 0.0
-        return self.n_draws / float(self.smallest_scale) ** 4
+        return self.noise.weighted_draws(self.n_draws, self.smallest_scale)
 
 
 @dataclass(frozen=True)
@@ -185,46 +174,111 @@ def round_up(value: Fraction) -> float:
 def release_event(
     *,
     cost: Fraction,
-    noise: Noise,
+    noise: Law,
     neighboring: Neighboring,
     n_draws: int,
     smallest_scale: int = 1,
-    scales: Mapping[str, float] | None = None,
+    noise_stddev: Mapping[str, float] | None = None,
     step: Step = _NO_STEP,
 ) -> ReleaseEvent:
     """Return the event of a release whose own cost is known.
 
     ``cost`` is rho for Gaussian noise, epsilon for Laplace noise, and the range of the log-likelihood ratio
-    for a choice; the other curves follow (Lemma 3 of docs/privacy.md). ``scales`` are those of the blocks.
+    for a choice; the other curves follow (Lemma 3 of docs/privacy.md).
     """
-    noise, stated = Noise(noise), round_up(cost)
-    pure = math.inf if noise is Noise.GAUSSIAN else stated
-    squared = Fraction(stated) ** 2
-    rho = {Noise.GAUSSIAN: Fraction(stated), Noise.LAPLACE: squared / 2, Noise.CHOICE: squared / 8}[noise]
-    spread = math.sqrt(2) if noise is Noise.LAPLACE else 1.0
+    stated = round_up(cost)
     return ReleaseEvent(
         step=step,
         neighboring=neighboring,
-        rho=round_up(rho),
+        rho=round_up(noise.rho(Fraction(stated))),
         n_draws=n_draws,
         smallest_scale=smallest_scale,
-        noise_stddev={block: spread * scale for block, scale in (scales or {}).items()},
+        noise_stddev=dict(noise_stddev or {}),
         noise=noise,
-        pure_epsilon=pure,
+        pure_epsilon=noise.pure_epsilon(stated),
     )
 
 
 def event_for_groups(event: ReleaseEvent, budget: Budget) -> ReleaseEvent:
-    """Return an event with its cost where neighbours differ in up to ``budget.rows`` records.
-
-    If one record moves a sum by v, m records move it by at most m v (Lemma 4 of docs/privacy.md): m^2 times
-    rho for Gaussian noise, m times epsilon for Laplace noise.
-    """
+    """Return an event with its cost where neighbours differ in up to ``budget.rows`` records."""
     if budget.rows == 1:
         return replace(event, neighboring=budget.neighboring)
-    m = Fraction(budget.rows)
-    if event.noise is Noise.GAUSSIAN:
-        return replace(event, neighboring=budget.neighboring, rho=round_up(m * m * Fraction(event.rho)))
-    pure = round_up(m * Fraction(event.pure_epsilon))
-    rho = round_up(Fraction(pure) ** 2 / 2)
+    cost = round_up(event.noise.cost_of_rows(Fraction(event.cost), budget.rows))
+    rho, pure = round_up(event.noise.rho(Fraction(cost))), event.noise.pure_epsilon(cost)
     return replace(event, neighboring=budget.neighboring, rho=rho, pure_epsilon=pure)
+
+
+def event_to_dict(event: ReleaseEvent) -> dict[str, Any]:
+    """Return an event as plain data."""
+    return {
+        "name": event.name,
+        "neighboring": event.neighboring.value,
+        "rho": event.rho,
+        "n_draws": event.n_draws,
+        "smallest_scale": event.smallest_scale,
+        "noise_stddev": dict(event.noise_stddev),
+        "noise": event.noise.name,
+        "pure_epsilon": None if math.isinf(event.pure_epsilon) else event.pure_epsilon,
+    }
+
+
+def event_from_dict(content: object) -> ReleaseEvent:
+    """Rebuild an event; costs must be costs, whatever a checksum says."""
+    keys = ("name", "neighboring", "rho", "n_draws", "smallest_scale", "noise_stddev")
+    parts = fields("event", content, *keys, "noise", "pure_epsilon")
+    stddev = of_type("event.noise_stddev", parts["noise_stddev"], dict)
+    rho = number("event.rho", parts["rho"])
+    if not 0 <= rho <= _LARGEST_RHO:
+        raise ModelFormatError("event.rho is out of range.")
+    noise = rebuild("event.noise", lambda: law_named(parts["noise"]))
+    return ReleaseEvent(
+        step=Step.parse(of_type("event.name", parts["name"], str)),
+        neighboring=rebuild("event.neighboring", lambda: Neighboring.parse(parts["neighboring"])),
+        rho=rho,
+        n_draws=_count("event.n_draws", parts["n_draws"]),
+        smallest_scale=_count("event.smallest_scale", parts["smallest_scale"]),
+        noise_stddev={block: _stddev(value) for block, value in stddev.items()},
+        noise=noise,
+        pure_epsilon=_pure_epsilon(parts["pure_epsilon"], noise, rho),
+    )
+
+
+def same_events(some: Sequence[ReleaseEvent], others: Sequence[ReleaseEvent]) -> bool:
+    """Say whether these are the same releases, up to rounding between platforms."""
+    return len(some) == len(others) and all(map(_same_event, some, others))
+
+
+def _same_event(a: ReleaseEvent, b: ReleaseEvent) -> bool:
+    numbers = ((a.rho, b.rho), (a.smallest_scale, b.smallest_scale), (a.pure_epsilon, b.pure_epsilon))
+    return (
+        (a.step, a.noise, a.n_draws, a.neighboring) == (b.step, b.noise, b.n_draws, b.neighboring)
+        and set(a.noise_stddev) == set(b.noise_stddev)
+        and all(math.isclose(x, y, rel_tol=1e-6) for x, y in numbers)
+        and all(math.isclose(a.noise_stddev[k], b.noise_stddev[k], rel_tol=1e-6) for k in a.noise_stddev)
+    )
+
+
+def _stddev(value: object) -> float:
+    stddev = number("event.noise_stddev", value)
+    if stddev < 0:
+        raise ModelFormatError("event.noise_stddev is out of range.")
+    return stddev
+
+
+def _pure_epsilon(value: object, noise: Law, rho: float) -> float:
+    """Return the pure epsilon of an event; it must be the one that its rho follows from."""
+    if not noise.is_pure:
+        if value is not None:
+            raise ModelFormatError("event.pure_epsilon must be null for Gaussian noise.")
+        return math.inf
+    pure = number("event.pure_epsilon", value)
+    if pure <= 0 or not math.isclose(rho, noise.rho(Fraction(pure)), rel_tol=1e-6):
+        raise ModelFormatError("event.pure_epsilon does not agree with event.rho.")
+    return pure
+
+
+def _count(name: str, value: object) -> int:
+    count = of_type(name, value, int)
+    if not 1 <= count <= LARGEST_SCALE:
+        raise ModelFormatError(f"{name} is out of range.")
+    return count

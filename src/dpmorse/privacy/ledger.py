@@ -8,9 +8,12 @@ from typing import NoReturn, Self
 
 from dpmorse import _validate
 from dpmorse.exceptions import BudgetExceededError, InvalidParameterError, InvalidTypeError
-from dpmorse.privacy.budget import Budget
+from dpmorse.privacy.budget import SMALLEST_DELTA, Budget
 from dpmorse.privacy.events import Composition, ReleaseEvent
-from dpmorse.privacy.odometer import publishable_epsilon
+
+N_LEVELS = 8
+"""How many epsilons ``odometer`` may return: the budget and seven levels below it. The grid is public and
+fixed, because levels that were chosen by what was spent would not be promises."""
 
 
 class Ledger:
@@ -180,3 +183,26 @@ class Reservation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.ledger._give_back(self)  # noqa: SLF001
+
+
+def levels(budget: Budget) -> list[float]:
+    """Return the levels below the budget, smallest first."""
+    return [budget.epsilon * i / N_LEVELS for i in range(1, N_LEVELS)]
+
+
+def publishable_epsilon(spent: Composition, budget: Budget) -> float:
+    """Return the smallest level that what is spent has not passed; the budget itself holds in any case.
+
+    Each level below the budget is a privacy filter with an eighth of delta, so that all seven hold at once
+    with less than delta (Theorem 9 of docs/privacy.md). Where delta is 0 the sum of pure epsilons bounds the
+    loss surely, and no grid is needed.
+    """
+    if budget.is_pure:
+        return min(spent.pure_epsilon, budget.epsilon)
+    if spent == Composition.of([]):
+        return 0.0
+    delta = budget.delta / N_LEVELS
+    if delta < SMALLEST_DELTA:
+        return budget.epsilon
+    passed = spent.in_one_curve().epsilon(delta)
+    return min((level for level in levels(budget) if passed <= level), default=budget.epsilon)

@@ -19,7 +19,8 @@ from dpmorse.privacy.ledger_lines import LARGEST_FILE, Account, first_line, next
 if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
-    _LOCKED_BYTE = 1 << 40  # far behind the last line: Windows locks keep others from reading what they cover
+    # Locks of Windows keep others from reading what they cover, so the byte is far behind the last line.
+    _LOCKED_BYTE = 1 << 40
 
     def _lock(file: FileIO) -> None:
         file.seek(_LOCKED_BYTE)
@@ -65,8 +66,7 @@ class FileLedger(Ledger):
     Examples
     --------
     >>> import os, tempfile
-    >>> from dpmorse import Budget
-    >>> from dpmorse.privacy.ledger_file import FileLedger
+    >>> from dpmorse import Budget, FileLedger
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = FileLedger(os.path.join(folder, "team.budget"), Budget(epsilon=2.0))
     ...     ledger.spent.epsilon(1e-6)

@@ -19,12 +19,17 @@ from typing import Any, TypeVar
 from dpmorse._plain_data import parse_json
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.privacy.budget import Budget
-from dpmorse.privacy.event_records import event_from_dict, event_to_dict
-from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.events import Composition, ReleaseEvent, event_from_dict, event_to_dict
 
 FORMAT = "dpmorse-budget"
+"""The first line states this, so that no other file is taken for a budget."""
+
 VERSION = 2
+"""What this library writes; it reads all versions up to this one."""
+
 LARGEST_FILE = 64 << 20
+"""The most bytes that are read: some ten thousand fits, and little enough for any machine."""
+
 _FIELDS = {part.name for part in dataclass_fields(Budget)}
 
 _Value = TypeVar("_Value")

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpmorse.privacy.budget import Budget
-from dpmorse.privacy.events import Noise, ReleaseEvent, event_for_groups
+from dpmorse.privacy.events import ReleaseEvent, event_for_groups
 from dpmorse.privacy.exact import Exact, opened
 from dpmorse.privacy.ledger import Ledger, Reservation
-from dpmorse.privacy.sampler import NoiseSampler
+from dpmorse.privacy.noise import Noise, NoiseSampler, RandomChoice
 from dpmorse.typing import IntArray
 
 
@@ -24,6 +24,13 @@ class PlannedRelease:
 
     scales: IntArray
     event: ReleaseEvent
+
+    @property
+    def noise(self) -> Noise:
+        """The noise that will be added."""
+        if not isinstance(self.event.noise, Noise):
+            raise ValueError("a release of sums cannot have the event of a choice")  # noqa: TRY004 - a value
+        return self.event.noise
 
     def for_groups(self, budget: Budget) -> "PlannedRelease":
         """Return this release with its cost under the relation of a budget, which may be about groups."""
@@ -81,16 +88,16 @@ class Mechanism:
         sums = opened(exact)
         if sums.shape != planned.scales.shape or not _are_integers(sums):
             raise ValueError("exact sums do not have the shape and type of the planned release")
-        if planned.event.noise is Noise.CHOICE:
-            raise ValueError("a release of sums cannot have the event of a choice")
+        noise = planned.noise
         self._record(planned.event)
-        draw = self._sampler.laplace if planned.event.noise is Noise.LAPLACE else self._sampler.gaussian
-        return sums + draw(planned.scales).astype(sums.dtype, copy=False)
+        drawn = noise.draw(self._sampler, planned.scales)
+        return sums + drawn.astype(sums.dtype, copy=False)
 
     def choose(self, exact: Exact[IntArray], planned: PlannedChoice) -> int:
         """Return a random index, the smaller its exact penalty the more likely."""
         penalties = opened(exact)
-        if planned.event.noise is not Noise.CHOICE or penalties.dtype != np.int64 or not penalties.size:
+        is_choice = isinstance(planned.event.noise, RandomChoice)
+        if not is_choice or penalties.dtype != np.int64 or not penalties.size:
             raise ValueError("a choice needs integer penalties and the event of a choice")
         self._record(planned.event)
         return self._sampler.choose(penalties - penalties.min(), planned.rate)

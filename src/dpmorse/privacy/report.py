@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from html import escape
 
+from dpmorse.privacy.accounting import Calibration
 from dpmorse.privacy.budget import Budget, Neighboring
-from dpmorse.privacy.calibration import Calibration
-from dpmorse.privacy.events import Composition, Noise, ReleaseEvent
+from dpmorse.privacy.events import Composition, ReleaseEvent
+from dpmorse.privacy.noise import Noise
 
 _RELATION_IN_WORDS = {
     Neighboring.ADD_REMOVE: (
@@ -125,7 +126,7 @@ class PrivacyReport:
 
     @property
     def _releases(self) -> str:
-        sums = [event for event in self.events if event.noise is not Noise.CHOICE]
+        sums = [event for event in self.events if isinstance(event.noise, Noise)]
         n_choices = len(self.events) - len(sums)
         choices = f" and {n_choices} random choice(s)" if n_choices else ""
         n_numbers = sum(event.n_draws for event in sums)

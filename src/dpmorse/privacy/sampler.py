@@ -18,44 +18,25 @@ import functools
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.privacy.lazy_uniform import LazyUniform
-from dpmorse.privacy.random_bytes import ByteSource
+from dpmorse.privacy.noise import LARGEST_SCALE
+from dpmorse.privacy.random_bytes import ByteSource, LazyUniform
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-LARGEST_SCALE = 2**56
-"""Keeps U + s V inside int64 for V < 127; a larger V has probability e^-127."""
 
 TOLERANCE = 2.0**-40
 """Half-width of the band in which a float comparison is not trusted."""
 
-_BATCH = 1 << 16  # draws at a time: bounds the working memory, keeps it in cache
-_SMALL = 1 << 12  # proposals at a time below which their number costs next to nothing
+_BATCH = 1 << 16
+"""How many numbers are drawn at a time, which bounds the working memory and keeps it in the cache."""
+
+_SMALL = 1 << 12
+"""So many proposals cost next to nothing more than one, so that few numbers get several tries at once."""
 
 _Words = npt.NDArray[np.uint64]
 _Accept = Callable[[IntArray, IntArray, IntArray], BoolArray]
-
-
-class NoiseSampler(Protocol):
-    """Independent integer noise, and random choices."""
-
-    secure: bool
-
-    def gaussian(self, scales: IntArray) -> IntArray:
-        """Draw the noise of one release: N_Z(0, s^2) for each scale s."""
-        ...
-
-    def laplace(self, scales: IntArray) -> IntArray:
-        """Draw the noise of one release: mass proportional to exp(-|x| / s) for each scale s."""
-        ...
-
-    def choose(self, penalties: IntArray, rate: Fraction) -> int:
-        """Draw one index with probability proportional to exp(-rate * penalty)."""
-        ...
 
 
 class NativeSampler:

@@ -20,14 +20,6 @@ _MOST_SAMPLE_VALUES = 60_000
 _STEPS = 10_000  # of an axis, for synthetic records
 _NEVER_SINGULAR = 999  # thousandths: the largest correlation that is drawn
 
-_HEIGHTS = {
-    "single": "height of the pass above the deepest mode (nats)",
-    "persistence": "persistence (nats)",
-    "overlap": "cost of merging (nats)",
-    "likelihood": "likelihood lost",
-    "variance": "variance added within clusters",
-}
-
 
 def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return all that the page's script draws, as plain data."""
@@ -138,7 +130,7 @@ def _tree(tree: MergeTree) -> dict[str, Any]:
             f"mode {mode}" if alone else str(component)
             for alone, component, mode in zip(bare, tree.leaves.components, tree.leaves.modes, strict=True)
         ],
-        "heights": _HEIGHTS.get(tree.basis.split(",")[0], "height"),
+        "heights": tree.height_label,
         "suggested": tree.suggested_n_clusters,
     }
 
@@ -153,10 +145,9 @@ def _modes(tree: MergeTree, axes: Axes) -> list[dict[str, Any]]:
     """Describe the deepest modes; ``leaf`` is the heaviest leaf, whose cluster is the mode's."""
     points = tree.critical_points
     coordinates = _table(axes.project(points.modes), _scales(axes))
-    masses = np.where(tree.leaves.components >= 0, tree.weights[tree.leaves.components], 0.0)
     positions = _leaf_positions(tree)
     heaviest = [
-        int(positions[np.where(tree.leaves.modes == mode, masses, -1.0).argmax()])
+        int(positions[np.where(tree.leaves.modes == mode, tree.leaf_weights, -1.0).argmax()])
         for mode in range(points.n_modes)
     ]
     return [

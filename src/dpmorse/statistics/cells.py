@@ -15,18 +15,25 @@ from dpmorse.statistics.domain import GRID_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 ROUNDING_BITS = 25
-"""Extra bits of ``u`` that are rounded away before squaring."""
+"""Extra bits of ``u`` that are rounded away before squaring, so that |v|^2 fits in 53 bits."""
 
 WEIGHT_BITS = 12
-"""Soft responsibilities are multiples of 2^-12."""
+"""Soft responsibilities are multiples of 2^-12, so that they are added up as integers."""
 
 TABLE_STEPS_PER_NAT = 1024
-TABLE_BITS = 20  # table entries are floor(2^20 e^-t): zero beyond 13.9 nats
-LARGEST_N_CELLS = 2000  # keeps 2^12 2^20 / (sum of table entries) exact, see `responsibilities`
+"""Steps of the table of e^-t: a responsibility is looked up to a thousandth of a nat."""
 
-LARGEST_RESIDUAL = 4.0**GRID_BITS  # squared norm of a residual, in steps
+TABLE_BITS = 20
+"""Entries of the table are floor(2^20 e^-t), which is zero beyond 13.9 nats."""
 
-_NORM_BITS = 26  # |v| <= 2^26, so that |v|^2 + constant < 2^53
+LARGEST_N_CELLS = 2000
+"""With more cells, 2^12 2^20 / (sum of table entries) would not be exact; see ``responsibilities``."""
+
+LARGEST_RESIDUAL = 4.0**GRID_BITS
+"""Squared norm, in steps of the grid, that residuals are shrunk to: that of a ball of radius 1."""
+
+_NORM_BITS = 26
+"""Factors are scaled so that |v| <= 2^26, and |v|^2 + constant < 2^53 is exact in float64."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.typing import FloatArray, IntArray
 
 LARGEST_N_BITS = 62
+"""The longest code: codes are non-negative numbers of int64, and one bit is spare."""
+
 PROJECTION_BITS = 20
 """Entries of A are at most 2^20, so that y is exact for up to 2^21 columns."""
 

@@ -1,21 +1,23 @@
 """Counts of records in groups of which each record is in few: how far one record can move them."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy.budget import Neighboring
-from dpmorse.privacy.calibration import SMALLEST_SCALE
-from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy import (
+    GAUSSIAN,
+    LARGEST_SCALE,
+    SMALLEST_SCALE,
+    Neighboring,
+    Noise,
+    PlannedRelease,
+    Step,
+    release_event,
+)
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.privacy.mechanism import PlannedRelease
-from dpmorse.privacy.sampler import LARGEST_SCALE
-from dpmorse.privacy.steps import Step
-from dpmorse.statistics import integers
-from dpmorse.statistics.moments import UNIT_BITS
+from dpmorse.statistics.sums import UNIT_BITS, shift
 from dpmorse.typing import FloatArray, IntArray
 
 
@@ -43,15 +45,13 @@ class GroupCounts:
         return self.n_groups_of_a_record * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
 
     def plan(
-        self, step: Step, cost: float, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN
+        self, step: Step, cost: float, neighboring: Neighboring, noise: Noise = GAUSSIAN
     ) -> PlannedRelease:
         """Return the release that costs at most ``cost``: rho, or epsilon for Laplace noise."""
-        noise = Noise(noise)
-        if noise is Noise.CHOICE:
-            raise ValueError("counts are released with noise, not by a choice")
         if cost <= 0:
             raise InvalidParameterError("epsilon is too small: nothing is left for this release.")
-        scale = max(self._scale(Fraction(cost), neighboring, noise), SMALLEST_SCALE)
+        smallest = noise.scale_for(self._cost(1, neighboring, noise), Fraction(cost))
+        scale = max(smallest, SMALLEST_SCALE)
         if scale > LARGEST_SCALE:
             raise InvalidParameterError("epsilon is too small: the noise does not fit in 64-bit integers.")
         event = release_event(
@@ -61,23 +61,18 @@ class GroupCounts:
             neighboring=neighboring,
             n_draws=self.n_values,
             smallest_scale=scale,
-            scales={"count": scale * 2.0**-UNIT_BITS},
+            noise_stddev={"count": noise.unit_stddev * scale * 2.0**-UNIT_BITS},
         )
         return PlannedRelease(np.full(self.n_values, scale, dtype=np.int64), event)
 
     def _cost(self, scale: int, neighboring: Neighboring, noise: Noise) -> Fraction:
+        """Return the cost: the sensitivity is the same number of units in both norms."""
         one = Fraction(1 << UNIT_BITS, scale)
-        moved = self.moved(neighboring)
-        return moved * one if noise is Noise.LAPLACE else moved * one**2 / 2
-
-    def _scale(self, cost: Fraction, neighboring: Neighboring, noise: Noise) -> int:
-        """Return a scale whose cost is no more, at most one step above the smallest."""
-        exact = math.ceil(self._cost(1, neighboring, noise) / cost)
-        return exact if noise is Noise.LAPLACE else math.isqrt(exact) + 1
+        return noise.cost(self.moved(neighboring) * one**noise.degree)
 
     def to_units(self, exact: Exact[IntArray]) -> Exact[IntArray]:
         """Bring exact counts to the unit of the noise, as one vector."""
-        return sealed(integers.shift(opened(exact).astype(np.int64).ravel(), UNIT_BITS))
+        return sealed(shift(opened(exact).astype(np.int64).ravel(), UNIT_BITS))
 
     def from_units(self, released: IntArray) -> FloatArray:
         """Return released integers as counts."""

@@ -13,8 +13,11 @@ from dpmorse.typing import FloatArray, IntArray
 GRID_BITS = 12
 """A scaled coordinate is a multiple of 2^-12: the rounding adds at most 5e-9 to a variance."""
 
-_LARGEST_BOUND = 1e150  # squares of widths must stay finite ...
-_SMALLEST_WIDTH = 1e-150  # ... and normal
+_LARGEST_BOUND = 1e150
+"""Bounds are at most this large, so that squares of widths stay finite."""
+
+_SMALLEST_WIDTH = 1e-150
+"""Columns are at least this wide, unless they are constant, so that squares of widths stay normal numbers."""
 
 PRIVATE = "private"
 """The value of ``bounds`` that asks for them to be found privately."""

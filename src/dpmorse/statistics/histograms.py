@@ -9,10 +9,19 @@ from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.typing import FloatArray, IntArray
 
 BIN_BITS = 6
-N_BINS = 1 << BIN_BITS
+"""A bin is found by a shift: its number is the first 6 bits of a coordinate on the grid."""
 
-SMALLEST_EXPONENT, LARGEST_EXPONENT = -32, 63  # of the magnitudes that are told apart
+N_BINS = 1 << BIN_BITS
+"""Bins of one column."""
+
+SMALLEST_EXPONENT = -32
+"""Values closer to zero than 2^-32 are in one bin."""
+
+LARGEST_EXPONENT = 63
+"""Values of 2^63 and more, the range of 64-bit integers, are in one bin for each sign."""
+
 N_MAGNITUDES = LARGEST_EXPONENT - SMALLEST_EXPONENT + 1
+"""Powers of two that are told apart, for each sign."""
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,16 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy.budget import Neighboring
-from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy import GAUSSIAN, Neighboring, Noise, Norm, PlannedRelease, Step, release_event
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.privacy.mechanism import PlannedRelease
-from dpmorse.privacy.steps import Step
-from dpmorse.statistics import integers
 from dpmorse.statistics.domain import GRID_BITS, Domain
-from dpmorse.statistics.integers import ROOM_BITS
-from dpmorse.statistics.noise import MomentShares, NoiseScales
+from dpmorse.statistics.scales import MomentShares, NoiseScales, smallest_factor
 from dpmorse.statistics.sensitivity import InverseScales, RecordBounds, SecondMoments
-from dpmorse.statistics.sums import ExactMoments, NoisyMoments
+from dpmorse.statistics.sums import ROOM_BITS, UNIT_BITS, ExactMoments, NoisyMoments, add_columns, shift
 from dpmorse.typing import FloatArray, IntArray
 
-UNIT_BITS = 28
-"""Noise is drawn in units of 2^-28: fine enough for Theorem 4, coarse enough for int64."""
-
 _SMALLEST_COST = 1e-30
+"""Less than this is refused: the scales that it would need do not fit in 64-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class CellMoments:
     exhaustive: bool = True
 
     def __post_init__(self) -> None:
-        """Take the name of a kind for the kind: text that is equal to it is not identical with it."""
+        """Normalise strings to enum members."""
         kind = _validate.choice(second_moments=self.second_moments, among=SecondMoments)
         object.__setattr__(self, "second_moments", SecondMoments(kind))
 
@@ -106,15 +99,9 @@ class CellMoments:
         only_cell = self.n_cells == 1 and self.exhaustive
         return RecordBounds(self.domain.n_features, self.largest_squared_norm, self.second_moments, only_cell)
 
-    def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = Noise.GAUSSIAN) -> Fraction:
+    def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = GAUSSIAN) -> Fraction:
         """Return what a release costs, as proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
-        if Noise(noise) is Noise.LAPLACE:
-            return self._bounds.l1(self._inverse(scales), neighboring)
-        return self.squared_sensitivity(scales, neighboring) / 2
-
-    def squared_sensitivity(self, scales: NoiseScales, neighboring: Neighboring) -> Fraction:
-        """Return the squared L2 sensitivity in units of the noise."""
-        return self._bounds.squared_l2(self._inverse(scales), neighboring)
+        return noise.cost(self._bounds.sensitivity(self._inverse(scales), neighboring, noise.norm))
 
     def _inverse(self, scales: NoiseScales) -> InverseScales:
         one = 1 << self.unit_bits
@@ -126,15 +113,14 @@ class CellMoments:
         cost: float,
         neighboring: Neighboring,
         shares: MomentShares | None = None,
-        noise: Noise = Noise.GAUSSIAN,
+        noise: Noise = GAUSSIAN,
     ) -> NoiseScales:
         """Return the smallest noise, in the proportions of ``shares``, that costs at most ``cost``.
 
-        Without shares the total noise variance over all released entries is the least possible: block
-        ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to ``A_b sqrt(n_b)``, or to
-        ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
+        Without shares the total noise variance over all released entries is the least possible
+        (``Noise.best_parts``): block ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to
+        ``A_b sqrt(n_b)``, or to ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
         """
-        noise = Noise(noise)
         if cost < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
 
@@ -142,16 +128,7 @@ class CellMoments:
             return self.cost(self._shape(shares, factor, noise), neighboring, noise) <= Fraction(cost)
 
         unscaled = float(self.cost(self._shape(shares, 1.0, noise), neighboring, noise)) / cost
-        high = 1.01 * (unscaled if noise is Noise.LAPLACE else math.sqrt(unscaled))
-        while not affordable(high):
-            high *= 2
-        low = high / 1.05
-        while low > 2.0**-60 and affordable(low):  # only where some scales are at their smallest
-            low /= 2
-        for _ in range(40):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if affordable(middle) else (middle, high)
-        return self._shape(shares, high, noise)
+        return self._shape(shares, smallest_factor(affordable, noise.widening(unscaled)), noise)
 
     def uniform(self, stddev: float) -> NoiseScales:
         """Return the same noise, ``stddev`` in scaled units, for every entry (as the papers do)."""
@@ -163,10 +140,10 @@ class CellMoments:
         steps: Sequence[Step],
         scales: NoiseScales,
         neighboring: Neighboring,
-        noise: Noise = Noise.GAUSSIAN,
+        noise: Noise = GAUSSIAN,
     ) -> tuple[PlannedRelease, ...]:
         """Bind noise scales to the events, one for each step, that state their cost."""
-        noise, vector = Noise(noise), self._vector(scales)
+        vector = self._vector(scales)
         blocks = {"count": scales.count, "sum": scales.sum, "second moment": scales.diagonal}
         if self.second_moments is SecondMoments.NONE:
             del blocks["second moment"]
@@ -176,7 +153,9 @@ class CellMoments:
             neighboring=neighboring,
             n_draws=self.n_values,
             smallest_scale=int(vector.min()),
-            scales={block: scale * 2.0**-self.unit_bits for block, scale in blocks.items()},
+            noise_stddev={
+                block: noise.unit_stddev * scale * 2.0**-self.unit_bits for block, scale in blocks.items()
+            },
         )
         return tuple(PlannedRelease(vector, replace(event, step=step)) for step in steps)
 
@@ -188,18 +167,18 @@ class CellMoments:
         spare = self.unit_bits - self.weight_bits
         second = np.diagonal(exact.second_moments, axis1=1, axis2=2)
         if self.second_moments is SecondMoments.TRACE:
-            second = integers.add_columns(second)
+            second = add_columns(second)
         elif self.second_moments is SecondMoments.NONE:
             second = second[:, :0]
         blocks = [
-            integers.shift(exact.counts, spare),
-            integers.shift(exact.sums.ravel(), spare - GRID_BITS),
-            integers.shift(second.ravel(), spare - 2 * GRID_BITS),
+            shift(exact.counts, spare),
+            shift(exact.sums.ravel(), spare - GRID_BITS),
+            shift(second.ravel(), spare - 2 * GRID_BITS),
         ]
         if self.second_moments is SecondMoments.FULL:
             lower = np.tril_indices(self.domain.n_features, -1)
             off_diagonal = exact.second_moments[:, lower[0], lower[1]].ravel()
-            blocks.append(integers.shift(off_diagonal, spare - 2 * GRID_BITS))
+            blocks.append(shift(off_diagonal, spare - 2 * GRID_BITS))
         return np.concatenate(blocks)
 
     def from_units(self, released: IntArray, planned: PlannedRelease) -> NoisyMoments:
@@ -232,25 +211,18 @@ class CellMoments:
 
         ``sigma_b^2 = A_b^2 / f_b`` for Gaussian noise, ``s_b = A_b / f_b`` for Laplace noise.
         """
-        norms, entries = self._block_norms(noise), np.array([1, self.domain.n_features, self._n_second])
-        power = 1 if noise is Noise.LAPLACE else 2
-        parts = (norms**2 * entries) ** (1 / 3 if noise is Noise.LAPLACE else 1 / 2)
+        wide = noise.norm is Norm.L2 and self._in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
+        norms = self._bounds.largest_norms(Fraction(2 if wide else 1), noise.norm)
+        entries = np.array([1, self.domain.n_features, self._n_second])
+        parts = noise.best_parts(norms**2 * entries)
         if shares is not None:
             parts = np.array([shares.count, shares.sum, shares.second_moment])
         released = entries > 0
         parts = np.where(released, parts / parts[released].sum(), 1.0)
-        stddev = factor * np.where(released, norms, 1.0) / parts ** (1 / power) * 2.0**self.unit_bits
-        count, total, diagonal = (math.ceil(s) for s in stddev)
-        wide = noise is Noise.GAUSSIAN and self._in_ball
+        scales = noise.scales_of_parts(factor * np.where(released, norms, 1.0), parts) * 2.0**self.unit_bits
+        count, total, diagonal = (math.ceil(scale) for scale in scales)
         off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if wide else diagonal
         return NoiseScales(count, total, diagonal, off_diagonal)
-
-    def _block_norms(self, noise: Noise) -> FloatArray:
-        """Return the largest norms of (1, z, s(z)), with w = 1 in the box and w = sqrt 2 in a ball."""
-        if noise is Noise.LAPLACE:
-            return np.array([1.0, float(self._bounds.l1_norm), float(self._bounds.l1_second_norm)])
-        second = self._bounds.squared_second_norm(Fraction(2 if self._in_ball else 1))
-        return np.sqrt([1.0, float(self.largest_squared_norm), float(second)])
 
     def _vector(self, scales: NoiseScales) -> IntArray:
         """Lay out the scale of every entry like ``to_units`` does; read-only, as rounds share it."""

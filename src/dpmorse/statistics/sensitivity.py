@@ -48,7 +48,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from dpmorse.privacy.budget import Neighboring
+import numpy as np
+
+from dpmorse.privacy import Neighboring, Norm
+from dpmorse.typing import FloatArray
 
 
 class SecondMoments(StrEnum):
@@ -92,8 +95,18 @@ class RecordBounds:
     only_cell: bool
 
     def __post_init__(self) -> None:
-        """Take the name of a kind for the kind, which is compared by identity below."""
+        """Normalise strings to enum members."""
         object.__setattr__(self, "second_moments", SecondMoments(self.second_moments))
+
+    def sensitivity(self, scales: InverseScales, neighboring: Neighboring, norm: Norm) -> Fraction:
+        """Return the sensitivity in units of the noise: an L1 norm, or a squared L2 norm."""
+        return (self.l1 if norm is Norm.L1 else self.squared_l2)(scales, neighboring)
+
+    def largest_norms(self, w2: Fraction, norm: Norm) -> FloatArray:
+        """Return the largest norms of 1, z and s(z)."""
+        if norm is Norm.L1:
+            return np.array([1.0, float(self.l1_norm), float(self.l1_second_norm)])
+        return np.sqrt([1.0, float(self.squared_norm), float(self.squared_second_norm(w2))])
 
     def squared_l2(self, scales: InverseScales, neighboring: Neighboring) -> Fraction:
         """Return the squared L2 sensitivity in units of the noise: twice the zCDP cost."""

@@ -1,4 +1,8 @@
-"""Sums over cells: exact ones, which never leave a fit, and noisy ones, which may."""
+"""Sums over records: exact ones, which never leave a fit, and noisy ones, which may.
+
+Exact sums are int64 as long as that holds them for sure, and Python's own integers beyond. Which of the two
+it is changes no value, so that sums over billions of records stay exact.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,8 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.statistics import integers
 from dpmorse.typing import FloatArray, IntArray
+
+UNIT_BITS = 28
+"""Noise is drawn in units of 2^-28: fine enough for Theorem 4, coarse enough for int64."""
+
+ROOM_BITS = 62
+"""Sums stay below 2^62 in int64: one bit is that of the sign, and noise needs room as well."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +36,9 @@ class ExactMoments:
     def __add__(self, other: "ExactMoments") -> "ExactMoments":
         """Return the sums over the records of both: exact, in whatever order parts are added."""
         return ExactMoments(
-            integers.add(self.counts, other.counts),
-            integers.add(self.sums, other.sums),
-            integers.add(self.second_moments, other.second_moments),
+            add(self.counts, other.counts),
+            add(self.sums, other.sums),
+            add(self.second_moments, other.second_moments),
         )
 
 
@@ -59,3 +68,28 @@ class NoisyMoments:
             last.sum_stddev / narrower,
             last.second_moment_stddev / narrower,
         )
+
+
+def add(a: IntArray, b: IntArray) -> IntArray:
+    """Return a + b."""
+    fits = _largest(a) + _largest(b) < 1 << ROOM_BITS
+    total: IntArray = a + b if fits else a.astype(object) + b.astype(object)
+    return total
+
+
+def shift(values: IntArray, bits: int) -> IntArray:
+    """Return values * 2^bits."""
+    fits = _largest(values) < 1 << (ROOM_BITS - bits)
+    shifted: IntArray = (values if fits else values.astype(object)) << bits
+    return shifted
+
+
+def add_columns(values: IntArray) -> IntArray:
+    """Return the sum of every row."""
+    fits = _largest(values) * values.shape[1] < 1 << ROOM_BITS
+    total: IntArray = (values if fits else values.astype(object)).sum(axis=1)
+    return total
+
+
+def _largest(values: IntArray) -> int:
+    return int(np.abs(values).max(initial=0))

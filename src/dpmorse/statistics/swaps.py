@@ -8,12 +8,8 @@ import numpy as np
 
 from dpmorse._compile import compiled_any_order
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.privacy import accounting
-from dpmorse.privacy.budget import Neighboring
-from dpmorse.privacy.events import Noise, release_event
+from dpmorse.privacy import CHOICE, GAUSSIAN, Neighboring, Noise, PlannedChoice, Step, release_event
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.privacy.mechanism import PlannedChoice
-from dpmorse.privacy.steps import Step
 from dpmorse.statistics.codes import BinaryCodes, Tally, squared_distances
 from dpmorse.typing import FloatArray, IntArray
 
@@ -70,9 +66,9 @@ class SwapCosts:
 
     @staticmethod
     def plan(
-        step: Step, limit: int, cost: float, neighboring: Neighboring, *, pure: bool = False
+        step: Step, limit: int, cost: float, neighboring: Neighboring, noise: Noise = GAUSSIAN
     ) -> PlannedChoice:
-        """Return a choice by these costs that costs at most ``cost``: epsilon if ``pure``, else rho.
+        """Return a choice by these costs that costs at most ``cost``, as ``noise`` of the same fit counts it.
 
         Privacy
         -------
@@ -82,10 +78,8 @@ class SwapCosts:
         if cost <= 0:
             raise InvalidParameterError("epsilon is too small: nothing is left for this choice.")
         moved = limit * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
-        log_range = Fraction(cost if pure else accounting.largest_range(cost))
-        event = release_event(
-            step=step, cost=log_range, noise=Noise.CHOICE, neighboring=neighboring, n_draws=1
-        )
+        log_range = Fraction(noise.range_of_choice(cost))
+        event = release_event(step=step, cost=log_range, noise=CHOICE, neighboring=neighboring, n_draws=1)
         return PlannedChoice(log_range / moved, event)
 
 

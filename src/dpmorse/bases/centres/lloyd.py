@@ -9,24 +9,33 @@ from dpmorse.bases.centres.covariances import reaches
 from dpmorse.bases.estimates import project
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
-from dpmorse.privacy import Noise
+from dpmorse.privacy import Noise, Norm
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import BoolArray, FloatArray
 
-TYPICAL = 0.45  # root mean square of a coordinate of a centre in the box, after Su et al.
+TYPICAL = 0.45
+"""Root mean square of a coordinate of a centre in the box [-1, 1]^D, as Su et al. assume it."""
+
 N_ITER = (2, 7)
+"""The fewest and the most rounds (Su et al.). They share the budget, so that each of many is noisy."""
+
 _TOLERATED = 0.004
-_SUPPORT = 2.0  # standard deviations of a count
+"""The squared error of all centres together, in units of the box, that one round may have (Su et al.)."""
+
+_SUPPORT = 2.0
+"""A centre stays where it is unless its count exceeds this many standard deviations of the noise: a quotient
+of two noisy numbers is worth nothing where the lower one may be noise alone."""
 
 
 def shares_of_a_round(n_features: int, noise: Noise) -> MomentShares:
     """Divide the cost between counts and sums so that the error of a centre is least.
 
     The squared error of S/n is ``(D s1^2 + |centre|^2 s0^2) / n^2``, with ``|centre|^2 = .45^2 D``. For
-    Gaussian noise this gives the share ``.45 / (.45 + sqrt D)`` to counts; for Laplace noise, counts and
-    each of the D coordinates share as ``(.45^2 D)^(1/3)`` to 1 (Su et al. 2016).
+    noise whose cost is a squared L2 norm (Gaussian) this gives the share ``.45 / (.45 + sqrt D)`` to counts;
+    for an L1 norm (Laplace), counts and each of the D coordinates share as ``(.45^2 D)^(1/3)`` to 1 (Su et
+    al. 2016).
     """
-    if noise is Noise.LAPLACE:
+    if noise.norm is Norm.L1:
         count = (TYPICAL**2 * n_features) ** (1 / 3)
         share = count / (count + n_features)
     else:
@@ -41,7 +50,7 @@ def affordable_n_iter(n_centres: int, n_features: int, n_records: float, cost: f
     ``2 K^3 (D + (.45^2 D)^(1/3))^3 / (c n)^2`` with Laplace noise, n / K records being in a cell.
     """
     k, d = n_centres, n_features
-    if noise is Noise.LAPLACE:
+    if noise.norm is Norm.L1:
         error = 2 * k**3 * (d + (TYPICAL**2 * d) ** (1 / 3)) ** 3 / n_records**2
         affordable = cost / math.sqrt(error / _TOLERATED)
     else:

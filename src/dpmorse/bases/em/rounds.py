@@ -26,7 +26,7 @@ from dpmorse.bases.settings import (
 from dpmorse.bases.starts import packed_centres
 from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import DEFAULT_DELTA, Calibration, Ledger, Neighboring, refuse_pure
+from dpmorse.privacy import DEFAULT_DELTA, GAUSSIAN, Calibration, Ledger, Neighboring, refuse_pure
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
 ROUNDS = "round"
@@ -169,7 +169,7 @@ class PrivateEM(PrivateFit):
     def _noise_scales(self, statistic: CellMoments, plan: Plan[EMSettings]) -> NoiseScales:
         """Return the noise of one round."""
         settings, budget = plan.settings, plan.settings.budget
-        of_a_row = budget.cost_of_a_row(plan[ROUNDS].cost / settings.n_iter)
+        of_a_row = GAUSSIAN.cost_of_a_row(plan[ROUNDS].cost / settings.n_iter, budget.rows)
         if settings.calibration is Calibration.PAPER:
             return self.paper_scales(statistic, of_a_row, budget.neighboring_rows)
         return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)

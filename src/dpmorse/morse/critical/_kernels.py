@@ -14,17 +14,32 @@ import numpy as np
 from dpmorse._compile import compiled
 from dpmorse.typing import FloatArray, IntArray
 
+# A component whose density is e^-40 (4e-18) of the whole changes no double: the exponential is not computed.
 NEGLIGIBLE = 40.0
-NEGLIGIBLE_ON_PATHS = 30.0  # a path only has to be known to 1e-12
+
+# Heights along a path decide what is followed, not what is certified: e^-30 (1e-13) is accurate enough there.
+NEGLIGIBLE_ON_PATHS = 30.0
+
+# Places at which f is looked at on one straight piece of a path: five around each component narrower than
+# the piece, for up to 51 components; beyond that the list is full and the others are left to the splitting.
 MOST_MARKS = 256
-MOST_EXTREMA = 63  # odd: a list of extrema starts and ends with a minimum
 
+# Extrema that are recorded on one path. The number is odd because a list starts and ends with a minimum.
+MOST_EXTREMA = 63
+
+# A stretch is halved at most 8 times, to 1/256 of the distance between two marks.
 _DEEPEST_SPLIT = 8
-_ASIDE = 1e-4  # slopes at the ends of a path, which may be modes, are taken so much of a piece further in
-_SURPRISE = 2e-3  # nats by which f may differ from what slopes and curvatures at two ends tell
+
+# The ends of a path may be modes, where the slope is 0 to rounding and its sign means nothing: slopes are
+# taken this fraction of a piece further in.
+_ASIDE = 1e-4
+
+# Nats by which f may differ from what value, slope and curvature at two ends predict before the stretch
+# between them is split.
+_SURPRISE = 2e-3
 
 
-class Components(NamedTuple):
+class PackedComponents(NamedTuple):
     """The components of a mixture, laid out for these kernels.
 
     ``centres`` (D, K), ``factors`` (D (D + 1) / 2, K: lower triangles of the whiteners, row by row),
@@ -40,11 +55,7 @@ class Components(NamedTuple):
 
 @compiled
 def fill_heights(
-    points: FloatArray,
-    start: int,
-    stop: int,
-    components: Components,
-    heights: FloatArray,
+    points: FloatArray, components: PackedComponents, heights: FloatArray, start: int, stop: int
 ) -> None:
     """Write f at points ``start:stop``."""
     shape = components.centres.shape
@@ -57,13 +68,13 @@ def fill_heights(
 @compiled
 def fill_shapes(
     points: FloatArray,
-    start: int,
-    stop: int,
-    components: Components,
+    components: PackedComponents,
     heights: FloatArray,
     gradients: FloatArray,
     metrics: FloatArray,
     hessians: FloatArray,
+    start: int,
+    stop: int,
 ) -> None:
     """Write f, its gradient, the metric A = sum w_k P_k and the Hessian A - Cov_w(g_k)."""
     shape = components.centres.shape
@@ -79,7 +90,7 @@ def fill_shapes(
 @compiled
 def _log_terms(
     point: FloatArray,
-    components: Components,
+    components: PackedComponents,
     away: FloatArray,
     white: FloatArray,
     logs: FloatArray,
@@ -105,7 +116,7 @@ def _log_terms(
 
 @compiled
 def _height(logs: FloatArray) -> float:
-    """Return -ln sum exp(logs)."""
+    """Return -ln sum exp(logs), with the largest term taken out so that no exponential overflows."""
     top = logs.max()
     total = 0.0
     for k in range(logs.size):
@@ -148,7 +159,11 @@ def _metric_and_hessian(
     metric: FloatArray,
     hessian: FloatArray,
 ) -> None:
-    """Write A and A - sum w_k (g_k - g)(g_k - g)^T: the centred form is free of cancellation."""
+    """Write A = sum w_k P_k and the Hessian A - sum w_k (g_k - g)(g_k - g)^T, with g = sum w_k g_k.
+
+    The covariance is summed in centred form: sum w_k g_k g_k^T - g g^T would subtract two large numbers far
+    from the centres, where the g_k are large and nearly equal.
+    """
     n_features = gradient.size
     metric[:] = 0.0
     hessian[:] = 0.0
@@ -168,7 +183,7 @@ def _metric_and_hessian(
 
 
 @compiled
-def fill_crossing_bounds(levels: FloatArray, start: int, stop: int, bounds: FloatArray) -> None:
+def fill_crossing_bounds(levels: FloatArray, bounds: FloatArray, start: int, stop: int) -> None:
     """Write ``-ln sum_j exp(-max(t_kl, t_kj, t_lj))`` for rows k in ``start:stop``."""
     n = levels.shape[0]
     for k in range(start, stop):
@@ -189,12 +204,12 @@ def fill_crossing_bounds(levels: FloatArray, start: int, stop: int, bounds: Floa
 @compiled
 def fill_extrema(
     paths: FloatArray,
-    start: int,
-    stop: int,
-    components: Components,
+    components: PackedComponents,
     positions: FloatArray,
     heights: FloatArray,
     counts: IntArray,
+    start: int,
+    stop: int,
 ) -> None:
     """Write the local minima and maxima of f along paths ``start:stop``, in order.
 
@@ -323,8 +338,9 @@ def _push(stack: FloatArray, top: int, s: float, f: float, g: float, c: float, d
 def _surprises(h: float, f0: float, g0: float, c0: float, f1: float, g1: float, c1: float) -> bool:
     """Say whether f between two points may hide more than value, slope and curvature there tell.
 
-    Smooth functions satisfy the corrected trapezoidal rule, and the cubic through slopes and curvatures
-    says whether f turns twice between two slopes of one sign.
+    A smooth f satisfies the corrected trapezoidal rule, f1 - f0 = h (g0 + g1) / 2 + h^2 (c0 - c1) / 12, up to
+    O(h^5). Where both slopes have one sign, the cubic with these slopes and curvatures as values and
+    derivatives is looked at in the middle and at 1/4 and 3/4: another sign there means that f turns twice.
     """
     if abs(f1 - f0 - 0.5 * h * (g0 + g1) - h * h * (c0 - c1) / 12.0) > _SURPRISE:
         return True

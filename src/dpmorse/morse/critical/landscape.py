@@ -1,7 +1,16 @@
-"""f = -ln p in coordinates where the whole mixture has unit covariance."""
+"""f = -ln p and its derivatives, in coordinates where the whole mixture has unit covariance.
+
+With memberships w_k(x), precisions P_k and g_k = P_k (x - mu_k):
+
+    grad f = sum_k w_k g_k,    Hess f = A - Cov_w(g_k),    A(x) = sum_k w_k P_k.
+
+All step lengths and tolerances of the search are measured in the metric A(x), so that results do not depend
+on the units of the columns.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,16 +20,27 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.critical import _kernels
 from dpmorse.typing import FloatArray, IntArray
 
-_WORK_PER_THREAD = 1 << 19  # multiplications; below that a thread costs more than it saves
+# Points are given, at the farthest, this many standard deviations of the whole mixture from its mean: beyond,
+# squares of distances in the metric of a narrow component leave the range in which differences mean anything.
+FARTHEST = 1e6
+
+# Multiplications that are worth a thread of their own; below that, starting it costs more than it saves.
+_WORK_PER_THREAD = 1 << 19
+
+# Added to the diagonal of the correlation matrix before it is factored; see ``_pooled_axes``.
 _TRACE = 1e-12
+
+# A string moves by this part of a mean-shift step at a time, and by no more than 0.5 in the metric A: nodes
+# that moved farther could overtake their neighbours before they are spread again.
+_STRING_STEP, _LONGEST_STRING_STEP = 0.7, 0.5
 
 
 @dataclass(frozen=True)
 class Shapes:
     """f and its derivatives at n points, with the metric A = sum_k w_k P_k.
 
-    In the metric A the Hessian has eigenvalues at most 1 and ``-A^-1 grad`` is the mean-shift step; all
-    step lengths and tolerances of the Morse step are measured in it, hence affinely invariant.
+    In the metric A the Hessian has eigenvalues at most 1, because Cov_w(g_k) is never negative, and
+    ``-A^-1 grad`` is the mean-shift step.
     """
 
     heights: FloatArray
@@ -45,28 +65,19 @@ class Landscape:
         weights, means = mixture.weights[self.kept], mixture.means[self.kept]
         self._origin = weights @ means
         self._axes = _pooled_axes(weights, means - self._origin, mixture.covariances[self.kept])
+        self.n_components, self.n_features = means.shape
         self.centres = self.to_whitened(means)
         self.whiteners = mixture.whiteners[self.kept] @ self._axes
         self.offsets = mixture.log_factors[self.kept]
         self.precisions = np.einsum("kji,kjl->kil", self.whiteners, self.whiteners)
         rows, columns = np.tril_indices(self.n_features)
-        self._components = _kernels.Components(
+        self._components = _kernels.PackedComponents(
             np.ascontiguousarray(self.centres.T),
             np.ascontiguousarray(self.whiteners[:, rows, columns].T),
             self.offsets,
             self.whiteners,
             self.precisions,
         )
-
-    @property
-    def n_components(self) -> int:
-        """Number of components of positive weight."""
-        return int(self.centres.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Dimension of the space."""
-        return int(self.centres.shape[1])
 
     def to_whitened(self, points: FloatArray) -> FloatArray:
         """Return points of the mixture's space in whitened coordinates."""
@@ -79,32 +90,15 @@ class Landscape:
     def heights(self, points: FloatArray) -> FloatArray:
         """Return f."""
         points, heights = np.ascontiguousarray(points), np.empty(len(points))
-
-        def fill(start: int, stop: int) -> None:
-            _kernels.fill_heights(points, start, stop, self._components, heights)
-
-        self._over(fill, len(points))
+        self._over(partial(_kernels.fill_heights, points, self._components, heights), len(points))
         return heights
 
     def shapes(self, points: FloatArray) -> Shapes:
         """Return f, gradient, metric and Hessian."""
         points, (n, d) = np.ascontiguousarray(points), points.shape
-        found = Shapes(np.empty(n), np.empty((n, d)), np.empty((n, d, d)), np.empty((n, d, d)))
-
-        def fill(start: int, stop: int) -> None:
-            _kernels.fill_shapes(
-                points,
-                start,
-                stop,
-                self._components,
-                found.heights,
-                found.gradients,
-                found.metrics,
-                found.hessians,
-            )
-
-        self._over(fill, n)
-        return found
+        found = np.empty(n), np.empty((n, d)), np.empty((n, d, d)), np.empty((n, d, d))
+        self._over(partial(_kernels.fill_shapes, points, self._components, *found), n)
+        return Shapes(*found)
 
     def extrema(self, paths: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return positions, heights and numbers of the local minima and maxima of f along polylines.
@@ -114,13 +108,10 @@ class Landscape:
         paths = np.ascontiguousarray(paths)
         counts = np.empty(len(paths), dtype=np.int64)
         positions = np.empty((len(paths), _kernels.MOST_EXTREMA))
-        heights = np.empty_like(positions)
-
-        def fill(start: int, stop: int) -> None:
-            _kernels.fill_extrema(paths, start, stop, self._components, positions, heights, counts)
-
+        found = positions, np.empty_like(positions), counts
+        fill = partial(_kernels.fill_extrema, paths, self._components, *found)
         self._over(fill, len(paths), weight=4 * paths.shape[1])
-        return positions, heights, counts
+        return found
 
     def _over(self, fill: Callable[[int, int], None], n_points: int, weight: int = 1) -> None:
         smallest = max(1, _WORK_PER_THREAD // (self._components.factors.size * weight))
@@ -142,3 +133,38 @@ def _pooled_axes(weights: FloatArray, centred: FloatArray, covariances: FloatArr
         raise InvalidParameterError("mixture: the components are too far apart for floating-point numbers.")
     axes: FloatArray = scale[:, None] * np.linalg.cholesky(correlation + _TRACE * np.eye(len(scale)))
     return axes
+
+
+def relax_strings(landscape: Landscape, paths: FloatArray, n_steps: int) -> FloatArray:
+    """Relax paths towards the lowest pass between their ends, which stay where they are.
+
+    The string method (E, Ren and Vanden-Eijnden, J. Chem. Phys. 126, 2007): mean-shift every node, then
+    spread the nodes evenly again, with lengths in the metric A so that the result does not depend on units.
+    """
+    paths = np.array(paths)
+    n_paths, n_nodes, d = paths.shape
+    for _ in range(n_steps):
+        shapes = landscape.shapes(paths.reshape(-1, d))
+        shift = shapes.mean_shift()
+        length = np.sqrt(np.maximum(-np.einsum("nd,nd->n", shift, shapes.gradients), 0))
+        shift *= _STRING_STEP * np.minimum(1, _LONGEST_STRING_STEP / np.maximum(length, 1e-300))[:, None]
+        paths[:, 1:-1] += shift.reshape(paths.shape)[:, 1:-1]
+        paths = _spread(paths, shapes.metrics.reshape(n_paths, n_nodes, d, d))
+    return paths
+
+
+def _spread(paths: FloatArray, metrics: FloatArray) -> FloatArray:
+    """Move nodes along their polylines so that pieces have equal length."""
+    pieces, between = np.diff(paths, axis=1), (metrics[:, 1:] + metrics[:, :-1]) / 2
+    lengths = np.sqrt(np.einsum("pnd,pnde,pne->pn", pieces, between, pieces)) + 1e-12
+    reached = np.concatenate([np.zeros((len(paths), 1)), np.cumsum(lengths, axis=1)], axis=1)
+    reached /= reached[:, -1:]
+    n_nodes = paths.shape[1]
+    rows = 2.0 * np.arange(len(paths))[:, None]
+    wanted = (np.linspace(0, 1, n_nodes) + rows).ravel()
+    position = np.interp(wanted, (reached + rows).ravel(), np.tile(np.arange(n_nodes), len(paths)))
+    piece = np.minimum(position.astype(np.int64), n_nodes - 2).reshape(len(paths), n_nodes)
+    fraction = (position.reshape(piece.shape) - piece)[..., None]
+    owner = np.arange(len(paths))[:, None]
+    spread: FloatArray = (1 - fraction) * paths[owner, piece] + fraction * paths[owner, piece + 1]
+    return spread

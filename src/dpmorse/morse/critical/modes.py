@@ -1,23 +1,197 @@
-"""The modes found so far, each once."""
+"""Modes: descents that never rise above where they started, and the modes found so far, each once."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.morse.critical.descent import Frames, descend, shift_down
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.strings import relax
+from dpmorse.morse.critical.landscape import Landscape, Shapes, relax_strings
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_SAME = 1e-4  # distance in the metric A below which two certified points are one mode
-_SAME_IF_ROUGH = 1e-2  # likewise where one of them is not certified
-_ELSEWHERE = 0.5  # distance of a Newton step from the nearest mode at which another one may hide
-_NO_BARRIER = 1e-9  # nats, relative to f: less than this between two modes is rounding
-_NO_BARRIER_FLAT = 1e-7  # likewise where f hardly curves
-_FLAT = 1e-4  # smallest curvature of a mode that may be part of a valley
-_FLAT_NODES, _FLAT_STEPS = 33, 24  # of the string along which a valley is looked at
-_FLAT_REACH = 2.0  # how far apart certified points of one flat valley may be to be recognised
-_NEIGHBOURS = 8  # modes looked at for that
-_MOST_PER_COMPONENT = 4  # more modes than this only valleys flat to rounding have
+# Lengths are in the metric A, in which one standard deviation of a lone component is 1; heights are in nats.
+# -- descents --
+
+# Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
+_MEAN_SHIFTS = 6
+
+# Newton steps are no longer than the first, because f is close to a parabola only so far; a step that is
+# refused halves the length that is tried next, down to the second.
+_LARGEST_STEP, _SMALLEST_STEP = 0.5, 1e-2
+
+# A gradient shorter than this counts as zero, unless rounding alone makes more (``gradient_tolerances``).
+_TOLERANCE = 1e-11
+
+# Below this gradient Newton's method is tried although f is not convex: mean shift hardly moves there.
+_NEARLY_FLAT = 0.05
+
+# Descents that have not arrived after so many steps are given up, and their ends are not certified.
+_MOST_STEPS = 400
+
+# Mean-shift steps are lengthened by this; below 2 the majorant still proves that f does not rise.
+_OVER_RELAXATION = 1.8
+
+# Where on a step f is looked at if no majorant covers it: 24 even places, and two near the start, because
+# the step may start out uphill.
+_CHECKS = np.r_[0.01, 0.02, np.arange(1, 25) / 24]
+
+# -- when two ends are one mode --
+
+# Ends nearer than this are one mode; the second is for ends that are not certified, which may have stopped
+# short of it.
+_SAME, _SAME_IF_ROUGH = 1e-4, 1e-2
+
+# Another mode may hide where a Newton step ends farther than this from the nearest known mode.
+_ELSEWHERE = 0.5
+
+# A rise between two ends of less than this, relative to 1 + |f|, is rounding. Where f hardly curves, ends of
+# descents are scattered along the valley, and more is allowed.
+_NO_BARRIER, _NO_BARRIER_FLAT = 1e-9, 1e-7
+
+# A mode with a smaller curvature than this may be one of many points of a bent valley. Nodes and steps are
+# those of the string that is relaxed to see whether the valley joins two of them; points are compared up to
+# this distance, with so many neighbours.
+_FLAT, _FLAT_NODES, _FLAT_STEPS, _FLAT_REACH, _NEIGHBOURS = 1e-4, 33, 24, 2.0, 8
+
+# Only valleys that are flat to rounding have more modes than this; beyond, ends count as the nearest mode.
+_MOST_PER_COMPONENT = 4
+
+# Differences between points and modes that are held in memory at a time: 8 MB of doubles.
 _CHUNK_VALUES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Eigenvectors of the Hessian in the metric A: ``curvatures`` ascending, at most 1.
+
+    ``axes[n, :, i]`` are A-orthonormal; ``slopes`` are the components of the gradient along them.
+    """
+
+    curvatures: FloatArray
+    axes: FloatArray
+    slopes: FloatArray
+
+    @classmethod
+    def of(cls, shapes: Shapes) -> "Frames":
+        """Solve ``H v = c A v``: with A = L L^T, the eigenvectors of L^-1 H L^-T give v = L^-T u."""
+        inverse = np.linalg.inv(np.linalg.cholesky(shapes.metrics))
+        transposed = inverse.swapaxes(1, 2)
+        whitened = inverse @ shapes.hessians @ transposed
+        curvatures, vectors = np.linalg.eigh((whitened + whitened.swapaxes(1, 2)) / 2)
+        axes = transposed @ vectors
+        return cls(curvatures, axes, np.einsum("nde,nd->ne", axes, shapes.gradients))
+
+    def gradient_norms(self) -> FloatArray:
+        """Return the length of the gradient in the metric A^-1."""
+        norms: FloatArray = np.linalg.norm(self.slopes, axis=1)
+        return norms
+
+    def to_steps(self, coordinates: FloatArray) -> FloatArray:
+        """Return steps given by their coordinates along the axes."""
+        steps: FloatArray = np.einsum("nde,ne->nd", self.axes, coordinates)
+        return steps
+
+
+def gradient_tolerances(points: FloatArray, metrics: FloatArray, tolerance: float) -> FloatArray:
+    """Return the length of gradient that counts as zero at each point.
+
+    It is never less than what rounding of the coordinates alone makes: a relative error eps of x changes the
+    gradient by about |A eps x|, of length sqrt(x^T diag(A) x) eps in the metric A^-1.
+    """
+    rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", metrics, points * points))
+    tolerances: FloatArray = np.maximum(tolerance, rounding)
+    return tolerances
+
+
+@dataclass(frozen=True)
+class Descents:
+    """Where descents ended; ``certified`` where the gradient vanishes and the Hessian is positive."""
+
+    points: FloatArray
+    heights: FloatArray
+    certified: BoolArray
+
+
+def shift_down(landscape: Landscape, points: FloatArray) -> FloatArray:
+    """Return the points after a few mean-shift steps, each on a segment that stays below its start."""
+    points = np.array(points)
+    for _ in range(_MEAN_SHIFTS if len(points) else 0):
+        points += landscape.shapes(points).mean_shift()
+    return points
+
+
+def descend(landscape: Landscape, points: FloatArray) -> Descents:
+    r"""Follow a path in {f <= f(start)} from each point to a mode.
+
+    With the EM majorant ``f(y) <= f(x) + Q(y|x) - Q(x|x)``, Q quadratic with Hessian A(x) and minimiser
+    ``x + shift``, the segment from x to y stays below f(x) whenever y is no farther from the minimiser than
+    x in the metric A. Mean-shift steps, also over-relaxed by less than 2, are such. Newton steps, with
+    curvatures made positive, are taken where the Hessian is positive or the gradient nearly vanishes (mean
+    shift takes very long to leave a flat saddle), if they are such or if f falls along 26 points.
+    """
+    points = np.array(points)
+    heights, certified = np.full(len(points), np.inf), np.zeros(len(points), dtype=bool)
+    radii, active = np.full(len(points), _LARGEST_STEP), np.arange(len(points))
+    for _ in range(_MOST_STEPS):
+        if not active.size:
+            break
+        shapes = landscape.shapes(points[active])
+        frames = Frames.of(shapes)
+        heights[active] = shapes.heights
+        flat = frames.gradient_norms() < gradient_tolerances(points[active], shapes.metrics, _TOLERANCE)
+        done = flat & (frames.curvatures[:, 0] > 0)
+        certified[active[done]] = True
+        steps, radii[active] = _steps(
+            landscape, points[active], shapes.heights, frames, flat, radii=radii[active]
+        )
+        points[active[~done]] += steps[~done]
+        active = active[~done]
+    return Descents(points, heights, certified)
+
+
+def _steps(
+    landscape: Landscape,
+    points: FloatArray,
+    heights: FloatArray,
+    frames: Frames,
+    flat: BoolArray,
+    *,
+    radii: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the next step of each descent and the longest Newton step it will try after this one."""
+    coordinates = -frames.slopes / np.maximum(np.abs(frames.curvatures), 1e-4)
+    on_saddle = flat & (frames.curvatures[:, 0] <= 0)
+    coordinates[on_saddle, 0] = 1e-3  # push off
+    lengths = np.linalg.norm(coordinates, axis=1)
+    coordinates *= np.minimum(1, radii / np.maximum(lengths, 1e-300))[:, None]
+    steps = frames.to_steps(coordinates)
+    refused = (frames.curvatures[:, 0] <= 0) & ~on_saddle & (frames.gradient_norms() > _NEARLY_FLAT)
+    doubtful = np.flatnonzero(~refused & ~_proved(frames, coordinates))
+    refused[doubtful] = ~_falls(landscape, points[doubtful], heights[doubtful], steps[doubtful])
+    steps[refused] = -_OVER_RELAXATION * np.einsum("nde,ne->nd", frames.axes[refused], frames.slopes[refused])
+    shrunk, grown = np.maximum(radii / 2, _SMALLEST_STEP), np.minimum(radii * 1.5, _LARGEST_STEP)
+    return steps, np.where(refused, shrunk, grown)
+
+
+def _proved(frames: Frames, coordinates: FloatArray) -> BoolArray:
+    """Say which steps the majorant proves to descend (or are too short to matter).
+
+    Along the axes the minimiser of the majorant is at -slopes, so that the condition |y - x - s|_A <= |s|_A
+    is |coordinates + slopes| <= |slopes|.
+    """
+    to_minimiser = ((coordinates + frames.slopes) ** 2).sum(axis=1)
+    inside = to_minimiser <= (frames.slopes**2).sum(axis=1) * (1 + 1e-12)
+    proved: BoolArray = inside | (np.linalg.norm(coordinates, axis=1) < 1e-4)
+    return proved
+
+
+def _falls(landscape: Landscape, points: FloatArray, heights: FloatArray, steps: FloatArray) -> BoolArray:
+    """Say along which steps f never rises, at 26 points of each."""
+    if not len(points):
+        return np.zeros(0, dtype=bool)
+    between = points[:, None] + _CHECKS[None, :, None] * steps[:, None]
+    along = landscape.heights(between.reshape(-1, points.shape[1])).reshape(len(points), -1)
+    rises = np.diff(np.c_[heights, along], axis=1).max(axis=1)
+    falls: BoolArray = rises <= 1e-12 * (1 + np.abs(heights))
+    return falls
 
 
 class ModeSet:
@@ -88,7 +262,7 @@ class ModeSet:
         level = np.maximum(height, self.heights[nearest]) + tolerance
         free = self._highest(paths) <= level
         if flat and not free.any():
-            free = self._highest(relax(self._landscape, paths, _FLAT_STEPS)) <= level
+            free = self._highest(relax_strings(self._landscape, paths, _FLAT_STEPS)) <= level
         return int(nearest[np.argmax(free)]) if free.any() else -1
 
     def _highest(self, paths: FloatArray) -> FloatArray:

@@ -1,26 +1,17 @@
-"""Modes and saddles of a mixture, as the user sees them."""
+"""Modes and saddles of a mixture, and the graph they make: modes are its nodes, saddles its edges."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from dpmorse import _validate
-from dpmorse.densities import GaussianMixture
-from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.quadratic_string import QuadraticStringSearch
-from dpmorse.morse.critical.ridgeline_search import RidgelineSearch
-from dpmorse.morse.critical.search import Search
-from dpmorse.morse.critical.spanning import spanning_edges
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-SEARCHES: dict[str, type[Search]] = {
-    "ridgelines": RidgelineSearch,
-    "quadratic-string": QuadraticStringSearch,
-}
-
-FARTHEST = 1e6  # in standard deviations of the whole mixture
+# A mode counts as a cluster if the density there is more than twice that at the pass to a deeper mode.
+# docs/morse.md ("How many clusters") measures how often that names the true number.
+_PERSISTENCE_OF_A_CLUSTER = math.log(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +51,23 @@ class CriticalPoints:
     saddle_ends: IntArray
     saddle_certified: BoolArray
 
+    def in_order(self) -> "CriticalPoints":
+        """Return the same points with modes and saddles numbered by height, lowest first."""
+        modes = np.argsort(self.mode_heights, kind="stable")
+        saddles = np.argsort(self.saddle_heights, kind="stable")
+        number = np.argsort(modes)  # the new number of each mode
+        return CriticalPoints(
+            modes=self.modes[modes],
+            mode_heights=self.mode_heights[modes],
+            mode_certified=self.mode_certified[modes],
+            component_modes=number[self.component_modes],
+            saddles=self.saddles[saddles],
+            saddle_heights=self.saddle_heights[saddles],
+            saddle_bounds=self.saddle_bounds[saddles],
+            saddle_ends=np.sort(number[self.saddle_ends[saddles]], axis=1),
+            saddle_certified=self.saddle_certified[saddles],
+        )
+
     @property
     def n_modes(self) -> int:
         """Number of modes."""
@@ -70,75 +78,81 @@ class CriticalPoints:
         """Whether every mode and every saddle is certified."""
         return bool(self.mode_certified.all() and self.saddle_certified.all())
 
+    @property
+    def barriers(self) -> FloatArray:
+        """The height of the pass between any two modes, shape (n_modes, n_modes); -inf on the diagonal."""
+        first, second = self.saddle_ends.T
+        return bottlenecks(self.n_modes, first, second, self.saddle_heights)
 
-def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -> CriticalPoints:
-    """Find the modes of a mixture and the saddles between them; saddles connect all modes.
+    @property
+    def spanning_saddles(self) -> IntArray:
+        """The saddles over which modes merge as water rises, lowest first: a minimum spanning tree."""
+        first, second = self.saddle_ends.T
+        return spanning_edges(self.n_modes, first, second, self.saddle_heights)
 
-    Parameters
-    ----------
-    mixture : GaussianMixture
-        A density; components of weight 0 are ignored.
-    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for: along ridgelines, or literally as in the paper's Algorithm 3.
+    def rises(self, saddles: IntArray) -> FloatArray:
+        """Return how far above the lowest mode these saddles are, which must be given lowest first.
 
-    Returns
-    -------
-    CriticalPoints
-        "Certified" means that a saddle is real, not that no lower one exists; see ``docs/morse.md`` for
-        how often that happens.
+        Rounding may put a saddle below a mode, or below the saddle before it: rises are never negative
+        and never fall.
+        """
+        above = np.maximum(self.saddle_heights[saddles] - self.mode_heights[0], 0)
+        return np.maximum.accumulate(above)
+
+    def elders(self) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return for each mode the deeper mode it falls to as water rises, its persistence, and the saddle.
+
+        This is the elder rule: where two lakes meet, the one whose lowest mode is higher ends. Persistence
+        is f at that saddle minus f at the mode. The lowest mode of all falls to itself, with infinite
+        persistence and no saddle (-1).
+        """
+        spanning = self.spanning_saddles
+        lowest = np.arange(self.n_modes)  # of each mode's lake: its lowest mode; modes are sorted by height
+        elders, persistence = np.arange(self.n_modes), np.full(self.n_modes, np.inf)
+        saddles = np.full(self.n_modes, -1)
+        for saddle, rise in zip(spanning, self.rises(spanning), strict=True):
+            a, b = self.saddle_ends[saddle]
+            elder, younger = sorted((lowest[a], lowest[b]))
+            elders[younger], saddles[younger] = elder, saddle
+            persistence[younger] = max(rise - (self.mode_heights[younger] - self.mode_heights[0]), 0.0)
+            lowest[lowest == younger] = elder
+        return elders, persistence, saddles
+
+    @property
+    def suggested_n_clusters(self) -> int:
+        """Number of certified modes whose density is more than twice that of the pass to a deeper mode."""
+        _, persistence, _ = self.elders()
+        return max(1, int((self.mode_certified & (persistence > _PERSISTENCE_OF_A_CLUSTER)).sum()))
+
+
+def spanning_edges(n_nodes: int, first: IntArray, second: IntArray, weights: FloatArray) -> IntArray:
+    """Return the edges of a minimum spanning forest, lightest first. Ties go to the earlier edge.
+
+    Parallel edges are allowed; loops and edges of infinite weight are left out.
     """
-    kind = SEARCHES[_validate.choice(search=search, among=SEARCHES)]
-    landscape = Landscape(mixture)
-    component_modes = np.empty(mixture.n_components, dtype=np.int64)
-    weightless = np.setdiff1d(np.arange(mixture.n_components), landscape.kept)
-    # Matrices are small: BLAS threads would only get in the way.
-    with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
-        try:
-            found = kind(landscape)
-            found.run()
-            component_modes[landscape.kept] = found.component_modes
-            ghosts = np.clip(landscape.to_whitened(mixture.means[weightless]), -FARTHEST, FARTHEST)
-            component_modes[weightless] = found.modes.reach(ghosts)
-            found.connect()  # a centre without weight may lie above a mode not seen before
-        except np.linalg.LinAlgError as error:
-            raise InvalidParameterError(
-                "mixture: components are too far apart, or too thin, for floating-point numbers."
-            ) from error
-    return _in_order(found, component_modes)
+    order = np.argsort(weights, kind="stable")
+    order = order[np.isfinite(weights[order]) & (first[order] != second[order])]
+    low, high = np.minimum(first, second)[order], np.maximum(first, second)[order]
+    _, lightest = np.unique(low * n_nodes + high, return_index=True)
+    lightest.sort()
+    ranks = np.arange(1.0, len(lightest) + 1)  # scipy takes 0 for no edge, so weights are ranks from 1
+    places = low[lightest].astype(np.int32), high[lightest].astype(np.int32)  # all that older scipy takes
+    graph = coo_array((ranks, places), shape=(n_nodes, n_nodes))
+    chosen: IntArray = order[lightest[np.sort(minimum_spanning_tree(graph.tocsr()).data).astype(int) - 1]]
+    return chosen
 
 
-def _in_order(found: Search, component_modes: IntArray) -> CriticalPoints:
-    """Number modes and edges by height, and bring everything to the mixture's units."""
-    modes, landscape = found.modes, found.landscape
-    points, heights, bounds, ends, certified = _edges(found)
-    order = np.argsort(modes.heights, kind="stable")
-    number = np.argsort(order)
-    by_height = np.argsort(heights, kind="stable")
-    return CriticalPoints(
-        modes=landscape.from_whitened(modes.points[order]),
-        mode_heights=modes.heights[order],
-        mode_certified=modes.certified[order],
-        component_modes=number[component_modes],
-        saddles=landscape.from_whitened(points[by_height]),
-        saddle_heights=heights[by_height],
-        saddle_bounds=bounds[by_height],
-        saddle_ends=np.sort(number[ends[by_height]], axis=1),
-        saddle_certified=certified[by_height],
-    )
+def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatArray) -> FloatArray:
+    """Return, for every pair of nodes, the lowest possible largest weight on a path; inf if there is none.
 
-
-def _edges(found: Search) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, BoolArray]:
-    """Return certified saddles between different modes, and passes where those leave the tree too high."""
-    saddles = found.saddles
-    joins = np.flatnonzero(saddles.ends[:, 0] != saddles.ends[:, 1])
-    lower = found.passes[found.contested()]
-    points = np.vstack([saddles.points[joins], lower.points])
-    heights = np.r_[saddles.heights[joins], lower.heights]
-    ends = np.vstack([saddles.ends[joins], np.stack([lower.left, lower.right], axis=1)])
-    certified = np.arange(len(heights)) < len(joins)
-    used = certified.copy()
-    used[spanning_edges(len(found.modes), ends[:, 0], ends[:, 1], heights)] = True
-    floors = found.modes.heights[ends].max(axis=1, initial=-np.inf)
-    heights = np.maximum(heights, floors)  # a pass is never below its ends; rounding may say so
-    bounds = np.where(certified, heights, floors)
-    return points[used], heights[used], bounds[used], ends[used], certified[used]
+    The diagonal is -inf.
+    """
+    matrix = np.full((n_nodes, n_nodes), np.inf)
+    np.fill_diagonal(matrix, -np.inf)
+    group, members = np.arange(n_nodes), [np.array([i]) for i in range(n_nodes)]
+    for edge in spanning_edges(n_nodes, first, second, weights):
+        a, b = group[first[edge]], group[second[edge]]
+        matrix[np.ix_(members[a], members[b])] = matrix[np.ix_(members[b], members[a])] = weights[edge]
+        members[a] = np.concatenate([members[a], members[b]])
+        group[members[b]] = a
+    return matrix

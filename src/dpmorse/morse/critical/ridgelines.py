@@ -3,17 +3,39 @@ r"""Ridgelines: where two quadratic wells touch as both fill up.
 Wells are ``f_k(x) = floor_k + |L_k (x - c_k)|^2 / 2``: the components of a mixture, or its modes with the
 local metric. The ridgeline of two wells is ``x(a) = argmin (1-a) f_k + a f_l`` for a in [0, 1]. It contains
 all critical points of a mixture of two components (Ray and Lindsay, Ann. Statist. 33, 2005).
+
+Which pairs of components can matter is bounded without any search. Let t_kl be the level at which the
+ellipsoids of components k and l touch. On the ridgeline f <= t_kl, so the bottleneck over t bounds the
+barrier between two centres from above. A path that leaves the region where component k is the largest for
+that of l does so at a point x with f_k(x) = f_l(x) = v <= f_j(x) for all j. There v >= t_kl, and f_j(x)
+>= t_jk unless v >= t_jk (of two ellipsoids below their touching level a point is in one at most),
+likewise for l; so
+
+.. math:: f(x) = -\ln \sum_j e^{-f_j(x)} \ge -\ln \sum_j e^{-\max(t_{kl}, t_{jk}, t_{jl})} =: b_{kl},
+
+the right side growing with v. A pair whose b_kl lies above a barrier already known between k and l can be
+left out: no path that changes from k to l directly is lower.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from dpmorse._threads import over_rows
+from dpmorse.morse.critical import _kernels
 from dpmorse.typing import FloatArray, IntArray
 
+# Values of the largest array that is made for many pairs at a time: 8 MB of doubles.
 _CHUNK_VALUES = 1 << 20
+
+# Halvings of the range of log odds: from at most some hundreds to less than a double can tell.
 _BISECTIONS = 60
+
+# Log odds beyond the extremes of the ratios at which a ridgeline has arrived at its centre: e^-40 of the way
+# is missing where two wells are compared, e^-8 where a polyline is drawn, whose ends are the centres anyway.
+_TAILS, _TAILS_OF_POLYLINES = 40.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -79,6 +101,22 @@ def touching_levels(wells: Wells, first: IntArray, second: IntArray) -> FloatArr
     return levels
 
 
+def touching_matrix(wells: Wells) -> FloatArray:
+    """Return t_kl for all pairs; the diagonal holds the floors."""
+    n = len(wells.floors)
+    first, second = np.triu_indices(n, 1)
+    matrix = np.diag(wells.floors)
+    matrix[first, second] = matrix[second, first] = touching_levels(wells, first, second)
+    return matrix
+
+
+def crossing_bounds(levels: FloatArray) -> FloatArray:
+    """Return the lower bounds b_kl of f at any crossing between components k and l."""
+    bounds = np.empty_like(levels)
+    over_rows(partial(_kernels.fill_crossing_bounds, levels, bounds), len(levels), smallest=64)
+    return bounds
+
+
 def touching_points(wells: Wells, first: IntArray, second: IntArray) -> FloatArray:
     """Return where on the ridgelines both wells are equally high."""
     points = np.empty((len(first), wells.centres.shape[1]))
@@ -92,7 +130,7 @@ def touching_points(wells: Wells, first: IntArray, second: IntArray) -> FloatArr
 
 def _meeting(pencils: _Pencils, floor_k: FloatArray, floor_l: FloatArray) -> FloatArray:
     """Return the log odds at which both wells are equally high on the ridgeline, by bisection."""
-    middle, half = pencils.log_odds_range(tails=40.0)
+    middle, half = pencils.log_odds_range(_TAILS)
     for _ in range(_BISECTIONS):
         f_k, f_l = _heights(pencils, floor_k, floor_l, middle)
         half /= 2
@@ -121,7 +159,7 @@ def ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) ->
 
 def _ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) -> FloatArray:
     pencils = _Pencils.of(wells, first, second)
-    middle, half = pencils.log_odds_range(tails=8.0)
+    middle, half = pencils.log_odds_range(_TAILS_OF_POLYLINES)
     log_odds = middle[:, None] + np.linspace(-1, 1, 3 * n_nodes) * half[:, None]
     from_k, from_l = (np.sqrt(q) for q in pencils.squared_distances(pencils.at(log_odds)))
     progress = from_k / np.maximum(from_k + from_l, 1e-300)

@@ -1,22 +1,139 @@
-"""Index-1 saddles: Newton steps that climb along one direction and descend along all others."""
+"""Ways between modes: crests of paths, and the saddles that climbs from there lead to.
 
-from dataclasses import dataclass
+A crest is a local maximum of f along a path. Its height is an upper bound of the pass between the modes on
+either side: the lowest saddle over which the two connect. From a crest, Newton steps that climb along one
+direction and descend along all others lead to a saddle of index 1, which is then certified.
+"""
+
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dpmorse.morse.critical.descent import Frames, gradient_tolerances
 from dpmorse.morse.critical.landscape import Landscape, Shapes
-from dpmorse.morse.critical.modes import ModeSet
+from dpmorse.morse.critical.modes import Frames, ModeSet, gradient_tolerances
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
+# Climbs that have not arrived after so many steps are given up.
 _MOST_STEPS = 60
-_LARGEST_STEP = 0.5
-_SMALLEST_STEP = 0.02
-_FLATTEST = 1e-3  # curvatures count as at least this much when a step is computed
+
+# Steps are at most this long in the metric A. The length is halved when the gradient grows, but never below
+# the smallest: climbs may have to cross a region where the gradient grows to reach the saddle.
+_LARGEST_STEP, _SMALLEST_STEP = 0.5, 0.02
+
+# Curvatures count as at least this much when a step is computed, so that flat axes do not decide its length.
+_FLATTEST = 1e-3
+
+# A gradient shorter than this counts as zero, unless rounding alone makes more (``gradient_tolerances``).
 _TOLERANCE = 1e-10
-_ASIDE = 0.02  # how far from a saddle its two descents start
-_SAME_HEIGHT = 1e-7
-_SAME_PLACE = 1e-4
+
+# The two descents that certify a saddle start at this distance from it, on either side.
+_ASIDE = 0.02
+
+# Two climbs ended in one saddle if heights agree to this (relative to 1 + |f|) and places to that.
+_SAME_HEIGHT, _SAME_PLACE = 1e-7, 1e-4
+
+
+@dataclass(frozen=True)
+class Crests:
+    """Local maxima of f along paths.
+
+    A path from mode ``left`` to mode ``right`` crosses the crest, so that ``heights`` are upper bounds of the
+    pass between the two modes: the lowest saddle over which they connect.
+    """
+
+    points: FloatArray
+    tangents: FloatArray
+    heights: FloatArray
+    left: IntArray
+    right: IntArray
+
+    @classmethod
+    def none(cls, n_features: int) -> "Crests":
+        """Return an empty collection."""
+        nothing, empty = np.empty((0, n_features)), np.empty(0, dtype=np.int64)
+        return cls(nothing, nothing, np.empty(0), empty, empty)
+
+    def __len__(self) -> int:
+        """Return the number of crests."""
+        return len(self.heights)
+
+    def __getitem__(self, rows: object) -> "Crests":
+        """Return some of the crests."""
+        return Crests(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def __add__(self, other: "Crests") -> "Crests":
+        """Return both collections as one."""
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return Crests(*(np.concatenate(pair) for pair in pairs))
+
+    def lowest_between_modes(self, most: int) -> IntArray:
+        """Return up to ``most`` crests between any two modes, the lowest."""
+        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
+        order = np.lexsort((self.heights, high, low))
+        places = np.arange(len(order))
+        changes = np.diff(low[order], prepend=-1).astype(bool) | np.diff(high[order], prepend=-1).astype(bool)
+        rank = places - np.maximum.accumulate(np.where(changes, places, 0))
+        return order[rank < most]
+
+
+def find_crests(
+    landscape: Landscape,
+    modes: ModeSet,
+    paths: FloatArray,
+    ends: IntArray,
+    highest: FloatArray | None = None,
+) -> Crests:
+    """Find the local maxima of f on the paths that separate two modes.
+
+    Parameters
+    ----------
+    paths : ndarray of shape (n_paths, n_nodes, n_features)
+        Polylines, whitened.
+    ends : ndarray of shape (n_paths, 2)
+        The modes below the first and the last node of each path.
+    highest : ndarray of shape (n_modes, n_modes) or None
+        Maxima higher than this between two modes are not wanted. Modes are guessed before the
+        costly descents, which then are made for wanted maxima and wherever a mode may hide.
+
+    Each minimum along a path is descended to its mode, which may be one not known before.
+    """
+    positions, heights, counts = landscape.extrema(paths)
+    owner, rank = np.nonzero(np.arange(positions.shape[1]) < counts[:, None])
+    position, height = positions[owner, rank], heights[owner, rank]
+    labels = _labels_of_ends(paths, ends, owner, position, rank)
+    inside = np.flatnonzero((labels < 0) & (rank % 2 == 0))
+    points, _ = _on_paths(paths, owner[inside], position[inside])
+    tops = np.flatnonzero(rank % 2 == 1)
+    wanted = np.ones(len(owner), dtype=bool)
+    if highest is not None:
+        labels[inside], hides = modes.guess(points)
+        low = height[tops] <= highest[labels[tops - 1], labels[tops + 1]]
+        tops = tops[low & (labels[tops - 1] != labels[tops + 1])]
+        wanted[:] = False
+        wanted[inside[hides]] = wanted[tops - 1] = wanted[tops + 1] = True
+    exact = wanted[inside]
+    labels[inside[exact]] = modes.reach(points[exact])
+    tops = tops[labels[tops - 1] != labels[tops + 1]]
+    points, tangents = _on_paths(paths, owner[tops], position[tops])
+    return Crests(points, tangents, height[tops], labels[tops - 1], labels[tops + 1])
+
+
+def _labels_of_ends(
+    paths: FloatArray, ends: IntArray, owner: IntArray, position: FloatArray, rank: IntArray
+) -> IntArray:
+    """Return the mode below each minimum at an end of a path, -1 for all other extrema."""
+    labels = np.full(len(owner), -1, dtype=np.int64)
+    first = (rank % 2 == 0) & (position <= 0)
+    last = (rank % 2 == 0) & (position >= paths.shape[1] - 1)
+    labels[first], labels[last] = ends[owner[first], 0], ends[owner[last], 1]
+    return labels
+
+
+def _on_paths(paths: FloatArray, owner: IntArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return points at positions along paths, and the directions there."""
+    piece = np.minimum(position.astype(np.int64), paths.shape[1] - 2)
+    directions = paths[owner, piece + 1] - paths[owner, piece]
+    return paths[owner, piece] + (position - piece)[:, None] * directions, directions
 
 
 @dataclass(frozen=True)
@@ -117,7 +234,11 @@ def _uphill(frames: Frames, tangents: FloatArray, negative: IntArray) -> IntArra
 
 
 def _steps(frames: Frames, uphill: IntArray, radii: FloatArray) -> FloatArray:
-    """Return Newton steps with the chosen axis reversed, no longer than the radii."""
+    """Return Newton steps with the chosen axis reversed, no longer than the radii.
+
+    Along axis i of curvature c_i and slope g_i the step is -g_i / |c_i|, downhill whatever the sign of c_i;
+    along the chosen axis it is +g_i / |c_i|, uphill.
+    """
     coordinates = -frames.slopes / np.maximum(np.abs(frames.curvatures), _FLATTEST)
     coordinates[np.arange(len(uphill)), uphill] *= -1
     lengths = np.linalg.norm(coordinates, axis=1)

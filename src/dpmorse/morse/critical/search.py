@@ -1,73 +1,299 @@
-"""What every search for modes and saddles keeps, and how it ends: connected, with doubts made visible."""
+"""The search for modes and saddles: what it keeps, how it explores, and how it ends.
+
+Every search ends connected: what its certified saddles leave apart is joined by paths, which are flagged.
+"""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from dpmorse.morse.critical.landscape import Landscape
-from dpmorse.morse.critical.modes import ModeSet
-from dpmorse.morse.critical.passes import Passes, find_passes
-from dpmorse.morse.critical.saddles import SaddleSet
-from dpmorse.morse.critical.spanning import bottlenecks
+from dpmorse import _validate
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
+from dpmorse.morse.critical.modes import Frames, ModeSet
+from dpmorse.morse.critical.points import CriticalPoints, bottlenecks, spanning_edges
+from dpmorse.morse.critical.quadratic_string import critical_points_between_centres
+from dpmorse.morse.critical.ridgelines import (
+    Wells,
+    crossing_bounds,
+    ridgelines,
+    touching_matrix,
+    touching_points,
+)
+from dpmorse.morse.critical.saddles import Crests, SaddleSet, find_crests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_CONTEST = 1e-6  # a path this much lower than the barrier proves that a saddle is missing
+# A crest that is lower than the certified barrier by more than this proves that a saddle is missing; less is
+# rounding.
+_CONTEST = 1e-6
+
+# Up to so many components every pair and every crest is followed, beyond only what bounds and the gap below
+# leave. With 60 components that gives the tree of the full search in 63 of 66 mixtures (docs/morse.md).
+_FEW = 40
+
+# Where there are many: pairs per component, the lowest, that are followed for modes that may hide there.
+_EXPLORED = 40
+
+# Where there are many: nats above the lowest known path up to which crests are followed. f at a crest is an
+# upper bound of the saddle that a climb from there reaches, which may be lower than the known path.
+_GAP = 1.0
+
+# Nodes of a ridgeline, and climbs between any two modes: for few components, and for many.
+_NODES_FEW, _NODES_MANY = 33, 13
+_CLIMBS_FEW, _CLIMBS_MANY = 40, 4
+
+# Paths looked at together: bounds memory, and lets the bounds of a batch use what earlier ones have found.
+_BATCH = 1024
+
+# How far from a mode, along its softest axis, the climb to a saddle beside a shallow mode starts.
+_SOFT_STEP = 0.3
+
+# Rounds of strings through contested crests, nodes of each half of a string, and steps for which it is
+# relaxed in the first round; in the second it is twice as many, in the third three times.
+_ROUNDS, _STRING_NODES, _STRING_STEPS = 3, 17, 30
+
+
+def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -> CriticalPoints:
+    """Find the modes of a mixture and the saddles between them; saddles connect all modes.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+        A density; components of weight 0 are ignored.
+    search : {"ridgelines", "quadratic-string"}, default="ridgelines"
+        How saddles are looked for: along ridgelines, or literally as in the paper's Algorithm 3.
+
+    Returns
+    -------
+    CriticalPoints
+        "Certified" means that a saddle is real, not that no lower one exists; see ``docs/morse.md`` for
+        how often that happens.
+    """
+    kind = SEARCHES[_validate.choice(search=search, among=SEARCHES)]
+    landscape = Landscape(mixture)
+    component_modes = np.empty(len(mixture.weights), dtype=np.int64)
+    weightless = np.flatnonzero(mixture.weights <= 0)
+    # Matrices are small: BLAS threads would only get in the way.
+    with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
+        try:
+            found = kind(landscape)
+            found.run()
+            component_modes[landscape.kept] = found.component_modes
+            centres = np.clip(landscape.to_whitened(mixture.means[weightless]), -FARTHEST, FARTHEST)
+            component_modes[weightless] = found.modes.reach(centres)
+            found.connect()  # a centre without weight may lie above a mode not seen before
+        except np.linalg.LinAlgError as error:
+            raise InvalidParameterError(
+                "mixture: components are too far apart, or too thin, for floating-point numbers."
+            ) from error
+    points = found.critical_points(component_modes).in_order()
+    modes, saddles = landscape.from_whitened(points.modes), landscape.from_whitened(points.saddles)
+    return replace(points, modes=modes, saddles=saddles)
 
 
 class Search(ABC):
-    """Modes, certified saddles, and passes of paths, of one landscape."""
+    """Modes, certified saddles, and crests of paths, found so far in one landscape."""
 
     def __init__(self, landscape: Landscape, *, thorough: bool = True) -> None:
-        self.landscape = landscape
+        self.landscape, self.thorough = landscape, thorough
         self.modes = ModeSet(landscape, thorough=thorough)
-        self.saddles = SaddleSet(landscape, self.modes)
-        self.passes = Passes.none(landscape.n_features)
         self.component_modes: IntArray = self.modes.reach(landscape.centres)
+        self.saddles = SaddleSet(landscape, self.modes)
+        self.crests = Crests.none(landscape.n_features)
 
     def run(self) -> None:
-        """Find what there is to find; afterwards saddles and passes connect all modes."""
+        """Find what there is to find; afterwards saddles and crests connect all modes."""
         if self.landscape.n_components > 1:
             self._explore()
         self.connect()
 
     @abstractmethod
     def _explore(self) -> None:
-        """Fill modes, saddles and passes."""
+        """Fill modes, saddles and crests."""
 
-    def barriers(self) -> FloatArray:
+    def certified_barriers(self) -> FloatArray:
         """Return the barriers between modes over certified saddles."""
-        ends = self.saddles.ends
-        return bottlenecks(len(self.modes), ends[:, 0], ends[:, 1], self.saddles.heights)
+        first, second = self.saddles.ends.T
+        return bottlenecks(len(self.modes), first, second, self.saddles.heights)
 
-    def bounds(self) -> FloatArray:
-        """Return upper bounds of the barriers, from saddles and paths alike."""
-        ends, passes = self.saddles.ends, self.passes
-        first, second = np.r_[ends[:, 0], passes.left], np.r_[ends[:, 1], passes.right]
-        return bottlenecks(len(self.modes), first, second, np.r_[self.saddles.heights, passes.heights])
+    def known_barriers(self) -> FloatArray:
+        """Return upper bounds of the barriers between modes, from saddles and crests alike."""
+        ends, crests = self.saddles.ends, self.crests
+        first, second = np.r_[ends[:, 0], crests.left], np.r_[ends[:, 1], crests.right]
+        return bottlenecks(len(self.modes), first, second, np.r_[self.saddles.heights, crests.heights])
 
     def contested(self) -> BoolArray:
-        """Say which passes lie lower than the certified barrier between their modes: a saddle is missing."""
-        contested: BoolArray = (
-            self.passes.heights < self.barriers()[self.passes.left, self.passes.right] - _CONTEST
-        )
+        """Say which crests lie lower than the certified barrier between their modes: a saddle is missing."""
+        certified = self.certified_barriers()[self.crests.left, self.crests.right]
+        contested: BoolArray = self.crests.heights < certified - _CONTEST
         return contested
 
     def connect(self) -> None:
         """Join modes that nothing joins yet by straight lines, each to the nearest one beyond."""
-        while (lost := np.flatnonzero(self.bounds()[0] == np.inf)).size:
+        while (lost := np.flatnonzero(self.known_barriers()[0] == np.inf)).size:
             home = np.setdiff1d(np.arange(len(self.modes)), lost)
             away = self.modes.points[lost, None] - self.modes.points[home]
             squared = np.einsum("lhd,lde,lhe->lh", away, self.modes.metrics[lost], away)
             nearest = home[squared.argmin(axis=1)]
             paths = np.stack([self.modes.points[lost], self.modes.points[nearest]], axis=1)
-            found = find_passes(self.landscape, self.modes, paths, np.stack([lost, nearest], axis=1))
+            found = find_crests(self.landscape, self.modes, paths, np.stack([lost, nearest], axis=1))
             self.saddles.search(found.points, found.tangents)
-            self.passes += found
-            if (self.bounds()[0][lost] == np.inf).all():  # no maximum in between: the higher end is the pass
-                self.passes += self._higher_ends(lost, nearest)
+            self.crests += found
+            if (self.known_barriers()[0][lost] == np.inf).all():  # no maximum in between
+                self.crests += self._higher_ends(lost, nearest)
 
-    def _higher_ends(self, first: IntArray, second: IntArray) -> Passes:
-        """Return the higher of two modes as the pass between them."""
+    def _higher_ends(self, first: IntArray, second: IntArray) -> Crests:
+        """Return the higher of two modes as the crest between them."""
         higher = np.where(self.modes.heights[first] >= self.modes.heights[second], first, second)
         tangents = self.modes.points[second] - self.modes.points[first]
-        return Passes(self.modes.points[higher], tangents, self.modes.heights[higher], first, second)
+        return Crests(self.modes.points[higher], tangents, self.modes.heights[higher], first, second)
+
+    def critical_points(self, component_modes: IntArray) -> CriticalPoints:
+        """Return certified saddles between different modes, and crests where those leave the tree too high.
+
+        Points are whitened and in the order in which they were found.
+        """
+        modes, saddles = self.modes, self.saddles
+        joins = np.flatnonzero(saddles.ends[:, 0] != saddles.ends[:, 1])
+        lower = self.crests[self.contested()]
+        points = np.vstack([saddles.points[joins], lower.points])
+        heights = np.r_[saddles.heights[joins], lower.heights]
+        ends = np.vstack([saddles.ends[joins], np.stack([lower.left, lower.right], axis=1)])
+        certified = np.arange(len(heights)) < len(joins)
+        used = certified.copy()
+        used[spanning_edges(len(modes), ends[:, 0], ends[:, 1], heights)] = True
+        floors = modes.heights[ends].max(axis=1, initial=-np.inf)
+        heights = np.maximum(heights, floors)  # a pass is never below its ends; rounding may say so
+        bounds = np.where(certified, heights, floors)
+        edges = (points[used], heights[used], bounds[used], ends[used], certified[used])
+        return CriticalPoints(modes.points, modes.heights, modes.certified, component_modes, *edges)
+
+
+class RidgelineSearch(Search):
+    """Finds modes and certified saddles along ridgelines; see ``docs/morse.md`` for the argument.
+
+    1. Modes below all centres.
+    2. Ridgelines between components, then between modes (with their local metrics): minima along them
+       reveal further modes, maxima are crests.
+    3. From every promising crest, and from every mode along its softest axis, a climb to a saddle.
+    4. Crests that lie lower than the certified barrier prove that a saddle is missing: strings are relaxed
+       through them, and followed anew.
+    """
+
+    def __init__(self, landscape: Landscape, *, thorough: bool | None = None) -> None:
+        super().__init__(landscape, thorough=landscape.n_components <= _FEW if thorough is None else thorough)
+        self._n_climbed = 0
+
+    def _explore(self) -> None:
+        self._follow_components()
+        self._climb()
+        self._follow_modes()
+        self._climb()
+        self._leave_softly()
+        for round_number in range(_ROUNDS):
+            crests = self.crests
+            tree = spanning_edges(len(self.modes), crests.left, crests.right, crests.heights)
+            contested = tree[self.contested()[tree]]  # one string for each edge of the tree of known paths
+            if not contested.size:
+                break
+            self._relax(crests[contested], _STRING_STEPS * (round_number + 1))
+
+    def _follow_components(self) -> None:
+        """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
+        land = self.landscape
+        wells = Wells(land.centres, land.whiteners, -land.offsets)
+        levels = touching_matrix(wells)
+        lowest_crossings = crossing_bounds(levels)
+        first, second = np.triu_indices(land.n_components, 1)
+        tree = spanning_edges(land.n_components, first, second, levels[first, second])
+        self._follow(wells, first[tree], second[tree], self.component_modes)
+        rest = np.delete(np.arange(len(first)), tree)
+        first, second = first[rest], second[rest]
+        crossings = land.heights(touching_points(wells, first, second))
+        order = np.argsort(crossings)
+        first, second, crossings = first[order], second[order], crossings[order]
+        bounds = lowest_crossings[first, second]
+        pending = np.arange(len(first))
+        while pending.size:
+            if not self.thorough:
+                between, known = self._known(first[pending], second[pending])
+                promising = np.maximum(bounds, crossings - _GAP)[pending] < between
+                open_question = (bounds[pending] < known) & (pending < _EXPLORED * land.n_components)
+                pending = pending[promising | open_question]
+            batch, pending = pending[:_BATCH], pending[_BATCH:]
+            self._follow(wells, first[batch], second[batch], self.component_modes)
+
+    def _known(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the levels at which modes, and centres, of two components are known to connect."""
+        modes, centres = self.component_modes, self.landscape.heights(self.landscape.centres)
+        between = self.known_barriers()[modes[first], modes[second]]
+        return between, np.maximum(between, np.maximum(centres[first], centres[second]))
+
+    def _follow_modes(self) -> None:
+        """Follow the ridgelines between modes, seen as wells with the local metric."""
+        modes = self.modes
+        whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
+        wells = Wells(modes.points, whiteners, modes.heights)
+        first, second = np.triu_indices(len(modes), 1)
+        if not self.thorough:
+            crossings = self.landscape.heights(touching_points(wells, first, second))
+            near = crossings - _GAP < self.known_barriers()[first, second]
+            first, second = first[near], second[near]
+        for start in range(0, len(first), _BATCH):
+            rows = slice(start, start + _BATCH)
+            self._follow(wells, first[rows], second[rows], np.arange(len(modes)))
+
+    def _follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
+        paths = ridgelines(wells, first, second, _NODES_FEW if self.thorough else _NODES_MANY)
+        ends = np.stack([labels[first], labels[second]], axis=1)
+        highest = self.known_barriers() + _GAP if not self.thorough else None
+        self.crests += find_crests(self.landscape, self.modes, paths, ends, highest)
+
+    def _climb(self) -> None:
+        """Climb from the crests found since the last time, the promising ones if there are many."""
+        crests = self.crests[self._n_climbed :]
+        self._n_climbed = len(self.crests)
+        if not self.thorough:
+            known = self.known_barriers()[crests.left, crests.right]
+            crests = crests[crests.heights - _GAP <= known]
+        crests = crests[crests.lowest_between_modes(_CLIMBS_FEW if self.thorough else _CLIMBS_MANY)]
+        self.saddles.search(crests.points, crests.tangents)
+
+    def _leave_softly(self) -> None:
+        """Climb from every mode along its softest axis: the way to saddles close to shallow modes."""
+        frames = Frames.of(self.landscape.shapes(self.modes.points))
+        step = _SOFT_STEP * frames.axes[:, :, 0]
+        starts = np.vstack([self.modes.points + step, self.modes.points - step])
+        self.saddles.search(starts, np.vstack([step, step]))
+
+    def _relax(self, contested: Crests, n_steps: int) -> None:
+        """Relax strings through contested crests and follow what they become."""
+        left, right = self.modes.points[contested.left], self.modes.points[contested.right]
+        t = np.linspace(0, 1, _STRING_NODES)[:, None]
+        up = left[:, None] + t * (contested.points - left)[:, None]
+        down = contested.points[:, None] + t * (right - contested.points)[:, None]
+        paths = relax_strings(self.landscape, np.concatenate([up, down[:, 1:]], axis=1), n_steps)
+        ends = np.stack([contested.left, contested.right], axis=1)
+        self.crests += find_crests(self.landscape, self.modes, paths, ends)
+        self._climb()
+
+
+class QuadraticStringSearch(Search):
+    """The paper's search: what ``quadratic_string`` finds, certified.
+
+    Solutions with one negative eigenvalue whose two descents end in different modes are edges. Modes are
+    those below centres, and those that descents happen to reveal.
+    """
+
+    def _explore(self) -> None:
+        for points in critical_points_between_centres(self.landscape):
+            self.saddles.search(points, np.zeros_like(points))
+
+
+SEARCHES: dict[str, type[Search]] = {
+    "ridgelines": RidgelineSearch,
+    "quadratic-string": QuadraticStringSearch,
+}

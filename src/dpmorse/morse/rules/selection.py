@@ -1,4 +1,4 @@
-r"""Which rule to trust: every rule proposes its clusters, at several scales, and one score picks.
+r"""The rule "auto": every other rule proposes its clusters, at several scales, and one score picks.
 
 No rule is best everywhere: where rare clusters lie behind valleys the density is right, where classes are
 made of many pieces the variance is, where one surrounds another the likelihood. For the partition that a
@@ -21,54 +21,93 @@ Rules are tried on the mixture and on two smoothed ones, each component's covari
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse.critical.points import CriticalPoints, find_critical_points
-from dpmorse.morse.rules.agglomeration import merge_by_likelihood, merge_by_variance, total_variances
-from dpmorse.morse.rules.merging import (
-    Leaves,
-    Merges,
-    attach_bare_modes,
-    merge_by_overlap,
-    merge_modes_by_persistence,
-    merge_modes_by_saddle,
-    merge_through_modes,
-    passes_between,
-)
+from dpmorse.morse.rules.base import Decision, Leaves, MergeInput, MergeRule, Merges
+from dpmorse.morse.rules.groups import attach_bare_modes, total_variances
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-SMOOTHINGS = (0.0, 0.02, 0.1)
-_BALANCE, _VARIANCE = 1.5, 0.1  # nats of climb that perfect balance and all variance are worth
-_UNCLIMBABLE = 1e-3  # e^-c of a climb that is as good as endless
-_CLOSE = 0.05  # nats of score by which a proposal loses most of its say
+# The parts of each column's variance by which covariances are raised to close thin valleys.
+_SMOOTHINGS = (0.02, 0.1)
+
+# Nats of climb that perfect balance, and all of the variance explained, are worth. docs/default.md says on
+# which generated instances they were set; docs/morse.md measures the rule on others.
+_BALANCE, _VARIANCE = 1.5, 0.1
+
+# Climbs c count as -ln(e^-c + 0.001), up to about 7 nats: beyond, a valley is as good as empty.
+_UNCLIMBABLE = 1e-3
+
+# Nats of score by which a proposal loses most of its say. What counts as a near tie was set on generated
+# instances too (docs/default.md).
+_CLOSE = 0.05
 
 
-@dataclass(frozen=True)
-class _View:
-    """A mixture at one scale, with its landscape."""
+class Auto(MergeRule):
+    """Merges as that rule does whose cut into the number of clusters asked for scores best.
 
-    mixture: GaussianMixture
-    points: CriticalPoints
-    leaves: Leaves
+    Parameters
+    ----------
+    at_every_scale : sequence of MergeRule
+        Rules that propose on the mixture and on the smoothed ones.
+    unsmoothed : sequence of MergeRule
+        Rules that propose on the mixture only.
+    """
+
+    name = "auto"
+    description = "Merges as the rule does whose cut into the clusters asked for scores best."
+    height_label = "height"
+
+    def __init__(self, at_every_scale: Sequence[MergeRule], unsmoothed: Sequence[MergeRule]) -> None:
+        self._at_every_scale, self._unsmoothed = tuple(at_every_scale), tuple(unsmoothed)
+
+    def merge(self, given: MergeInput) -> Merges:
+        """Return the merges of the rule that was chosen."""
+        return self.decide(given).merges
+
+    def decide(self, given: MergeInput) -> Decision:
+        """Choose a rule, and return its merges of the components."""
+        full = given.leaves.full
+        wanted = min(given.n_clusters or given.points.suggested_n_clusters, len(full))
+        proposals = list(self._proposals(given))
+        cuts = [proposal.cut(wanted) for proposal in proposals]
+        score = _Score(given)
+        scores = np.array([score(cut) for cut in cuts])
+        weights = given.mixture.weights[given.leaves.components[full]]
+        chosen = proposals[most_agreed(cuts, scores, weights)]
+        first, second = full[chosen.pairs].T
+        merges = attach_bare_modes(given) + Merges.without_saddles(first, second, chosen.heights)
+        return Decision(merges, chosen.rule, chosen.basis)
+
+    def _proposals(self, given: MergeInput) -> Iterator["_Proposal"]:
+        """Yield the merges of components by every rule at every scale."""
+        scales = [(given, "")]
+        scales += [(_smoothed(given, part), f", smoothed by {part:.0%}") for part in _SMOOTHINGS]
+        for view, how in scales:
+            for rule in self._at_every_scale:
+                yield _Proposal.of(rule, rule.name + how, view)
+        for rule in self._unsmoothed:
+            yield _Proposal.of(rule, rule.name, given)
 
 
 @dataclass(frozen=True)
 class _Proposal:
     """Merges of components, as pairs of their numbers among the leaves, by one rule at one scale."""
 
-    name: str
+    rule: MergeRule
+    basis: str
     pairs: IntArray
     heights: FloatArray
 
     @classmethod
-    def of(cls, name: str, view: _View, merges: Merges) -> "_Proposal":
+    def of(cls, rule: MergeRule, basis: str, view: MergeInput) -> "_Proposal":
         """Keep only those merges that join components: modes without one are nobody's cluster."""
-        n_components = int((view.leaves.components >= 0).sum())  # these are the first leaves
-        group, member = np.arange(len(view.leaves)), np.arange(len(view.leaves))
+        merges, n_leaves = rule.merge(view), len(view.leaves)
+        n_components = len(view.leaves.full)  # these are the first leaves
+        group, member = np.arange(n_leaves), np.arange(n_leaves)
         member[n_components:] = -1  # a component of each group, -1 for a mode without
         pairs, heights = [], []
         for a, b, height in zip(merges.first, merges.second, merges.heights, strict=True):
@@ -78,7 +117,7 @@ class _Proposal:
                 heights.append(height)
             member[ga] = max(member[ga], member[gb])
             group[group == gb] = ga
-        return cls(name, np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(heights))
+        return cls(rule, basis, np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(heights))
 
     def cut(self, n_clusters: int) -> IntArray:
         """Perform merges until so many clusters are left; number them from 0."""
@@ -87,24 +126,6 @@ class _Proposal:
             group[group == group[b]] = group[a]
         clusters: IntArray = np.unique(group, return_inverse=True)[1]
         return clusters
-
-
-def merge_by_selection(
-    mixture: GaussianMixture, points: CriticalPoints, leaves: Leaves, n_clusters: int, search: str
-) -> tuple[Merges, str]:
-    """Return the merges of the rule whose cut into ``n_clusters`` scores best, and its name."""
-    views = [_View(mixture, points, leaves)]
-    views += [_smoothed(mixture, smoothing, search) for smoothing in SMOOTHINGS[1:]]
-    full = np.flatnonzero(leaves.components >= 0)
-    score = _Score(views[0])
-    wanted = min(n_clusters, len(full))
-    proposals = list(_proposals(views))
-    cuts = [proposal.cut(wanted) for proposal in proposals]
-    scores = np.array([score(cut) for cut in cuts])
-    chosen = proposals[most_agreed(cuts, scores, mixture.weights[leaves.components[full]])]
-    first, second = full[chosen.pairs].T
-    merges = Merges.without_saddles(first, second, chosen.heights)
-    return attach_bare_modes(points, leaves) + merges, chosen.name
 
 
 def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray) -> int:
@@ -125,37 +146,24 @@ def _together(cut: IntArray) -> FloatArray:
     return same
 
 
-def _smoothed(mixture: GaussianMixture, smoothing: float, search: str) -> _View:
-    covariances = mixture.covariances + smoothing * np.diag(total_variances(mixture))
+def _smoothed(given: MergeInput, part: float) -> MergeInput:
+    """Add this part of each column's variance to all covariances, and search the mixture that results."""
+    mixture = given.mixture
+    covariances = mixture.covariances + part * np.diag(total_variances(mixture))
     smooth = GaussianMixture(mixture.weights, mixture.means, covariances)
-    points = find_critical_points(smooth, search)
-    return _View(smooth, points, Leaves.of(smooth, points))
-
-
-def _proposals(views: list[_View]) -> Iterator[_Proposal]:
-    """Yield the merges of components by every rule at every scale."""
-    for view, smoothing in zip(views, SMOOTHINGS, strict=True):
-        at_scale = f", smoothed by {smoothing:.0%}" if smoothing else ""
-        mixture, points, leaves = view.mixture, view.points, view.leaves
-        by_saddle = merge_through_modes(mixture, leaves, merge_modes_by_saddle(points))
-        by_persistence = merge_through_modes(mixture, leaves, merge_modes_by_persistence(points))
-        yield _Proposal.of("overlap" + at_scale, view, merge_by_overlap(mixture, points, leaves))
-        yield _Proposal.of("single" + at_scale, view, by_saddle)
-        yield _Proposal.of("persistence" + at_scale, view, by_persistence)
-        yield _Proposal.of("likelihood" + at_scale, view, merge_by_likelihood(mixture, leaves))
-    yield _Proposal.of("variance", views[0], merge_by_variance(views[0].mixture, views[0].leaves))
+    points = given.find(smooth)
+    return replace(given, mixture=smooth, points=points, leaves=Leaves.of(smooth, points))
 
 
 class _Score:
     """How well a partition of the components parts the records; see the module's docstring."""
 
-    def __init__(self, view: _View) -> None:
-        mixture, leaves, points = view.mixture, view.leaves, view.points
-        kept = leaves.components[leaves.components >= 0]
-        modes = leaves.modes[: len(kept)]
+    def __init__(self, given: MergeInput) -> None:
+        mixture, leaves = given.mixture, given.leaves
+        kept = leaves.components[leaves.full]
         self._weights, self._means = mixture.weights[kept], mixture.means[kept]
-        self._passes = passes_between(points)[np.ix_(modes, modes)]
-        self._floors = points.mode_heights[modes]
+        self._barriers = given.barriers[np.ix_(leaves.full, leaves.full)]
+        self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
         self._variances = total_variances(mixture)
 
     def __call__(self, groups: IntArray) -> float:
@@ -169,7 +177,7 @@ class _Score:
         """Return how far up it is from a cluster's lowest point to its lowest pass, up to about 7 nats."""
         if inside.all():
             return 0.0
-        climb = max(0.0, self._passes[np.ix_(inside, ~inside)].min() - self._floors[inside].min())
+        climb = max(0.0, self._barriers[np.ix_(inside, ~inside)].min() - self._floors[inside].min())
         return float(-np.log(np.exp(-climb) + _UNCLIMBABLE))
 
     def _explained(self, indicators: FloatArray, weights: FloatArray) -> float:

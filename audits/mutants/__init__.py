@@ -1,0 +1,10 @@
+"""Mistakes that the tests must notice: in the source of the library, one at a time."""
+
+from audits.mutants.known import KNOWN as KNOWN
+from audits.mutants.mutation import Change as Change
+from audits.mutants.mutation import Mutant as Mutant
+from audits.mutants.of_persons import OF_PERSONS
+from audits.mutants.own import OWN
+
+MUTANTS = KNOWN + OWN + OF_PERSONS
+"""All mutants, in the order of the page."""

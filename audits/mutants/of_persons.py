@@ -1,0 +1,70 @@
+"""Mistakes in the promise to persons: which rows are used, who is who, and whose budget it is."""
+
+from audits.mutants.mutation import Change, Mutant
+
+_ATTACKS = "tests/records/test_person_attacks.py"
+
+OF_PERSONS = (
+    Mutant(
+        "one row more of a person than the cap",
+        (Change("dpmorse.records.row_choice:RowChoice.used", "hashes < limits", "hashes <= limits"),),
+        ("tests/records/test_row_choice.py",),
+    ),
+    Mutant(
+        "equal rows of a person slip through the cap",
+        (Change("dpmorse.records.row_choice:AtLimit.repeated", "copies = choice", "copies = 2 * choice"),),
+        ("tests/records/test_row_choice.py",),
+    ),
+    Mutant(
+        "passes are not compared",
+        (Change("dpmorse.engine.seen:Seen.check_same", "self != other", "self.n_rows != other.n_rows"),),
+        (_ATTACKS,),
+    ),
+    Mutant(
+        "hashes without the owner",
+        (
+            Change(
+                "dpmorse.records._kernels:hash_rows",
+                "word = seeds[i]",
+                "word = np.uint64(i * 0)",
+            ),
+        ),
+        (_ATTACKS,),
+    ),
+    Mutant(
+        "a number and its text are two persons",
+        (Change("dpmorse.records.ids:canonical", "return int(text) if _USUAL", "return text if _USUAL"),),
+        ("tests/records/test_owners.py", _ATTACKS),
+    ),
+    Mutant(
+        "doubles beyond 2^53 are ids",
+        (Change("dpmorse.records.id_values:_whole", "52) + 1)", "52) + 2)"),),
+        ("tests/records/test_owners.py",),
+    ),
+    Mutant(
+        "one number in two spellings is taken",
+        (Change("dpmorse.records.owners:check_spelling", "if ids.spell_a_number_twice():", "if False:"),),
+        (_ATTACKS,),
+    ),
+    Mutant(
+        "unequal indices are taken",
+        (Change("dpmorse.records.in_memory:Table.check_index_of", "not ours.equals(theirs[rows])", "False"),),
+        (_ATTACKS,),
+    ),
+    Mutant(
+        "fits for another unit are paid for",
+        (Change("dpmorse.privacy.budget:Budget.check_pays_for", "fit.unit != self.unit", "False"),),
+        ("tests/privacy/test_units.py",),
+    ),
+    Mutant(
+        "the promise is what was used",
+        (
+            Change(
+                "dpmorse.privacy.report:PrivacyReport",
+                "return Composition.of(self.reserved)",
+                "return Composition.of(self.events)",
+            ),
+        ),
+        ("tests/bases/test_promise.py",),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The sections of docs/audit.md, one module each; ``audits.section`` says what such a module holds."""

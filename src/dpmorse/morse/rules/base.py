@@ -1,0 +1,148 @@
+"""What a merge rule is: what it is given, what it returns, and what it says about itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What a tree starts from: components of positive weight, then modes that no component descends to.
+
+    ``components`` is -1 for the latter, which are called bare.
+    """
+
+    components: IntArray
+    modes: IntArray
+
+    @classmethod
+    def of(cls, mixture: GaussianMixture, points: CriticalPoints) -> "Leaves":
+        """Return the leaves of a mixture."""
+        kept = np.flatnonzero(mixture.weights > 0)
+        bare = np.setdiff1d(np.arange(len(points.modes)), points.component_modes[kept])
+        components = np.r_[kept, np.full(len(bare), -1)]
+        return cls(components, np.r_[points.component_modes[kept], bare])
+
+    def __len__(self) -> int:
+        """Return the number of leaves."""
+        return len(self.modes)
+
+    @property
+    def full(self) -> IntArray:
+        """The leaves that are components."""
+        return np.flatnonzero(self.components >= 0)
+
+    @property
+    def bare(self) -> IntArray:
+        """The leaves that are modes without component."""
+        return np.flatnonzero(self.components < 0)
+
+
+@dataclass(frozen=True)
+class Merges:
+    """Merges of leaves, first to last: a leaf of either group, and the height. Heights do not fall.
+
+    ``saddles`` are the numbers of the saddles over which modes merge, -1 for merges not decided by one.
+    """
+
+    first: IntArray
+    second: IntArray
+    heights: FloatArray
+    saddles: IntArray
+
+    @classmethod
+    def without_saddles(cls, first: IntArray, second: IntArray, heights: FloatArray) -> "Merges":
+        """Return merges that no saddle decides."""
+        return cls(first, second, heights, np.full(len(first), -1))
+
+    def __add__(self, other: "Merges") -> "Merges":
+        """Return these merges followed by others."""
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return Merges(*(np.r_[mine, theirs] for mine, theirs in pairs))
+
+    def between_modes(self, leaves: Leaves, n_below: int) -> "Merges":
+        """Return the merges after the first ``n_below``, which put modes together, as merges of modes."""
+        later = Merges(*(getattr(self, field.name)[n_below:] for field in fields(self)))
+        return replace(later, first=leaves.modes[later.first], second=leaves.modes[later.second])
+
+    def linkage_matrix(self) -> FloatArray:
+        """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
+        n_leaves = len(self.heights) + 1
+        group, size = np.arange(n_leaves), np.ones(2 * n_leaves - 1)
+        matrix = np.empty((len(self.heights), 4))
+        for row, (a, b, height) in enumerate(zip(self.first, self.second, self.heights, strict=True)):
+            low, high = sorted((group[a], group[b]))
+            made = n_leaves + row
+            size[made] = size[low] + size[high]
+            group[(group == low) | (group == high)] = made
+            matrix[row] = low, high, height, size[made]
+        return matrix
+
+
+@dataclass(frozen=True)
+class MergeInput:
+    """What a rule may look at, all of it released.
+
+    ``n_clusters`` is the number of clusters that is wanted, if one is, and ``find`` searches another mixture
+    as this one was searched: most rules need neither.
+    """
+
+    mixture: GaussianMixture
+    points: CriticalPoints
+    leaves: Leaves
+    n_clusters: int | None
+    find: Callable[[GaussianMixture], CriticalPoints]
+
+    @property
+    def barriers(self) -> FloatArray:
+        """The height of the pass between the modes of any two leaves, -inf within one mode."""
+        return self.points.barriers[np.ix_(self.leaves.modes, self.leaves.modes)]
+
+
+class MergeRule(ABC):
+    """A rule that says what is merged first.
+
+    To add one, write a subclass in a file of its own, and name it in ``RULES``: the parameter's choices and
+    the labels of axes and reports come from there.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    description : str
+        What is merged first, in one sentence.
+    height_label : str
+        What heights of the tree are, for axes and reports.
+    keeps_modes : bool
+        Whether modes merge, and components only as parts of them: then the first merges put the components
+        of each mode together, and a tree of modes can be drawn.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    height_label: ClassVar[str]
+    keeps_modes: ClassVar[bool] = False
+
+    @abstractmethod
+    def merge(self, given: MergeInput) -> Merges:
+        """Return merges that make one group of all leaves, bare ones too (see ``attach_bare_modes``)."""
+
+    def decide(self, given: MergeInput) -> "Decision":
+        """Return the merges, and which rule decided: this one, unless it chooses among others."""
+        return Decision(self.merge(given), self, self.name)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The merges of a tree, the rule whose heights they have, and how it was applied, in words."""
+
+    merges: Merges
+    rule: MergeRule
+    basis: str

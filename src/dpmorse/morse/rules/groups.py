@@ -1,0 +1,216 @@
+"""Groups of components, joined pair by pair: the pair that costs least first.
+
+What a pair costs depends on the rule. ``SharingGroups`` know how many records two groups share and which
+barrier parts them; ``MomentGroups`` know weights, means and covariances.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse.rules.base import Leaves, MergeInput, Merges
+from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+# Covariances of hard cells are too small, because each component is estimated from records of its own cell
+# only. This factor undoes the truncation on average (docs/morse.md, "Which merge rule").
+_INFLATION = 1.5
+
+# Shares below this cannot be told by a sample of this size; groups that are so far apart differ in cost by
+# their barriers only.
+_LEAST_SHARE = 1e-12
+
+# Pairs of opposite points in the sample of the whole mixture, so that time does not grow with the number of
+# components, and how few and how many of them one component may have.
+_SAMPLES, _SAMPLES_PER_COMPONENT = 4000, (20, 500)
+
+Cost = Callable[["MomentGroups", int], FloatArray]
+
+
+class Groups(Protocol):
+    """Groups, and what it costs to join any two of them: inf for groups that are no more or must not join."""
+
+    costs: FloatArray
+
+    def join(self, a: int, b: int) -> None:
+        """Make one group of two, known by the number of the first."""
+        ...
+
+
+def agglomerate(groups: Groups) -> tuple[IntArray, IntArray, FloatArray]:
+    """Join the pair of lowest cost until no pair may be joined; return the pairs and what each cost."""
+    pairs, costs = [], []
+    while np.isfinite(groups.costs).any():
+        a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
+        pairs.append((a, b))
+        costs.append(groups.costs[a, b])
+        groups.join(a, b)
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return first, second, np.array(costs, dtype=np.float64)
+
+
+def attach_bare_modes(given: MergeInput) -> Merges:
+    """Join each mode without components, at height 0, to the leaf its lowest saddle leads to."""
+    bare, full = given.leaves.bare, given.leaves.full
+    nearest = full[given.barriers[np.ix_(bare, full)].argmin(axis=1)]
+    return Merges.without_saddles(bare, nearest, np.zeros(len(bare)))
+
+
+# -- groups that share records ------------------------------------------------------------------------
+
+
+def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
+    """Return Q_ab = E[w_a w_b] between leaves, by a fixed sample of the inflated mixture.
+
+    Every component is sampled with the same normal numbers and their negatives, and counts by its
+    weight: the result does not depend on the order of components.
+    """
+    inflated = GaussianMixture(mixture.weights, mixture.means, _INFLATION * mixture.covariances)
+    kept = leaves.components[leaves.components >= 0]
+    n = int(np.clip(_SAMPLES // len(kept), *_SAMPLES_PER_COMPONENT))
+    normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
+    normal = np.vstack([normal, -normal])
+    shared = np.zeros((len(leaves.modes), len(leaves.modes)))
+    for k in kept:
+        points = inflated.means[k] + normal @ np.linalg.cholesky(inflated.covariances[k]).T
+        memberships = inflated.responsibilities(points)[:, kept]
+        shared[: len(kept), : len(kept)] += inflated.weights[k] * (memberships.T @ memberships) / len(normal)
+    return shared
+
+
+class SharingGroups:
+    """Groups of leaves that cost little to join if they share many records over a low barrier.
+
+    Parameters
+    ----------
+    shared, barriers : ndarray of shape (n, n)
+        Records shared by two leaves, and the height of the pass between their modes.
+    floors : ndarray of shape (n,)
+        Height of the mode of each leaf.
+    allowed : ndarray of bool of shape (n, n) or None
+        Which pairs may be joined; None is all.
+
+    Attributes
+    ----------
+    crossed : list of float
+        The barrier between the two groups of each join so far, -inf within one mode.
+    """
+
+    def __init__(
+        self, shared: FloatArray, barriers: FloatArray, floors: FloatArray, allowed: BoolArray | None = None
+    ) -> None:
+        self._shared, self._barriers, self._floors = shared.copy(), barriers.copy(), floors.copy()
+        self._masses = shared.sum(axis=1)
+        self._allowed = np.ones(shared.shape, dtype=bool) if allowed is None else allowed.copy()
+        self.crossed: list[float] = []
+        self.costs = np.full(shared.shape, np.inf)
+        for a in range(len(shared)):
+            self._update_costs(a)
+
+    def join(self, a: int, b: int) -> None:
+        """Make one group of two, known by the number of the first."""
+        self.crossed.append(float(self._barriers[a, b]))
+        self._shared[a] += self._shared[b]
+        self._shared[:, a] += self._shared[:, b]
+        self._masses[a] += self._masses[b]
+        self._barriers[a] = self._barriers[:, a] = np.minimum(self._barriers[a], self._barriers[b])
+        self._floors[a] = min(self._floors[a], self._floors[b])
+        self._allowed[b] = self._allowed[:, b] = False
+        self.costs[b] = self.costs[:, b] = np.inf
+        self._update_costs(a)
+
+    def _update_costs(self, a: int) -> None:
+        """Write the costs of joining group a to every other group; ``Overlap`` has the equation."""
+        smaller = np.maximum(np.minimum(self._masses[a], self._masses), 1e-300)
+        apart = -np.log(np.maximum(self._shared[a] / smaller, _LEAST_SHARE))
+        climb = np.maximum(0, self._barriers[a] - np.maximum(self._floors[a], self._floors))
+        row = np.where(self._allowed[a], apart + climb, np.inf)
+        row[a] = np.inf
+        self.costs[a] = self.costs[:, a] = row
+
+
+def merge_through_modes(given: MergeInput, of_modes: Merges) -> Merges:
+    """Put the components of each mode together at height 0, then merge modes as given.
+
+    There is no barrier between components of one mode: those that share most records are joined first.
+    """
+    leaves = given.leaves
+    same_mode = leaves.modes[:, None] == leaves.modes
+    flat = np.zeros(same_mode.shape)
+    groups = SharingGroups(shared_records(given.mixture, leaves), flat, flat[0], same_mode)
+    first, second, costs = agglomerate(groups)
+    below_modes = Merges.without_saddles(first, second, np.zeros(len(costs)))
+    leaf_of_mode = np.zeros(len(given.points.modes), dtype=np.int64)
+    leaf_of_mode[leaves.modes] = np.arange(len(same_mode))
+    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
+    return below_modes + Merges(first, second, of_modes.heights, of_modes.saddles)
+
+
+# -- groups with moments ------------------------------------------------------------------------------
+
+
+class MomentGroups:
+    """Weights, means and covariances of groups of components, and what it costs to join any two.
+
+    ``cost`` is a function of these groups and the number of one of them; it returns the costs of joining that
+    one to every other.
+    """
+
+    def __init__(self, weights: FloatArray, means: FloatArray, covariances: FloatArray, cost: Cost) -> None:
+        self.weights, self.means, self.covariances = weights.copy(), means.copy(), covariances.copy()
+        self.log_dets = np.linalg.slogdet(covariances)[1]
+        self._cost, self._gone = cost, np.zeros(len(weights), dtype=bool)
+        self.costs = np.full((len(weights), len(weights)), np.inf)
+        for a in range(len(weights)):
+            self._update_costs(a)
+
+    def joined(self, a: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights, means and covariances of group a joined to every other one.
+
+        With parts p and 1 - p of the joint weight and the gap d between the means, the covariance is
+        (1 - p) S_a + p S_b + p (1 - p) d d^T: sums of positive terms, so that nothing cancels.
+        """
+        weights = self.weights[a] + self.weights
+        part = (self.weights / weights)[:, None]
+        gap = self.means - self.means[a]
+        means = self.means[a] + part * gap
+        inner = self.covariances[a] * (1 - part[:, :, None]) + self.covariances * part[:, :, None]
+        between = (part * (1 - part))[:, :, None] * gap[:, :, None] * gap[:, None]
+        return weights, means, inner + between
+
+    def join(self, a: int, b: int) -> None:
+        """Make one group of two, known by the number of the first."""
+        weights, means, covariances = self.joined(a)
+        self.weights[a], self.means[a], self.covariances[a] = weights[b], means[b], covariances[b]
+        self.log_dets[a] = np.linalg.slogdet(self.covariances[a])[1]
+        self._gone[b] = True
+        self.costs[b] = self.costs[:, b] = np.inf
+        self._update_costs(a)
+
+    def _update_costs(self, a: int) -> None:
+        """Write the costs of joining group a to every other group."""
+        row = np.where(self._gone, np.inf, self._cost(self, a))
+        row[a] = np.inf
+        self.costs[a] = self.costs[:, a] = row
+
+
+def total_variances(mixture: GaussianMixture) -> FloatArray:
+    """Return the variance of each column under the mixture."""
+    inner = np.diagonal(mixture.covariances, axis1=1, axis2=2)
+    offsets = mixture.means - mixture.weights @ mixture.means
+    variances: FloatArray = mixture.weights @ (inner + offsets**2)
+    return variances
+
+
+def merge_by_moments(given: MergeInput, mixture: GaussianMixture, cost: Cost) -> Merges:
+    """Join the components of lowest cost, with the moments of ``mixture``: that of the input, or scaled.
+
+    Bare modes go first, as they have no moments. Costs may fall, or be negative by rounding; heights are not.
+    """
+    full = given.leaves.full
+    of = given.leaves.components[full]
+    groups = MomentGroups(mixture.weights[of], mixture.means[of], mixture.covariances[of], cost)
+    first, second, costs = agglomerate(groups)
+    heights = np.maximum.accumulate(np.maximum(costs, 0.0))
+    return attach_bare_modes(given) + Merges.without_saddles(full[first], full[second], heights)

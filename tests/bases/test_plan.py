@@ -1,0 +1,110 @@
+"""One plan for the fit, the command, the report and the check of a loaded file."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpmorse import DPMorse, ModelFormatError, MorseClustering
+from dpmorse.bases import available_bases, rehearse
+from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
+from dpmorse.privacy import Composition, Step
+
+BASES = pytest.mark.parametrize("kind", available_bases().values())
+GOOD = {"epsilon": 1.0, "bounds": (-1.0, 1.0)}
+
+
+@BASES
+def test_a_fit_reserves_its_plan(kind, blobs):
+    base = kind(**GOOD)
+    plan = base.plan(2)
+    fitted = base.fit(blobs[0])
+    assert fitted.privacy_.reserved == plan.events == fitted.plan_.events
+    assert fitted.plan_.stages == plan.stages
+
+
+@BASES
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), "private"])
+def test_stages_share_the_whole_budget(kind, bounds):
+    plan = kind(epsilon=1.0, bounds=bounds).plan(3)
+    total = sum(stage.cost for stage in plan.stages)
+    assert Composition.of(plan.events).rho == pytest.approx(total, rel=1e-6)
+    assert Composition.of(plan.events).epsilon(1e-6) == pytest.approx(1.0, rel=1e-3)
+    assert plan[BOUNDS].cost == pytest.approx(SHARE_OF_BOUNDS * total if bounds == "private" else 0.0)
+
+
+@BASES
+def test_releases_are_named_after_stages_of_the_plan(kind, blobs):
+    fitted = kind(epsilon=1.0, bounds="private").fit(blobs[0])
+    stages = [stage.name for stage in fitted.plan_.stages]
+    assert list(dict.fromkeys(event.step.stage for event in fitted.privacy_.events)) == stages
+
+
+@BASES
+def test_a_report_of_another_plan_is_refused(kind, blobs):
+    fitted = kind(**GOOD).fit(blobs[0])
+    plan, report = fitted.plan_, fitted.privacy_
+    assert plan.checked(report) == report
+    assert plan.checked(replace(report, reserved=())) == report, "files of version 1 do not say"
+    last = report.events[-1]
+    for events in (
+        (),
+        (*report.events, *report.events),
+        report.events[::-1] if len(report.events) > 1 else (),
+        (*report.events[:-1], replace(last, step=Step("another stage"))),
+        (*report.events[:-1], replace(last, rho=2 * last.rho)) if math.isinf(last.pure_epsilon) else (),
+    ):
+        if events != report.events:
+            with pytest.raises(ModelFormatError, match=r"privacy\.events"):
+                plan.checked(replace(report, events=events))
+    with pytest.raises(ModelFormatError, match=r"privacy\.reserved"):
+        plan.checked(replace(report, reserved=report.reserved[:-1] or (replace(last, rho=0.0),)))
+
+
+def test_the_plan_of_an_estimator_with_a_morse_step_is_that_of_its_base(blobs):
+    model = DPMorse(3, **GOOD)
+    assert model.plan(2).events == model.fit(blobs[0]).privacy_.reserved
+    for kind in available_bases().values():
+        base = kind(**GOOD)
+        assert MorseClustering(base).plan(2).events == base.plan(2).events
+
+
+@BASES
+def test_a_rehearsal_makes_the_releases_of_a_fit(kind, rng):
+    base = kind(**GOOD, random_state=0)
+    rehearsed = rehearse(base, 3, 4000)
+    fitted = base.fit(rng.uniform(-0.5, 0.5, size=(4000, 3)))
+    assert rehearsed.rho <= Composition.of(base.plan(3).events).rho * (1 + 1e-9)
+    assert abs(rehearsed.n_releases - len(fitted.privacy_.events)) <= 12
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (Step("coreset", "round", 2, 3), "coreset, round 2 of 3"),
+        (Step("round", turn=1, turns=10), "round 1 of 10"),
+        (Step("joint histogram"), "joint histogram"),
+        (Step("centres", "best set"), "centres, best set"),
+    ],
+)
+def test_steps_have_one_text(step, text):
+    assert str(step) == text
+    assert Step.parse(text) == step
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ", ", "a, ", ", b", "x 0 of 3", "x 01 of 3", "x 1 of ", "1 of 2", "a\n1 of 2", "9" * 40 + " of 3"],
+)
+def test_any_text_of_a_file_is_read_and_written_back(text):
+    assert str(Step.parse(text)) == text
+
+
+def test_the_number_of_records_is_public_under_replace_one_only(rng):
+    X = rng.uniform(-1, 1, size=(777, 2))
+    for neighboring, is_public in (("replace-one", True), ("add-remove", False)):
+        base = available_bases()["DPLloyd"](**GOOD, neighboring=neighboring, random_state=1)
+        stages = [stage.name for stage in base.plan(2).stages]
+        assert ("number of records" in stages) is not is_public
+        assert np.isfinite(base.fit(X).mixture_.means).all()

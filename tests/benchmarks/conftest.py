@@ -1,6 +1,0 @@
-"""Benchmarks are no part of the installed package: their tests find them in the repository."""
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[2]))
