@@ -8,7 +8,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-oldest test-torch lint docs format bench audit build lock clean
+.PHONY: demo test test-all test-newest test-oldest test-torch lint docs format bench audit build lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -44,11 +44,16 @@ $(DOCS)/.ready: requirements/docs.txt
 demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
 	@$(BIN)/dpmorse demo -o demo-output --force
 
-test: $(VENV)/.ready $(if $(OLD_ENOUGH),test-oldest) test-torch  ## everything, on the newest and the oldest dependencies
+test: $(VENV)/.ready  ## the light suite, in one environment: a few minutes on two cores
+	$(BIN)/python -m pytest -n $(JOBS) -m 'not long'
+
+test-all: test-newest $(if $(OLD_ENOUGH),test-oldest) test-torch  ## every test, on the newest and the oldest dependencies
+
+test-newest: $(VENV)/.ready  ## the whole suite, with the tests that are marked long
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
 
 test-torch: $(TORCH)/.ready  ## tensors: on the CPU, and on a GPU where there is one
 	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/contracts/test_engines.py tests/contracts/test_replay.py

@@ -15,11 +15,12 @@ _HEADER = "<!-- Written by benchmarks/peers.py from its results file. Do not edi
 _DELTA = f"{DELTA:g}".replace("e-0", "e-")
 _ABSENT, _NO_CENTRES = "not installed", "no centres"
 _ABOUT = """\
-Private clusterings of dpmorse beside those of other libraries: the same records, the same bounds, the same
-claimed epsilon, and the true number of classes K, which is all that any of them is told. Records are scaled
-by the bounds to the box [-1, 1]: minimum and maximum of each column, assumed public. Entries are mean ±
-standard deviation over seeds; how many of the runs failed, if any did, is said beside. A failed run counts
-as 0 in the adjusted Rand index and has no part in the other figures."""
+This page compares the private clusterings of dpmorse with those of other libraries. All are given the same
+records, the same bounds, the same strength of the guarantee (epsilon, as each library claims it) and the
+true number of classes K, and nothing else. Records are scaled by the bounds to the box [-1, 1]: minimum and
+maximum of each column, assumed public. Entries are mean ± standard deviation over seeds; how many of the
+runs failed, if any did, is said beside. A failed run counts as 0 in the adjusted Rand index and has no part
+in the other figures."""
 _ABOUT_COST = f"""\
 Mean squared distance of the records to the nearest released centre, divided by that of scikit-learn's KMeans
 (n_init=10), which sees the records: 1 is perfect. Centres of a base of dpmorse are the means of its mixture,

@@ -15,8 +15,11 @@ _SIX = "The six datasets"
 _DELTA = f"{DELTA:g}".replace("e-0", "e-")
 _HEADER = "<!-- Written by benchmarks/utility.py from its results file. Do not edit: run it again. -->"
 _ABOUT_SCORES = f"""\
-Adjusted Rand index (ARI) against the classes of labelled data: 1 is perfect, 0 is chance. Entries are mean ±
-standard deviation (worst) over seeds. Neighbours differ by one record added or removed; delta = {_DELTA}.
+How well do private methods find groups that are known beforehand? Each is given records without their
+classes, and its clusters are compared with the classes by the adjusted Rand index (ARI): 1 is perfect, 0 is
+chance. The smaller epsilon (eps) is, the stronger is the guarantee of privacy, and the more noise there is.
+Entries are mean ± standard deviation (worst) over seeds. Neighbours differ by one record added or removed;
+delta = {_DELTA}.
 A run that fails counts as 0. Records labelled as background noise take part in fits and not in scores."""
 _ABOUT_SIX = f"""\
 A base alone has K components, which are its clusters. `-Morse` is `MorseClustering` over the base with the
@@ -100,9 +103,10 @@ def _picture(path: Path, at: Path) -> str:
 def _about_generated(results: Results) -> str:
     instances = ", ".join(map(str, results.settings["instances"]))
     text = f"""\
-Instances {instances} of every family of `benchmarks.generated.make_family`, with K from the data and the
-number of components left to `{DEFAULT}`. Seeds: {results.settings["n_generated_seeds"]}. The better of the
-two references is taken on each set."""
+Instances {instances}
+of every family of `benchmarks.generated.make_family`, with K from the data and the number of components left
+to `{DEFAULT}`. Seeds: {results.settings["n_generated_seeds"]}. The better of the two references
+is taken on each set."""
     if not results.has_default:
         return text
     ahead, total = _result_tables.sets_ahead(results, 1.0)

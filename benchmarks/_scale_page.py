@@ -1,5 +1,6 @@
 """The section on scale of the page of results, kept between two marks while the rest is written anew."""
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,16 @@ def _table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def _prose(text: str) -> str:
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
 def _models(found: dict[str, dict[str, bool]]) -> Iterator[str]:
     yield "### One released model"
     same = sum(sum(kinds.values()) for kinds in found.values())
     total = sum(len(kinds) for kinds in found.values())
     estimators = ", ".join(next(iter(found.values())))
-    yield (
+    yield _prose(
         f"The same bits as from an array in memory in **{same} of {total}** fits: {estimators}, each from "
         f"{', '.join(found)}."
     )
@@ -117,7 +122,7 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
     read, bandwidth = 1000 * fits["one read of the records, s"], fits["bandwidth of that read, TB/s"]
     slower = fits["plain torch: slower per row by a factor of"]
     yield "### A GPU"
-    yield (
+    yield _prose(
         f"{found['machine']['gpu']}, torch {found['machine']['torch']}: {fits['rows']:,} x 8 float32 on the "
         f"device, 12 components, a whole fit of `DPMoGHard` with {fits['iterations']} iterations in "
         f"**{fits['whole fit, s']:.2f} s**. One read of the records takes {read:.1f} ms "
@@ -126,7 +131,7 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
         "record."
     )
     same = [value for name, value in models.items() if name.endswith("same model")]
-    yield (
+    yield _prose(
         f"The model of {models['rows']:,} records is that of the host, bit for bit, in {sum(same)} of "
         f"{len(same)} cases (float32 and float64, fused and plain), and so are the sums in "
         f"{sums['cases'] - len(sums['differing'])} of {sums['cases']} (columns, cells, balls, residuals, "

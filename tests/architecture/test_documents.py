@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_python_examples_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -65,6 +66,7 @@ def benchmark_commands():
             yield module, frozenset(re.findall(r"--[a-z-]+", rest))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("module", "options"), sorted(set(benchmark_commands()), key=str))
 def test_benchmarks_that_are_named_have_the_options_that_are_named(module, options):
     """They take minutes to hours: that their commands parse is what a test can say."""

@@ -24,6 +24,7 @@ from toy_base import GridKMeans
 EACH_RELATION = pytest.mark.parametrize("relation", RELATIONS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "n_features", "relation", "mu"), every_base())
 def test_all_releases_of_a_base_spend_what_they_claim(kind, n_features, relation, mu):
     """At least 95 % of what the worst record moves, which is known exactly (at fewer runs here, 90 %)."""

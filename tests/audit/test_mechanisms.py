@@ -31,6 +31,7 @@ def test_worst_pairs_move_as_far_as_is_paid_for_and_no_further(make):
     assert case.reached - 1e-3 <= moved <= 1 + 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", all_moments(n_options=1), ids=named)
 def test_moments_spend_what_they_claim(make):
     case = make()
@@ -39,6 +40,7 @@ def test_moments_spend_what_they_claim(make):
     assert 0.95 * case.reached <= result.certified / result.claimed <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", all_others(), ids=named)
 def test_counts_histograms_leaves_and_laplace_noise_spend_what_they_claim(make):
     """The joint law of several Laplace values has its largest ratios in a corner that is rarely visited."""
@@ -59,6 +61,7 @@ def test_choices_spend_what_they_claim(make):
     assert 0.7 <= result.certified / result.claimed <= 1
 
 
+@pytest.mark.long
 def test_one_choice_with_many_runs():
     result = audited(choice(RELATIONS[0], 2.0), runs=10_000, confidence=0.95)
     assert 0.95 <= result.certified / result.claimed <= 1

@@ -36,6 +36,7 @@ def test_a_mutant_can_be_made(mutant):
     assert mutant.tests
 
 
+@pytest.mark.long
 def test_the_tests_that_must_notice_mutants_are_there():
     """A test that was given another name would not be run, and would notice nothing."""
     named = sorted({test for mutant in MUTANTS for test in mutant.tests})

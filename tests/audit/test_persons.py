@@ -6,7 +6,8 @@ import pytest
 from audits.attacks import rows_of_persons
 from dpmorse.records.row_choice import Chosen
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's and pyarrow's own, which differ by version
+# The warnings are Dask's and pyarrow's own, which differ by version.
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
 
 
 def test_no_container_goes_over_the_cap_or_uses_other_rows(tmp_path):

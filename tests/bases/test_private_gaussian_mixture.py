@@ -252,6 +252,7 @@ def test_residuals_of_gaussian_components_are_hardly_ever_shrunk(n_features):
     assert chi2.sf((radius - 2) ** 2, n_features) > 0.5
 
 
+@pytest.mark.long
 def test_no_more_components_than_noise_lets_one_measure(no_noise, rng):
     """Many columns, few records: as many components as were asked for at least, not as many as allowed."""
     X = rng.normal(size=(2000, 16)) * 0.2

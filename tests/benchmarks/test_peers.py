@@ -307,6 +307,7 @@ class TestCommand:
         paths = ["--data", tmp_path, "--out", tmp_path / "out" / "a.json", "--results", tmp_path / "peers.md"]
         return [*map(str, paths), "--seeds", "1", "--datasets", "usps"]
 
+    @pytest.mark.long
     def test_it_writes_tables_json_and_a_page_and_runs_nothing_twice(
         self, tmp_path, arguments, capsys, monkeypatch
     ):

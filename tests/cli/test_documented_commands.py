@@ -5,6 +5,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE, README = ROOT / "docs/command-line.md", ROOT / "README.md"
 
@@ -14,6 +16,7 @@ def blocks():
     return re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)
 
 
+@pytest.mark.long
 def test_every_command_of_the_page_does_what_it_says(here, run):
     for language, content in blocks():
         if language == "toml":

@@ -235,6 +235,7 @@ def test_a_closed_pipe_is_no_fault(model_file):
     assert "went wrong" not in result.stderr
 
 
+@pytest.mark.long
 def test_a_fit_that_is_killed_stays_spent_and_leaves_no_model(here, csv_file):
     """Kill the real program between its reservation and its end."""
     code = f"""

@@ -35,6 +35,7 @@ def test_moons_at_epsilon_one_with_bounds_far_too_wide(fitted, moons):
     assert fitted.privacy_.epsilon <= 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["blobs", "unbalanced", "elongated", "multiscale", "background", "boxes"])
 def test_easy_families_at_epsilon_one(family):
     data = make_family(family, 7)

@@ -150,6 +150,7 @@ class Fit:
 UNITS = [("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
 @pytest.mark.parametrize("kind", [*BASES, DPMorse, MorseClustering])
 @pytest.mark.parametrize("storage", STORAGES)
@@ -171,6 +172,7 @@ def test_private_bounds(storage, kind, unit, relation, monkeypatch, tmp_path):
     check(monkeypatch, lambda: Fit(kind, unit, relation, bounds="private"), unit, relation, storage, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_the_joint_histogram_of_two_columns(storage, unit, relation, monkeypatch, tmp_path):

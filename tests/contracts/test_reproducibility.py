@@ -108,6 +108,7 @@ def digests(n_threads):
     return printed_by(DIGESTS, str(n_threads), **threads).splitlines()
 
 
+@pytest.mark.long
 def test_one_model_for_any_number_of_cores():
     """Libraries below share sums among threads, each number of which adds up in another order."""
     one = digests(1)

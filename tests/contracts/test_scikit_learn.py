@@ -52,6 +52,7 @@ ESTIMATORS.append(
 )
 
 
+@pytest.mark.long
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -58,6 +58,7 @@ def spend_and_save(folder):
         model(FileLedger(folder / "b", Budget(1e3))).fit(X).save(folder / "m.json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("begun", [False, True], ids=["nothing there", "old files there"])
 def test_no_space_at_any_write(begun, tmp_path, small_writes):
     """There is no space for the n-th write, for every n."""

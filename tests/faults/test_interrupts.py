@@ -88,6 +88,7 @@ LEDGERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("make_ledger", LEDGERS.values(), ids=LEDGERS)
 def test_stopped_at_any_line(kind, make_ledger, tmp_path, drawn):
@@ -153,6 +154,7 @@ for i in range(10_000):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is another signal elsewhere")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_signals_between_and_within_fits(kind, tmp_path):

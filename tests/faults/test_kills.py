@@ -7,7 +7,10 @@ import pytest
 from audits.section import Effort
 from audits.sections import kills
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked, to be killed quickly")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked, to be killed quickly"),
+]
 
 
 def test_kills_leave_whole_files_and_no_hidden_spend():

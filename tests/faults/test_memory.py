@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="the limit on memory needs /proc"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit on memory needs /proc"),
+]
 
 SCRIPT = """
 import json, os, resource, sys, warnings

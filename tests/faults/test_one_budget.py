@@ -9,7 +9,7 @@ import pytest
 
 from dpmorse.privacy.ledger_file import FileLedger
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")]
 
 SCRIPT = """
 import json, os, signal, sys, warnings

@@ -15,6 +15,7 @@ N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tab
 FIRST_SEED = 10_000_000
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="alarms and limits are those of POSIX")
 @pytest.mark.parametrize("target", N_FILES)
 def test_hostile_files_get_a_documented_answer(target, corpus):

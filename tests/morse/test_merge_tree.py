@@ -16,6 +16,7 @@ def rule(request):
     return request.param
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_number_of_clusters_is_reached_and_cuts_nest(family, rule):
     tree = merge_tree(random_mixture(family, 2, seed=930), rule=rule)
@@ -29,6 +30,7 @@ def test_every_number_of_clusters_is_reached_and_cuts_nest(family, rule):
         finer = labels
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_linkage_matrices_are_scipys(family, rule):
     tree = merge_tree(random_mixture(family, 2, seed=931), rule=rule)

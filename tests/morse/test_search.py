@@ -152,6 +152,7 @@ def test_certificates_hold_when_checked_by_the_mixture_itself(family):
     assert np.all(points.saddle_heights >= points.mode_heights[points.saddle_ends].max(axis=1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["separated", "overlapping", "elongated", "noisy", "rings"])
 def test_many_components_are_searched_as_well_as_few(family):
     """Above 40 components pairs and passes are selected; the tree must be that of the full search."""

@@ -335,6 +335,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_random_edits_raise_nothing_but_format_errors(data, document, tmp_path):

@@ -192,12 +192,14 @@ def test_choices_follow_the_exponential_law(penalties, rate):
     assert choice_p_value(choose(penalties, rate, 3_000, seed=1), penalties, rate) > 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize(("penalties", "rate"), PENALTIES)
 def test_choices_follow_the_same_law_however_many_proposals_are_drawn_at_a_time(penalties, rate):
     assert choice_p_value(choose(penalties, rate, 20_000, seed=2), penalties, rate) > 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("wrong", [Fraction(9, 10), Fraction(11, 10)])
 def test_an_error_of_a_tenth_in_the_rate_is_rejected(wrong):
@@ -205,6 +207,7 @@ def test_an_error_of_a_tenth_in_the_rate_is_rejected(wrong):
     assert choice_p_value(choose(penalties, rate * wrong, 30_000, seed=3), penalties, rate) < 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize(("penalties", "rate"), PENALTIES[:3])
 def test_exact_arithmetic_makes_choices_of_the_same_law(penalties, rate):

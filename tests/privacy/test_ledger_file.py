@@ -249,6 +249,7 @@ def test_a_forked_process_must_open_the_file_itself(ledger, monkeypatch):
         ledger.reserve([event()])
 
 
+@pytest.mark.long
 def test_processes_at_once_never_exceed_the_total(path):
     """Eight processes try five times each; five reservations fit."""
     code = f"""

@@ -72,6 +72,7 @@ def test_arrays_give_the_model_of_numpy(X, chunks):
     assert fitted.predict_proba(lazy).compute() == pytest.approx(fitted.predict_proba(X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPCube, DPTree, DPMorse])
 def test_every_base_on_a_cluster(client, X, kind):
     fitted = model(kind).fit(in_partitions(X, 7))
@@ -145,6 +146,7 @@ def test_logs_of_workers_quote_no_record(client, X):
     assert "0.123456789" not in logs
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_changes_nothing(client, X, monkeypatch):
     """The same sums, one draw for each release, one spend: noise is drawn here, after the sums are in."""
     expected = model(n_iter=6).fit(X)

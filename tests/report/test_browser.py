@@ -18,6 +18,7 @@ from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.released import last_release
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytestmark = pytest.mark.long
 
 SYSTEM_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)> \u2028 \x1b[31m"]

@@ -160,6 +160,7 @@ def test_a_base_without_a_plan_has_no_last_release():
     assert last_release(SimpleNamespace(mixture_=None)) is None
 
 
+@pytest.mark.long
 def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monkeypatch):
     """Compare fits with and without noise: the formulas of the page, for one round of expectation-maximisation."""
     from dpmorse.privacy.sampler import NativeSampler

@@ -237,6 +237,7 @@ def worst_by_optimiser(c, a, b, w, n_features, radius, rng, *, same_cell):
     return best
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_features", [1, 2, 3])
 @pytest.mark.parametrize("radius", [None, 1.0])
 def test_declared_is_never_below_a_brute_force_search(rng, n_features, radius):

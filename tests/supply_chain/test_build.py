@@ -10,6 +10,8 @@ import dpmorse
 from tools import build
 from tools.lock import ROOT
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
