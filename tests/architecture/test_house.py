@@ -1,0 +1,83 @@
+"""The house as a guest finds it: packages import from packages, and no chain of imports is long."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dpmorse
+from own_process import printed_by
+
+ROOT = Path(dpmorse.__file__).parent
+MODULES = {
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+}
+FACADES = sorted(name for name, path in MODULES.items() if path.with_suffix(".pyi").exists())
+LONGEST_CHAIN = 19
+MOST_AROUND = 19
+
+
+def imported(name):
+    """Return the modules that a module imports where it is loaded, not inside of functions."""
+    pending, found = list(ast.parse(MODULES[name].read_text()).body), set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names} & set(MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & set(MODULES) or {node.module} & set(MODULES)
+        pending += ast.iter_child_nodes(node)
+    return found - {name}
+
+
+@cache
+def chain(name):
+    return (name, *max((chain(other) for other in imported(name)), key=len, default=()))
+
+
+def test_no_chain_of_imports_is_long():
+    longest = max(map(chain, MODULES), key=len)
+    assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
+
+
+def test_packages_import_from_packages():
+    """But for what only the private tower may open, and for sources of random bytes: those have import rules."""
+    around = [
+        f"{name} -> {other}"
+        for name in MODULES
+        for other in imported(name)
+        if other.count(".") > 1 and other.split(".")[1] != [*name.split("."), ""][1]
+    ]
+    assert len(around) <= MOST_AROUND, "\n".join(around)
+    allowed = {
+        "dpmorse.privacy.exact",
+        "dpmorse.privacy.sampler",
+        "dpmorse.privacy.random_bytes",
+        "dpmorse.privacy.opendp_noise",
+    }
+    assert {line.split(" -> ")[1] for line in around} <= allowed
+
+
+@pytest.mark.parametrize("name", FACADES)
+def test_all_that_a_package_lists_is_there(name):
+    package = __import__(name, fromlist=["__all__"])
+    assert package.__all__ == dir(package)
+    for listed in package.__all__:
+        if listed not in {"DaskEngine", "Partitions", "DataFile", "DataFiles"}:  # need an optional library
+            assert getattr(package, listed) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        package.nothing  # noqa: B018 - asked for
+
+
+def test_a_package_loads_what_is_asked_for_and_nothing_else():
+    said = printed_by(
+        "import sys\n"
+        "import dpmorse\n"
+        "print('torch' in sys.modules, 'dask' in sys.modules, 'dpmorse.engine.dask_partitions' in sys.modules)"
+    )
+    assert said.split() == ["False"] * 3
