@@ -26,6 +26,7 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray, IntArray
 
 _FAN_IN = 8
+"""Sums that one task adds up: fewer make the tree of tasks deeper, more move more data to one worker."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Partitions:
 
 @dataclass(frozen=True)
 class DaskEngine:
-    """Sums over partitions, on whatever scheduler is at work: threads, processes or a cluster.
+    """Sums over partitions, on any scheduler of Dask: threads, processes or a cluster.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class DaskEngine:
 
     def _total(self, method: str, records: Partitions, *arguments: Any) -> Exact[Any]:
         request = (self.inner, method, arguments)
-        shared = dask.delayed(request)  # once in the graph, not once a partition
+        shared = dask.delayed(request)  # one node of the graph instead of a copy for each partition
         total = add_up_lazily([dask.delayed(_sums_of)(shared, part) for part in records.parts])
         records.seen.check_same(total.seen)
         here = [_sums_of(request, Checked(Seen(), array)).value for array in records.others()]
@@ -89,7 +90,7 @@ class DaskEngine:
 
 
 def add_up_lazily(parts: Sequence[Any]) -> Any:
-    """Add up what lazy parts will be, as a tree, where they are; return the sum."""
+    """Add up lazy parts as a tree of tasks, on the workers that hold them; return the sum."""
     while len(parts) > 1:
         parts = [dask.delayed(add_up)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
     return parts[0].compute()

@@ -1,4 +1,4 @@
-"""What a pass over records has seen, as two numbers that must be the same in every pass of a fit."""
+"""A fingerprint of the records of a pass: two numbers that must be the same in every pass of a fit."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -47,7 +47,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Checked(Generic[Value]):
-    """What was made of some records, and what was seen of them. Those of parts can be added."""
+    """A value computed from some records, and the fingerprint of these. Those of parts can be added."""
 
     seen: Seen
     value: Value
