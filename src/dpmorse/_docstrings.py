@@ -1,4 +1,4 @@
-"""Parameters that several estimators share are described once, and shown with each of them.
+"""Describe parameters that several estimators share once, and show them in the docstring of each.
 
 In the docstring of a class an item ``a, b, c`` with the text ``Those of ...; see ``Other``.`` stands for the
 items of these names in the docstring of ``Other``. What ``help`` shows has them all.
@@ -11,7 +11,10 @@ from typing import TypeVar
 Class = TypeVar("Class", bound=type)
 
 _ITEM = re.compile(r"^(?P<names>\w[\w, ]*)(?P<kind> : [^\n]*)?\n(?P<text>(?:[ ]{4}[^\n]*\n)+)", re.MULTILINE)
+"""An item of a numpy docstring: a line with names, and the indented lines that describe them."""
+
 _REFERENCE = "    Those of "
+"""How the text of an item begins that refers to the items of another class."""
 
 
 def with_items_of(shared: type, described: Class) -> Class:

@@ -27,8 +27,7 @@ _BLOCK = 64
 """Records that a program takes at a time."""
 
 _TRIED_ON = {(9, 0)}
-"""Compute capabilities that the kernel was tested on. Plain torch adds up on all
-other devices."""
+"""Compute capabilities that the kernel was tested on. Plain torch adds up on all other devices."""
 
 _WARPS = 4
 """Warps of a program: 128 threads for a block of 64 records."""

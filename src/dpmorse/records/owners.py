@@ -1,4 +1,4 @@
-"""Whose record each row is. Errors name the column and types, never a value or how many there are."""
+"""The owner of each row. Errors name the column and types, never a value or how many there are."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,18 +14,19 @@ from dpmorse.records.names import looks_like_a_value
 from dpmorse.typing import IntArray
 
 STORE = "Store ids as whole numbers (such as int64) or as text."
+"""The advice in errors about ids."""
 
 
 @dataclass(frozen=True)
 class Owners:
-    """Whose record each row is.
+    """The owner of each row.
 
     Attributes
     ----------
     ids : Ids
         The distinct owners.
     places : ndarray of shape (n_rows,)
-        Which of them each row has.
+        The position in ``ids`` of each row's owner.
     types : frozenset of str
         In what types the ids were stored, for messages.
     """
@@ -50,12 +51,12 @@ class Owners:
         return self
 
     def spread(self, rows: IntArray) -> "Owners":
-        """Return owners of more rows, each of them that of a row given by its number."""
+        """Return the owners of the given rows, which may repeat."""
         return Owners(self.ids, self.places[rows], self.types)
 
 
 class RowOwners(Protocol):
-    """Whose record each row of a batch is: hashes, for all passes, and ids, for the first one."""
+    """The owner of each row of a batch: as hashes for all passes, and as ids for the first one."""
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -92,12 +93,12 @@ def unit_of(groups: Any) -> str | None:
 
 
 def called(unit: str | None) -> str:
-    """Return what ids are called in messages."""
+    """Return how messages refer to the ids."""
     return "groups" if unit is None else f"the column {unit!r}"
 
 
 def check_spelling(ids: Ids, types: Iterable[str], name: str) -> None:
-    """Refuse ids of which two are one number, such as 7 and "007": they may be one person, or two."""
+    """Refuse ids of which two are the same number, such as 7 and "007": they may be one person or two."""
     if ids.spell_a_number_twice():
         stored = " and ".join(sorted(types))
         raise InvalidParameterError(
