@@ -1,7 +1,7 @@
 """Output of the command line: what it prints, where, and with which exit code.
 
-Results go to stdout, everything else to stderr. Whatever is said passes through ``printable``, so that the
-name of a column or a file cannot send commands to a terminal.
+Results go to stdout, everything else to stderr. All text passes through ``printable``, so that the
+name of a column or a file cannot send control sequences to a terminal.
 """
 
 import functools

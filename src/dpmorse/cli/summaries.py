@@ -83,6 +83,7 @@ def _moments(model: Model, labels: IntArray) -> Iterator[Part]:
         mine = labels == label
         share = float(mixture.weights[mine].sum())
         weights = mixture.weights[mine] / share if share > 0 else np.full(mine.sum(), 1 / max(mine.sum(), 1))
+        # Law of total variance: the variance inside the components plus that between their means.
         mean = weights @ mixture.means[mine]
         inside = weights @ np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
         between = weights @ (mixture.means[mine] - mean) ** 2

@@ -83,7 +83,7 @@ class GaussianMixture:
         inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
         # With C = F F^T: Sigma = (S F)(S F)^T, and the whitener is (S F)^-1 = F^-1 S^-1.
         cholesky = scales[:, :, None] * correlation_factors
-        # ln det(Sigma) / 2 is the sum of ln of the factor's diagonal: the determinant itself would underflow.
+        # ln det(Sigma) / 2 is the sum of ln of the factor's diagonal: the determinant itself could underflow.
         half_log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)

@@ -24,17 +24,17 @@ BLOCK = 2048
 block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^11 records."""
 
 LANES = 8
-"""Records in a vector of the loops that add up: eight float32 numbers are 256 bits. The records of a cell are
-padded to a multiple of it, so that these loops have no remainder."""
+"""Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
+256. The records of a cell are padded to a multiple of it, so that these loops have no remainder."""
 
 _ROUNDING = 2.0**-ROUNDING_BITS
 """Factor from ``u`` to ``v = rint(2^-bits u)``, whose squares are added to scores (see ``GaussianCells``)."""
 
 _WEIGHT_ONE = 2.0**WEIGHT_BITS
-"""The integer membership that stands for 1."""
+"""The integer membership that represents 1."""
 
 _GRID_ONE = 1 << GRID_BITS
-"""The largest quantised coordinate, which stands for 1 in scaled units."""
+"""The largest quantised coordinate, which represents 1 in scaled units."""
 
 _FAR = np.float32(3e38)
 """A score above all others. It is finite, because the fast loops are compiled on the assumption that no value

@@ -1,10 +1,10 @@
 """Passes over a chunk of a torch tensor in plain torch, on any device: quantise, find the cell, add up.
 
 Exactness. All values are integers held in float64. Those that are added up or multiplied by a matrix stay
-below 2^53 together with all their partial sums, so that every sum is exact in whatever order a library or
-a GPU takes it, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
-there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 has it,
-like in the plain NumPy form; where torch does not promise that, see ``shrink``.
+below 2^53 together with all their partial sums, so that every sum is exact in any order that a library or
+a GPU takes, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
+there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 specifies,
+like in the plain NumPy form; for operations where torch does not promise that, see ``shrink``.
 """
 
 from typing import Any, NamedTuple
@@ -158,7 +158,7 @@ def _square_root(values: Tensor) -> Tensor:
 
 def whitened(q: Tensor, rule: Rule) -> Tensor:
     """Return ``v = rint(2^-25 u)`` of ``GaussianCells``, shape (n, K, D)."""
-    # Integers below 2^53 with all partial sums: exact in whatever order the library multiplies.
+    # Integers below 2^53 with all partial sums: exact in any order of the library.
     u = torch.addmm(rule.offsets, q, rule.factors)
     return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), len(rule.constants), -1)
 

@@ -8,7 +8,7 @@ which is exact by definition, and multiplied in int32. Each product plus 2^24 is
 10 bits, written as the float16 numbers ``1024 + digit``, and multiplied by the one-hot matrix of labels.
 Tensor cores add up float16 products "with at least single precision" (PTX ISA, mma and wgmma); a sum of
 ``ROWS_BEFORE_FLUSH`` integers below 1537 stays below 2^24, so that every partial sum is a float32 number and
-no addition rounds, in whatever order. Then these sums are added to int64 totals.
+no addition rounds, in any order. Then these sums are added to int64 totals.
 """
 
 # Kernels have many arguments, and tuples grow in loops that the compiler unrolls.

@@ -42,7 +42,7 @@ class Partitions:
     n_used : int
         Number of records.
     others : callable
-        Returns arrays of records, in memory here, that are used besides.
+        Returns further records that are used, as arrays in the memory of the client.
     """
 
     parts: Sequence[Any]

@@ -21,11 +21,11 @@ _CHANGED = (
 
 @dataclass(frozen=True)
 class Seen:
-    """How many records a pass has gone through, and the sum of their hashes modulo 2^64.
+    """The number of records in a pass, and the sum of their hashes modulo 2^64.
 
     The sum does not depend on order, chunks or partitions. Passes over other records, or over the same
-    ones with other owners, agree in both numbers by chance once in about 2^64; the hash is no secret, and a
-    source that is made to deceive could deceive it.
+    ones with other owners, agree in both numbers with a probability of about 2^-64. The hash is not secret,
+    so that a source built for the purpose could deceive it.
     """
 
     n_rows: int = 0

@@ -1,6 +1,6 @@
 """Turn what a caller passes as ``groups`` into ids that can be compared exactly.
 
-An id is a whole number or text. A whole number is the same person whatever type holds it (int8 to uint64, a
+An id is a whole number or text. A whole number is the same person in every type (int8 to uint64, a
 double without a fraction, a decimal, text that writes it in the usual way), so that one person is not counted
 as two because a column was stored in two ways. A value that might denote two persons is refused. Errors name
 the column and types, never a value or how many there are.
@@ -36,7 +36,7 @@ _MOST_DIGITS = 40
 length."""
 
 _KINDS = {"S": "bytes", "M": "dates", "m": "durations", "b": "booleans", "c": "complex numbers"}
-"""NumPy's kinds that are no ids, in words: NumPy's own names tell the width of the longest value."""
+"""NumPy's kinds that are no ids, in words: NumPy's own names reveal the width of the longest value."""
 
 
 def owners_of(groups: Any, name: str = "groups") -> Owners:
@@ -194,6 +194,6 @@ def _missing_in(name: str) -> InvalidParameterError:
 
 def _not_exact(name: str, kind: str) -> InvalidParameterError:
     return InvalidParameterError(
-        f"{name} holds {kind} values that cannot be told apart exactly from int64 ones: ids must be whole "
+        f"{name} holds {kind} values that cannot be distinguished exactly from int64 ones: ids must be whole "
         f"numbers, and floating point has all of them only below 2^53 (float32: 2^24). {STORE}"
     )

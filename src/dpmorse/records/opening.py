@@ -35,7 +35,8 @@ def unowned(X: Any, groups: Any) -> Any:
     if not isinstance(groups, str):
         return X
     records = open_records(X, groups)
-    return getattr(records, "unowned", records)  # a table as it was given: bases of others take it too
+    # A table is returned as it was given, because bases of other libraries take tables and not records.
+    return getattr(records, "unowned", records)
 
 
 def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:

@@ -196,7 +196,7 @@ class Chosen:
     choice : RowChoice or None
         Which rows are used; None for all.
     at_limit : AtLimit or None
-        Rows that are used besides, counted beforehand because they are equal to rows that are not.
+        Further rows that are used, counted in advance because they are equal to rows that are not used.
     """
 
     seen: Seen

@@ -28,9 +28,9 @@ class Rows:
     others : pyarrow.Table
         Columns beside them, as they are.
     complete : ndarray of bool
-        Which rows have all numbers, and all else that is needed.
+        Which rows have all numbers, and all other values that are needed.
     missing : list of str
-        Columns in which something is missing that is needed.
+        Columns in which a needed value is missing.
     """
 
     numbers: Any

@@ -81,6 +81,7 @@ def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | N
 def _ellipses(covariances: FloatArray) -> FloatArray:
     """Return the volumes within ``REACH`` standard deviations."""
     d = covariances.shape[1]
+    # Volume of a ball of radius R in d dimensions, pi^(d/2) / Gamma(d/2 + 1) R^d, times sqrt(det Sigma).
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * REACH**d
     volumes: FloatArray = ball * np.sqrt(np.linalg.det(covariances))
     return volumes

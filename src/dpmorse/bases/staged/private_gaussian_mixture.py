@@ -153,7 +153,7 @@ class PrivateGaussianMixture(PrivateFit):
         self.random_state = random_state
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
-        """Return the stages for a number of columns; docs/default.md tells how the shares were chosen."""
+        """Return the stages for a number of columns; docs/default.md explains the choice of their shares."""
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
         units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.10, 1 + 2 * d)]
