@@ -28,7 +28,7 @@ noise alone exceeds once in about 700 times."""
 
 def james_stein(squared_norm: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the positive-part factor 1 - noise / |v|^2, ``noise`` being the expected squared noise."""
-    # The positive part: a negative factor would reverse the estimate. 1e-300 avoids 0 / 0.
+    # The positive part: a negative factor would reverse the estimate. 1e-300 avoids a division by 0.
     return np.maximum(0.0, 1 - noise / np.maximum(squared_norm, 1e-300))
 
 

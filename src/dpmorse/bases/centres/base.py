@@ -28,8 +28,8 @@ SIZE, CENTRES, COVARIANCES = "number of records", "centres", "covariances"
 """Names of the stages of a base that finds centres, in the order in which they are released."""
 
 _SHARE_OF_SIZE = 0.02
-"""Share of the budget for the number of records where that is not public. It is a single count, for which a
-small share gives a small relative error (docs/bases.md)."""
+"""Share of the budget for the number of records where that is not public. It is a single
+count, which needs little; rounds, depths and thresholds follow from it (docs/bases.md)."""
 
 
 def _share(name: str, value: Any, _: Mapping[str, Any]) -> float:

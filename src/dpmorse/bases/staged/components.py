@@ -51,7 +51,8 @@ amplified."""
 
 SMALLEST_VARIANCE = 0.002
 """Smallest eigenvalue of a covariance, in units of z, in which the mean variance of a column is 1. It bounds
-the precision of components in nearly constant directions; other values did not help (docs/default.md)."""
+the precision of components in nearly constant directions; other values were tried and not
+kept (docs/default.md)."""
 
 
 def start_at(means: FloatArray, variance: float) -> Estimates:

@@ -29,15 +29,15 @@ _REACH = 0.6
 is proportional to it; records further from their centre than that pull less."""
 
 _LEAST_CELLS = 40
-"""Number of cells for few components: enough to approximate clusters that are not round. More cells did not
-help (docs/default.md)."""
+"""Number of cells for few components: enough to approximate clusters that are not round. More cells
+were tried and not kept (docs/default.md)."""
 
 _CELLS_PER_COMPONENT = 2
 """Cells for each component where components are many, so that a cluster consists of more than one ball."""
 
 _RECORDS_PER_NOISE = 4
 """An average cell holds at least this many standard deviations of its count's noise, or there are fewer
-cells: most cells are then above ``_SUPPORT``."""
+cells, but at least one for each component. An average cell is then above ``_SUPPORT``."""
 
 _SUPPORT = 3.0
 """A cell is updated, and kept, if its count exceeds this many standard deviations of the count's noise. Noise

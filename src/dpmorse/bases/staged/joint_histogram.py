@@ -19,11 +19,11 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 MOST_COLUMNS = 2
 """Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
-four columns the histogram did not help (docs/default.md)."""
+four columns the histogram was tried and not kept (docs/default.md)."""
 
 _HALVINGS = (4, 7)
 """The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
-cell holds about one standard deviation of noise; finer cells did not help (docs/default.md)."""
+cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""
 
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 """Weights of a cell and its two neighbours along an axis, used to find the cells that hold records. They
@@ -36,7 +36,8 @@ positive."""
 _LOW, _HIGH = 2.5, 4.5
 """A region of connected cells holds records if all its smoothed counts exceed the first number of standard
 deviations and one of them exceeds the second. Noise alone exceeds 2.5 in one of 160 cells and 4.5 in one of
-300,000, of at most 16,384 cells. Lower and higher levels did not help (docs/default.md)."""
+300,000, of at most 16,384 cells. Lower and higher levels were tried and not kept
+(docs/default.md)."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ number."""
 
 _STRENGTH = 0.5
 """Strength of the standardisation: 0 keeps the units of the bounds, 1 gives every column the variance 1.
-Half-way trusts both the bounds and the spread of the records; full standardisation did not help
-(docs/default.md)."""
+Half-way trusts both the bounds and the spread of the records; full standardisation was tried
+and not kept (docs/default.md)."""
 
 _RADIUS = 1.5
 """Radius of the ball that records are shrunk to, times sqrt(D), the root mean square length of a record in
