@@ -1,4 +1,4 @@
-"""Files as a whole: written so that a path holds the old content or the new, and read to their end."""
+"""Complete files: written so that a path holds the old content or the new, and read to their end."""
 
 import os
 import tempfile
@@ -8,10 +8,14 @@ from io import BufferedIOBase, RawIOBase
 from pathlib import Path
 
 STRAY = ".part"
-"""What names of temporary files hold, behind the name of the file they are to become."""
+"""The part of a temporary file's name that marks it as such, after the name of its target."""
 
 _STRAY_SECONDS = 3600.0
+"""Age in seconds after which a temporary file is removed: its writer was killed, since no write takes an
+hour."""
+
 _PIECE = 1 << 20
+"""Bytes that are read at a time, so that memory grows with the file and not with the limit."""
 
 
 def read_bytes(file: RawIOBase | BufferedIOBase, limit: int) -> bytes:
@@ -50,14 +54,14 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = 
 
 
 def temporary_prefix(target: Path) -> str:
-    """Return how names of temporary files for ``target`` begin: short, for names have a largest length."""
+    """Return how names of temporary files for ``target`` begin: short, because file systems limit names."""
     return f".{target.name[:40]}."
 
 
 def remove_strays(target: Path) -> None:
     """Remove temporary files for ``target`` that are an hour old, so that they cannot pile up.
 
-    Their writers were killed. A younger one may be somebody's who is writing at this moment.
+    Their writers were killed. Another process may still be writing a younger one.
     """
     prefix, oldest = temporary_prefix(target), time.time() - _STRAY_SECONDS
     with suppress(OSError), os.scandir(target.parent) as entries:

@@ -1,4 +1,4 @@
-"""One spelling of numba's options, and compilation that also works where nothing can be cached."""
+"""The options of numba in one place, and compilation that also works where nothing can be cached."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,12 +14,16 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_fused(function: Function) -> Function:
-    """Compile, and let a product and a sum be rounded once; NaN and infinity keep their meaning."""
+    """Compile, and allow a product and a sum to be rounded once; NaN and infinity are handled as usual."""
     return _compile(function, fastmath={"contract"})
 
 
 def compiled_any_order(function: Function) -> Function:
-    """Compile, and let sums be reordered and fused: for arithmetic whose result does not depend on it."""
+    """Compile, and allow sums to be reordered and fused: for results that do not depend on the order.
+
+    These are sums of integers that are exact in every order, and scores whose error bound covers any order.
+    Values must be finite.
+    """
     return _compile(function, fastmath={"reassoc", "contract", "nnan", "ninf", "nsz"})
 
 

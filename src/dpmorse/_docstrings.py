@@ -10,6 +10,7 @@ from typing import Any
 
 _SECTIONS = ("Parameters", "Attributes")
 _ITEM = re.compile(r"^(?P<names>\w[\w, ]*)(?: : [^\n]*)?\n(?:[ ]{4}[^\n]*\n)+", re.MULTILINE)
+"""An item of a numpy docstring: a line with names, and the indented lines that describe them."""
 
 
 def complete(described: type[Any]) -> None:

@@ -7,11 +7,14 @@ from typing import Any, NoReturn, TypeVar
 from dpmorse.exceptions import DPMorseError, ModelFormatError
 
 _LARGEST_NUMBER = 1e300
+"""The largest absolute value that is read from a file: below the largest float, so that sums of a few do not
+overflow."""
+
 _Value = TypeVar("_Value")
 
 
 def parse_json(data: bytes) -> Any:
-    """Parse JSON; raise ``ValueError`` for keys that appear twice and numbers that are none."""
+    """Parse JSON; raise ``ValueError`` for duplicate keys and for NaN and infinity."""
     return json.loads(data.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
 
 
@@ -73,7 +76,7 @@ def of_type(name: str, value: object, kind: type[_Value]) -> _Value:
 
 
 def rebuild(name: str, build: Callable[[], _Value]) -> _Value:
-    """Call a constructor; its complaint about a value becomes a complaint about the file."""
+    """Call a constructor; turn its error about a value into an error about the file."""
     try:
         return build()
     except ModelFormatError:

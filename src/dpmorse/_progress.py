@@ -1,4 +1,4 @@
-"""How far a fit is, for whoever wants to be told. It is for the holder of the data: a rate tells a number."""
+"""Progress of a fit, for the holder of the data only: a rate and a time reveal the number of records."""
 
 import math
 import sys
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from threading import Lock
 
 _SECONDS_BETWEEN = 0.1
+"""Least time between two reports of a pass, in seconds: often enough for a person, rarely enough to cost
+nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class _Pass:
         self._done, self._lock = 0, Lock()
 
     def advance(self, n_rows: int) -> None:
-        """Count rows, and tell about them now and then."""
+        """Count rows, and report them if the last report is old enough."""
         with self._lock:
             self._done += n_rows
             now = time.monotonic()
@@ -63,7 +65,7 @@ class _Pass:
             self._tell(self._done)
 
     def finish(self) -> None:
-        """Tell that the pass is done, also where nothing counted its rows."""
+        """Report that the pass is done, also where nothing counted its rows."""
         self._tell(self._done if math.isnan(self._n_rows) else self._n_rows)
 
     def _tell(self, done: float) -> None:
@@ -73,7 +75,10 @@ class _Pass:
 
 
 _WATCHER: ContextVar[Watcher | None] = ContextVar("_WATCHER", default=None)
+"""What is called with reports; None if nothing watches."""
+
 _PASS: ContextVar[_Pass | None] = ContextVar("_PASS", default=None)
+"""The pass that is under way; None if nothing watches."""
 
 
 @contextmanager
@@ -122,13 +127,13 @@ def one_pass(step: str, n_rows: float = math.nan, n_repeats: int = 0) -> Iterato
 
 
 def counter() -> Callable[[int], None]:
-    """Return what to call with a number of rows, from any thread, once they are done."""
+    """Return a function to call, from any thread, with the number of rows that were done."""
     counted = _PASS.get()
     return _ignore if counted is None else counted.advance
 
 
 def _ignore(n_rows: int) -> None:
-    """Nobody wants to know."""
+    """Do nothing: no watcher is set."""
 
 
 def _show(report: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Sharing compiled work among the cores this process may use."""
+"""Divide compiled work among the cores that this process may use."""
 
 import os
 from collections.abc import Callable

@@ -12,9 +12,9 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
 
 def describe(value: object) -> str:
-    """Show a value in an error message, cut short so that no message is ever long.
+    """Return a value as text for an error message, cut to 80 characters.
 
-    Of a table only its type is shown: it may be the records, given in a parameter's place.
+    Of a table only the type is shown: it may be the records, passed as a parameter by mistake.
     """
     shape = getattr(value, "shape", ())
     if isinstance(shape, tuple) and len(shape) > 1:
@@ -64,7 +64,7 @@ def open_unit_interval(*, hint: str = "", **named: object) -> float:
 
 
 def boolean(**named: object) -> bool:
-    """Return True or False; nothing else counts as either."""
+    """Return True or False; values that are merely true or false in a condition are refused."""
     name, value = _single(named)
     if not isinstance(value, bool):
         raise InvalidTypeError(f"{name} must be True or False, got {describe(value)}.")
@@ -84,7 +84,7 @@ def choice(*, among: Iterable[str], **named: object) -> str:
 def _to_float(value: Real) -> float:
     try:
         return float(value)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer larger than every float
         return math.inf
 
 

@@ -95,7 +95,7 @@ def test_rows_and_persons_do_not_share_a_ledger(blobs):
         ({"max_rows_per_group": 2}, np.zeros((4000, 1)), InvalidParameterError, "groups must have one dimension, got 2"),
         ({"max_rows_per_group": 2}, np.full(4000, np.nan), InvalidParameterError, "groups contains NaN"),
         ({"max_rows_per_group": 2}, np.full(4000, None), InvalidParameterError, "groups contains NaN or other missing values"),
-        ({"max_rows_per_group": 2}, np.full(4000, 2.5), InvalidParameterError, "cannot be told apart exactly from int64"),
+        ({"max_rows_per_group": 2}, np.full(4000, 2.5), InvalidParameterError, "cannot be distinguished exactly from int64"),
         ({"max_rows_per_group": 2}, np.zeros(4000, "M8[D]"), InvalidTypeError, "groups must hold text or whole numbers, one for each row, got dates"),
         ({"max_rows_per_group": 2}, [[1, 2], [3]] * 2000, InvalidTypeError, "got list"),
         ({"max_rows_per_group": 2}, 7, InvalidTypeError, "groups must be a sequence"),

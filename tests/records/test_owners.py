@@ -215,7 +215,7 @@ def test_bytes_in_both_orders_are_the_same_numbers(order):
 )
 def test_whether_a_number_is_exact_does_not_depend_on_the_order(values):
     for groups in (values, values[::-1]):
-        with pytest.raises(InvalidParameterError, match="cannot be told apart exactly"):
+        with pytest.raises(InvalidParameterError, match="cannot be distinguished exactly"):
             owners_of(groups)
 
 

@@ -1,4 +1,4 @@
-"""First stage: where the records lie, so that bounds may be far too wide."""
+"""First stage: find the part of the bounds that holds records, so that bounds may be far too wide."""
 
 import math
 
@@ -10,10 +10,12 @@ from dpmorse.statistics import N_BINS, ColumnHistograms, Domain
 from dpmorse.typing import FloatArray, IntArray
 
 _LEAST_PART = 0.1
-"""Part of the records that a run of several bins must hold to count as occupied: thinner tails are cut."""
+"""Part of the records that a run of several bins must hold to count as occupied. Where records are few, no
+single bin stands out from the noise, but a run of bins with a tenth of the records does (docs/default.md)."""
 
 _MARGIN = 1.0
-"""Widths of the occupied range that are added on either side, for tails too thin to be seen in any bin."""
+"""Widths of the occupied range that are added on either side, for tails that are too thin to stand out in any
+bin. The later stages find the scale of the records, so that a range three times too wide costs little."""
 
 
 def occupied_box(
@@ -34,9 +36,9 @@ def occupied_box(
 def _range(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:
     """Return the widened range of the occupied runs of bins, as parts of the box's width.
 
-    ``counts`` are in units of their noise. The range begins with the first run to end, and ends with the last
-    to begin: what lies outside stands out in no bin, and nowhere adds up to a tenth of the records. Where
-    records are too few to be seen in single bins, they are in runs.
+    ``counts`` are in units of their noise. The range begins where the run that ends first begins, and ends
+    where the run that begins last ends. Outside of it no bin stands out, and no run of bins holds a tenth of
+    the records. Where records are too few to stand out in single bins, they are found in runs.
     """
     first, end = _occupied_runs(counts, n_columns)
     if not len(first):
@@ -47,13 +49,15 @@ def _range(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[
 
 
 def _occupied_runs(counts: FloatArray, n_columns: int) -> tuple[IntArray, IntArray]:
-    """Return where the runs of bins begin and end that hold more than noise puts in any of them."""
+    """Return the begins and ends of the runs of bins that hold more than noise alone puts into any run."""
     first, end = np.triu_indices(N_BINS + 1, 1)
     length = end - first
     before = np.concatenate([[0.0], np.cumsum(counts)])
     content = before[end] - before[first]
     heavy = content > _LEAST_PART * before[-1]
     single = length == 1
+    # The largest of m standard normal numbers is about sqrt(2 ln m); 1 is added as a margin. The noise of a
+    # run of L bins is sqrt(L) times that of one bin.
     of_bins, of_runs = (1 + math.sqrt(2 * math.log(n_columns * n)) for n in (N_BINS, len(first)))
     occupied = content > np.sqrt(length) * np.where(single, of_bins, of_runs)
     occupied &= single | heavy

@@ -1,4 +1,4 @@
-"""Where rounds start: centres that owe nothing to the data, and k-means on released points."""
+"""Starts of rounds: centres that do not depend on the data, and k-means on released points."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -7,7 +7,10 @@ from sklearn.cluster import KMeans
 from dpmorse.typing import FloatArray
 
 _BISECTIONS = 12
-_PATIENCE = 100  # consecutive rejections that count as failure
+"""Steps of the search for the largest radius, which is found up to 2^-12 of the box's half-width."""
+
+_PATIENCE = 100
+"""Consecutive rejected points after which a radius counts as too large (Su et al. 2016)."""
 
 
 def packed_centres(n_centres: int, n_features: int, rng: np.random.Generator) -> FloatArray:
@@ -41,7 +44,7 @@ def k_means(
 
 
 def _place(n_centres: int, n_features: int, radius: float, rng: np.random.Generator) -> FloatArray:
-    """Place uniform points one after the other until all are placed or patience runs out."""
+    """Place uniform points one by one until all are placed or ``_PATIENCE`` in a row are rejected."""
     centres, placed, rejected = np.empty((n_centres, n_features)), 0, 0
     while placed < n_centres:
         tries = rng.uniform(radius - 1, 1 - radius, size=(_PATIENCE, n_features))

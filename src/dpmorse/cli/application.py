@@ -1,4 +1,4 @@
-"""The application ``dpmorse``: its commands and what they share."""
+"""The application ``dpmorse``: its commands and their common options."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,9 +30,9 @@ Exit codes: 0 done; 1 a mistake in the input; 2 a mistake in the command; 3 the 
 
 
 class _Commands(TyperGroup):
-    """Commands whose complaints about arguments hold nothing that a terminal obeys.
+    """Commands whose errors about arguments contain no control characters.
 
-    Arguments are often names of files, put there by a shell: somebody else may have chosen them.
+    Arguments are often names of files that a shell has expanded, and that somebody else may have chosen.
     """
 
     def make_context(self, *args: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``dpmorse bounds``: a template for bounds that nobody reads from the data."""
+"""``dpmorse bounds``: a template for bounds, which must not be read from the data."""
 
 from typing import Annotated
 

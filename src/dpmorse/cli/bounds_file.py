@@ -1,4 +1,4 @@
-"""Bounds of columns: the template that is filled in by hand, and what people write."""
+"""Bounds of columns: the template that is filled in by hand, and how it is read."""
 
 import math
 import os
@@ -14,8 +14,15 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records import listed
 
 _PLACEHOLDER = "?"
+"""What stands in the template for a bound that must be filled in. It is no number, so that it cannot be used
+by mistake."""
+
 _LARGEST_FILE = 1 << 20
-_MOST_DOTS = 60  # in a line: the time and memory of TOML's dotted keys grow with the square of their length
+"""Most bytes of a bounds file; a larger file is refused before it is parsed."""
+
+_MOST_DOTS = 60
+"""Most dots in a line. The time and memory of TOML's dotted keys grow with the square of their number."""
+
 _HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
 #
@@ -25,11 +32,12 @@ _HOW = """\
 
 [bounds]
 """
+"""The head of the template."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What --bounds says: one pair for all columns, or a pair for each of some columns."""
+    """The value of --bounds: one pair for all columns, or a pair for each of some columns."""
 
     everywhere: tuple[float, float] | None = None
     by_column: dict[str, tuple[float, float]] | None = None
@@ -130,7 +138,7 @@ def _pair(shown: str, name: str, entry: object) -> tuple[float, float]:
 
 
 def _quoted(name: str) -> str:
-    """Write a name as a TOML string; what a terminal could obey is escaped."""
+    """Write a name as a TOML string; control characters are escaped."""
     return '"' + "".join(_escaped(character) for character in name) + '"'
 
 

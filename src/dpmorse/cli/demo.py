@@ -1,4 +1,4 @@
-"""``dpmorse demo``: invented patients, and everything that can be made of them."""
+"""``dpmorse demo``: invented patients, and every kind of output for them."""
 
 import os
 from collections.abc import Callable
@@ -20,8 +20,14 @@ from dpmorse.datasets import make_patients
 from dpmorse.typing import FloatArray
 
 _COLUMNS = ("age", "pressure")
-_LIMITS = ((0.0, 110.0), (60.0, 220.0))  # what anybody knows about ages and blood pressures
+"""Names of the columns of the invented patients."""
+
+_LIMITS = ((0.0, 110.0), (60.0, 220.0))
+"""Bounds of the columns: public knowledge about ages in years and blood pressures in mmHg."""
+
 _N_PATIENTS = 20_000
+"""Number of invented patients: enough for clear clusters at epsilon = 1, few enough to be fitted in
+seconds."""
 
 
 @reports_mistakes

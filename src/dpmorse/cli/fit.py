@@ -31,11 +31,16 @@ from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, choose_columns, listed, open_tables
 
 _MISSING = ("refuse", "drop")
+"""The values of --missing."""
+
 _DROPPED = "Rows with missing values were left out, row by row."
+"""The remark of a summary where --missing drop was given; it does not say how many rows."""
+
 _SEED = (
     "--seed makes the noise reproducible, so that whoever knows the seed can remove it. The model is marked "
     "as NOT SECURE: for tests only."
 )
+"""The warning about --seed."""
 
 
 @reports_mistakes
@@ -215,7 +220,7 @@ def _save(model: Model, output: str) -> None:
 
 
 def _circumstances(missing: str, ledger: FileLedger | None) -> dict[str, Any]:
-    """Return what the model file does not say."""
+    """Return what the JSON output states beyond the model file."""
     return {
         "missing": missing,
         "budget": None if ledger is None else _account(ledger),

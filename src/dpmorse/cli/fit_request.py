@@ -1,4 +1,4 @@
-"""From options to an estimator, checked as far as that goes without data."""
+"""Turn options into an estimator, with all checks that need no data."""
 
 import os
 from dataclasses import dataclass, replace
@@ -10,12 +10,15 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, FileLedger, Ledger
 
 DEFAULT = "DPMorse"
+"""The name under which the default estimator is given as --base."""
+
 NO_EPSILON = "--epsilon must be given. A privacy budget has no default: 1 is common, smaller is more private."
+"""The error where --epsilon is missing."""
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What somebody asks to be fitted; an option that was not given is None."""
+    """The options of a fit; an option that was not given is None."""
 
     epsilon: float
     delta: float

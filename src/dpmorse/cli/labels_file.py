@@ -14,9 +14,10 @@ from dpmorse.cli.outputs import replacing
 from dpmorse.exceptions import InvalidParameterError
 
 _FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
-"""What a spreadsheet takes for the beginning of a formula, also in full-width characters."""
+"""Characters that a spreadsheet takes for the beginning of a formula, also in full-width form."""
 
 _ENDINGS = (".csv", ".parquet")
+"""Endings of the files that can be written."""
 
 
 class Writer(Protocol):
@@ -28,7 +29,7 @@ class Writer(Protocol):
 
 
 def check_ending(path: str) -> None:
-    """Refuse an output whose kind cannot be told from its name."""
+    """Refuse an output whose name does not end in a known kind."""
     if _ending(path) not in _ENDINGS:
         raise InvalidParameterError(
             f"-o must end in {' or '.join(_ENDINGS)}, got {os.path.basename(path)!r}."
@@ -50,7 +51,7 @@ def table_writer(path: str, schema: Any) -> Iterator[Writer]:
 
 @contextmanager
 def _problems_told(path: str) -> Iterator[None]:
-    """Say that a column cannot be written, without quoting it: types can be odd, and values not fit them."""
+    """Report that a column cannot be written, without quoting it as the error of pyarrow would."""
     try:
         yield
     except pa.ArrowException:

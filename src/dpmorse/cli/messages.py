@@ -1,7 +1,7 @@
-"""What the command line says, where, and with which exit code.
+"""Output of the command line: what it prints, where, and with which exit code.
 
-Results go to stdout, everything else to stderr. Whatever is said passes through ``printable``, so that the
-name of a column or a file cannot send commands to a terminal.
+Results go to stdout, everything else to stderr. All text passes through ``printable``, so that the
+name of a column or a file cannot send control sequences to a terminal.
 """
 
 import functools
@@ -21,11 +21,20 @@ from rich.text import Text
 from dpmorse.exceptions import BudgetExceededError, DPMorseError
 
 MISTAKE = 1
+"""Exit code for a mistake in the input. Typer uses 2 for a mistake in the command."""
+
 REFUSED = 3
+"""Exit code where the budget refuses."""
+
 FAULT = 4
+"""Exit code for a fault of dpmorse, and for a claim that an audit refutes."""
 
 DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
+"""Whether tracebacks are shown, which may quote records."""
+
 _TOLD: ContextVar[list[str] | None] = ContextVar("_TOLD", default=None)
+"""The warnings of the running command, for its JSON output."""
+
 _Parameters = ParamSpec("_Parameters")
 
 
@@ -49,12 +58,12 @@ def say_json(content: Mapping[str, Any]) -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person at the terminal that is not a result."""
+    """Print a remark that is not a result to stderr."""
     _to_stderr(text, "dim")
 
 
 def warn(text: str) -> None:
-    """Warn, in colour where there is colour."""
+    """Print a warning to stderr, in colour if the terminal has colours."""
     told = _TOLD.get()
     if told is not None:
         told.append(printable(text))
@@ -67,7 +76,7 @@ def warnings_told() -> list[str]:
 
 
 def reports_mistakes(command: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
-    """Make a command answer mistakes with one sentence and an exit code, never with a traceback."""
+    """Make a command report errors as one sentence and an exit code, without a traceback."""
 
     @functools.wraps(command)
     def guarded(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
@@ -121,7 +130,7 @@ def _to_stderr(text: str, style: str) -> None:
 
 @contextmanager
 def _own_warnings_shown() -> Iterator[None]:
-    """Show warnings of dpmorse as such; those of the libraries below are not for users."""
+    """Show the warnings of dpmorse; ignore those of other libraries, which are not for users."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("always", module=r"dpmorse\.")

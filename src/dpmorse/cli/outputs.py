@@ -1,4 +1,4 @@
-"""Files that the command line writes: whole or not at all, and never over another one unasked."""
+"""Files that the command line writes: completely or not at all, and replacing others only if asked to."""
 
 import os
 import tempfile
@@ -90,6 +90,6 @@ def _same_file(path: str, source: str) -> bool:
 
 
 def _flush(path: str) -> None:
-    """Wait until a file is on disk: a rename that is there before the content would leave it empty."""
+    """Wait until a file is on disk: a rename that is durable before the content would leave it empty."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""``dpmorse plan``: what a budget buys, before there is any data."""
+"""``dpmorse plan``: the noise that a budget leads to, computed without data."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from dpmorse.clustering import fitted_n_components
 from dpmorse.privacy import DEFAULT_DELTA
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""The budgets in the table: from strict to weak."""
 
 
 @reports_mistakes

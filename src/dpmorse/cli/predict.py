@@ -25,10 +25,13 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records import DataFile, Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
 
 _MISSING = ("refuse", "blank")
+"""The values of --missing."""
+
 _NOT_PRIVATE = (
     "Labels of records that the model was fitted on are not private: each is a function of that person's own "
     "record. They are for the holder of the data."
 )
+"""The remark after labels were written."""
 
 
 @reports_mistakes

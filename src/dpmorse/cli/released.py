@@ -1,4 +1,4 @@
-"""Commands that work on a model alone: ``cut``, ``sample``, ``report`` and ``show``. They cost nothing."""
+"""Commands that work on a model alone: ``cut``, ``sample``, ``report`` and ``show``. They spend no budget."""
 
 import os
 from typing import Annotated

@@ -14,12 +14,17 @@ from dpmorse.privacy import Ledger, PrivacyReport
 from dpmorse.typing import FloatArray, IntArray
 
 Model = PrivateMixtureEstimator | MorseEstimator
+"""What a model file may hold."""
+
 _SHOWN_COLUMNS = 5
+"""Columns of the data in a printed table: more would not fit in a terminal. --json has all."""
+
 _WIDTH = 18
+"""Characters of a cell of the table; longer names are cut."""
 
 
 def load_model(path: str) -> Model:
-    """Read a model file; say which file it is that cannot be used."""
+    """Read a model file; errors name the file."""
     try:
         return load(path)
     except ModelFormatError as error:
@@ -77,6 +82,7 @@ def _moments(model: Model, labels: IntArray) -> Iterator[Part]:
         mine = labels == label
         share = float(mixture.weights[mine].sum())
         weights = mixture.weights[mine] / share if share > 0 else np.full(mine.sum(), 1 / max(mine.sum(), 1))
+        # Law of total variance: the variance inside the components plus that between their means.
         mean = weights @ mixture.means[mine]
         inside = weights @ np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
         between = weights @ (mixture.means[mine] - mean) ** 2
@@ -149,7 +155,7 @@ def _privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
 
 
 def budget_to_dict(ledger: Ledger) -> dict[str, Any]:
-    """Return whose budget a ledger holds, how much, and what is left of it to say."""
+    """Return the budget of a ledger, what is spent of it, and what may be published about that."""
     budget = ledger.budget
     return {
         "epsilon": budget.epsilon,

@@ -19,6 +19,7 @@ from dpmorse._compile import compiled, compiled_fused
 from dpmorse.typing import FloatArray
 
 BLOCK = 256
+"""Points in a block. A column of a block is 2 KB in float64, so that several fit in the first-level cache."""
 
 Reals = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.signedinteger[Any]]
@@ -50,6 +51,7 @@ def label_pass(
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         _clip(X, begin, end, lower, upper, columns)
+        # Points whose distances all overflow are nearer to no component and keep the lowest index.
         lowest[:] = np.inf
         nearest[:] = 0
         for k in range(n_components):
@@ -72,7 +74,10 @@ def _clip(X: Reals, start: int, stop: int, lower: FloatArray, upper: FloatArray,
 def _distances(
     columns: FloatArray, components: Components, k: int, u: FloatArray, distance: FloatArray
 ) -> None:
-    """Write the squared distance to centre k less twice the component's ``log_factor``."""
+    """Write the squared distance to centre k less twice the component's ``log_factor``.
+
+    This is -2 ln(w_k N(x; mu_k, Sigma_k)): the smallest belongs to the most probable component.
+    """
     centre, whitener = components.centres[k], components.whiteners[k]
     _first_rows(columns, centre, whitener, -2 * components.log_factors[k], distance)
     for i in range(4, centre.shape[0], 4):

@@ -13,8 +13,11 @@ from dpmorse.densities._kernels import Components, label_pass
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
-_CHUNK_VALUES = 1 << 20  # intermediate arrays stay near 8 MB however many points are asked for
-_SMALLEST_PIECE = 4096  # points below which another thread costs more than it saves
+_CHUNK_VALUES = 1 << 20
+"""Values in an intermediate array of shape (points, components, features): 8 MB for any number of points."""
+
+_SMALLEST_PIECE = 4096
+"""Fewest points that a thread is started for. For fewer, starting it costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +73,17 @@ class GaussianMixture:
     def __post_init__(self) -> None:
         """Check, copy, factor and freeze the parameters."""
         weights, means, covariances = _check(self.weights, self.means, self.covariances)
+        # Sigma = S C S with S the standard deviations. The correlations C are factored instead of Sigma,
+        # because their condition does not depend on the units of the columns.
         scales = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        with np.errstate(over="ignore"):  # what overflows is no correlation, and refused
+        with np.errstate(over="ignore"):  # an entry that overflows is not a correlation; `_factor` refuses it
             correlations = covariances / scales[:, :, None] / scales[:, None, :]
         correlation_factors = _factor(correlations)
         identity = np.eye(means.shape[1])
         inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
+        # With C = F F^T: Sigma = (S F)(S F)^T, and the whitener is (S F)^-1 = F^-1 S^-1.
         cholesky = scales[:, :, None] * correlation_factors
+        # ln det(Sigma) / 2 is the sum of ln of the factor's diagonal: the determinant itself could underflow.
         half_log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)
@@ -115,7 +122,7 @@ class GaussianMixture:
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle through the constructor, which checks and freezes."""
+        """Copy and unpickle by calling the constructor, which checks the arrays and makes them read-only."""
         return type(self), (self.weights, self.means, self.covariances)
 
     def component_log_densities(self, X: FloatArray) -> FloatArray:
@@ -124,6 +131,7 @@ class GaussianMixture:
         out = np.empty((len(X), self.n_components))
         for rows in self._chunks(len(X)):
             for k in range(self.n_components):
+                # The centre is subtracted first: W x - W mu would cancel for data far from the origin.
                 u = (X[rows] - self.means[k]) @ self.whiteners[k].T
                 out[rows, k] = self.log_factors[k] - 0.5 * np.einsum("nd,nd->n", u, u)
         return out
@@ -229,7 +237,7 @@ class GaussianMixture:
         return np.full(self.n_features, default) if side is None else np.asarray(side, dtype=np.float64)
 
     def _padded(self) -> Components:
-        """Pad columns with zeros, which change no distance, to whole groups of four."""
+        """Pad columns with zeros, which change no distance, to a multiple of four, for the compiled code."""
         missing = -self.n_features % 4
         return Components(
             np.pad(self.means, ((0, 0), (0, missing))),
@@ -255,6 +263,7 @@ class GaussianMixture:
 
 def _normalise(logs: FloatArray) -> FloatArray:
     """Turn log densities into responsibilities that sum to 1, in place and at any distance."""
+    # The largest exponent becomes 0, so that the sum is at least 1 and never underflows.
     logs -= logs.max(axis=1, keepdims=True)
     np.exp(logs, out=logs)
     logs /= logs.sum(axis=1, keepdims=True)
@@ -264,7 +273,7 @@ def _normalise(logs: FloatArray) -> FloatArray:
 def _check(
     weights: FloatArray, means: FloatArray, covariances: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return float64 copies of valid parameters or say what is wrong with them."""
+    """Return float64 copies of valid parameters, or raise an error that says what is wrong."""
     weights, means, covariances = (np.array(a, dtype=np.float64) for a in (weights, means, covariances))
     if weights.ndim != 1 or weights.size == 0:
         raise InvalidParameterError(f"weights must have shape (n_components,), got {weights.shape}.")
@@ -278,7 +287,7 @@ def _check(
     for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
         if not np.all(np.isfinite(array)):
             raise InvalidParameterError(f"{name} must be finite.")
-    with np.errstate(over="ignore"):  # an infinite sum is not 1 either
+    with np.errstate(over="ignore"):  # a sum that overflows is refused below, like any sum other than 1
         total = float(weights.sum())
     if np.any(weights < 0) or abs(total - 1) > 1e-6:
         raise InvalidParameterError(
@@ -286,9 +295,11 @@ def _check(
             f"and a sum of {total:.9g}."
         )
     _check_symmetry(covariances)
-    if abs(total - 1) > 1e-12:  # below that, leave the bits alone: a saved model loads unchanged
+    # Smaller deviations are rounding: dividing would change the bits of a saved model when it is loaded.
+    if abs(total - 1) > 1e-12:
         weights /= total
-    mirrored = covariances.transpose(0, 2, 1)  # halves are added: the sum of two large numbers is none
+    # Halves are added, because the sum of two large entries could overflow.
+    mirrored = covariances.transpose(0, 2, 1)
     return weights, means, np.where(covariances == mirrored, covariances, covariances / 2 + mirrored / 2)
 
 
@@ -297,6 +308,8 @@ def _check_symmetry(covariances: FloatArray) -> None:
     flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
     if flat.size:
         raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
+    # The asymmetry is measured in units of correlations, so that the tolerance does not depend on the
+    # columns' units.
     scale = np.sqrt(diagonal)
     with np.errstate(over="ignore"):
         gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
@@ -306,11 +319,12 @@ def _check_symmetry(covariances: FloatArray) -> None:
 
 
 def _factor(correlations: FloatArray) -> FloatArray:
-    """Return Cholesky factors, or name the first matrix that has none."""
+    """Return Cholesky factors, or raise an error that names the first matrix without one."""
     factors = np.empty_like(correlations)
     for k, matrix in enumerate(correlations):
         try:
-            if not np.all(np.abs(matrix) < 2):  # also infinity, of which LAPACK makes what it likes
+            # Correlations are at most 1 but for rounding. LAPACK's result for infinite entries is undefined.
+            if not np.all(np.abs(matrix) < 2):
                 raise np.linalg.LinAlgError  # noqa: TRY301 - answered like LAPACK's own
             factors[k] = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError as error:

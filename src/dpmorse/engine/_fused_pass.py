@@ -1,4 +1,4 @@
-"""The fused kernel, run on a CUDA tensor; records it is not sure of are added up by plain torch."""
+"""Run the fused kernel on a CUDA tensor; records whose cell it cannot decide are added up by plain torch."""
 
 import contextlib
 import os
@@ -16,18 +16,37 @@ from dpmorse.typing import IntArray
 Tensor = Any  # torch has no types where it is not installed
 
 MOST_FEATURES = 16
-MOST_CELLS = 64
+"""Most columns that the kernel supports. Its products, and the registers that they take, grow with the square
+of the columns; with more, plain torch adds up."""
 
-_BLOCK = 64  # records at a time
-_TRIED_ON = {(9, 0)}  # compute capabilities; plain torch is for all others
+MOST_CELLS = 64
+"""Most cells that the kernel supports: every program keeps sums of all cells. With more, plain torch adds
+up."""
+
+_BLOCK = 64
+"""Records that a program takes at a time."""
+
+_TRIED_ON = {(9, 0)}
+"""Compute capabilities that the kernel was tested on. Plain torch adds up on all other devices."""
+
 _WARPS = 4
-_PROGRAMS_PER_PROCESSOR = 16  # four of them at a time; the others even out what is left at the end
-_ROWS_PER_DOUBTFUL = 64  # there is room for one listed record in as many
+"""Warps of a program: 128 threads for a block of 64 records."""
+
+_PROGRAMS_PER_PROCESSOR = 16
+"""Programs for each multiprocessor, of which four run at a time. The others even out the load at the end."""
+
+_ROWS_PER_DOUBTFUL = 64
+"""The list of undecided records has room for one in this many rows. If it overflows, all records are scored
+exactly: the list costs memory, the exact scores time."""
+
 _LARGEST_KNOWN_STRIDE = 1 << 10
+"""Largest distance between rows, in values, that the kernel is compiled for. Each distance is a compilation
+of its own; larger ones are passed as an argument."""
 
 
 def covers(records: Tensor, cells: GaussianCells) -> bool:
     """Say whether the kernel can run on these records, and is exact for these cells."""
+    # The kernel rounds by adding 1.5 * 2^52, which is correct below 2^51.
     small = records.shape[1] <= MOST_FEATURES and cells.n_cells <= MOST_CELLS
     moderate = float(cells.residual_steps.max()) < 2.0**23  # |v| < 2^27, and what is rounded must be < 2^51
     return len(records) > 0 and small and moderate and _can_run_on(records.device)
@@ -48,8 +67,8 @@ def _is_interpreted() -> bool:
 def hard_moments(records: Tensor, statistic: CellMoments, cells: GaussianCells) -> IntArray:
     """Return counts, sums and lower second moments, one row for each cell.
 
-    Records that fast scores leave in doubt are listed by the kernel and added up by plain torch. If they are
-    too many, the kernel scores all records exactly instead.
+    The kernel lists the records whose cell its fast scores do not decide; plain torch adds these up. If there
+    are too many, the kernel scores all records exactly instead.
     """
     device = records.device
     listed = torch.empty(len(records) // _ROWS_PER_DOUBTFUL + 1, dtype=torch.int64, device=device)
@@ -148,7 +167,8 @@ def _known_stride(records: Tensor) -> int:
 def _is_single(records: Tensor, domain: Domain) -> bool:
     """Say whether float32 is enough to quantise: a box around 0, as wide as powers of two.
 
-    Then there is nothing to subtract, and scaling by a power of two is exact (or underflows: rounds to 0).
+    Then nothing is subtracted, and multiplication by a power of two is exact, unless it underflows, where the
+    result is rounded to 0 in either precision.
     """
     mantissa, exponent = np.frexp(domain.half_width)
     powers = np.all((mantissa == 0.5) | (domain.half_width == 0)) and np.all(np.abs(exponent) < 100)

@@ -1,4 +1,4 @@
-"""Tables of the fused kernel: what it is told of a domain and of cells, and how its sums are read."""
+"""Tables of the fused kernel: the domain and the cells in its layout, and the decoding of its sums."""
 
 from functools import cache
 from typing import NamedTuple
@@ -9,15 +9,19 @@ import numpy.typing as npt
 from dpmorse.statistics import GRID_BITS, ROUNDING_BITS, Domain, GaussianCells
 from dpmorse.typing import FloatArray, IntArray
 
-TILE = 64  # products at a time
-RAISED = (1 << 2 * GRID_BITS) + (0x6400 << 16)
-"""What the kernel adds to a product: 2^24, for it to be positive, and 1024 to its highest digit."""
+TILE = 64
+"""Products ``z_i z_j`` that the kernel works on at a time: the rows of one product of matrices."""
 
-_BIAS = (1 << 2 * GRID_BITS) + 1024 * (1 + (1 << 8) + (1 << 16))  # what all three digits are raised by
+RAISED = (1 << 2 * GRID_BITS) + (0x6400 << 16)
+"""What the kernel adds to a product: 2^24, which makes it positive, and the bits that turn its highest digit
+into the float16 number 1024 + digit."""
+
+_BIAS = (1 << 2 * GRID_BITS) + 1024 * (1 + (1 << 8) + (1 << 16))
+"""What the sum of the three digits of one product exceeds the product by: 2^24, and 1024 in each digit."""
 
 
 class FastRule(NamedTuple):
-    """Scores in float16 and float32, and the bound below which their order is not trusted.
+    """Scores in float16 and float32, and the bound on their error below which their order is not decided.
 
     ``bound`` holds an absolute part, 1 minus a proportional part, and the unit of squares.
     """
@@ -55,6 +59,7 @@ def fast_rule(cells: GaussianCells, width: int) -> FastRule:
     to_root_nats = 2.0 ** -(cells.score_bits + ROUNDING_BITS)
     factors[:n_cells, :d, :d] = cells.factors * to_root_nats
     offsets[:n_cells, :d] = cells.offsets * (to_root_nats / 1024)
+    # A power of two, which loses no bit: the largest coefficient comes to lie between 2^14 and 2^15.
     scale = 2.0 ** (15 - np.frexp(max(4 * np.abs(factors).max(), np.abs(offsets).max()))[1])
     coefficients, lost = _in_halves(factors * scale, offsets * scale)
     sizes = np.abs(coefficients).astype(np.float64) @ np.tile([1024, 1024, 2, 1024], width)
@@ -62,7 +67,8 @@ def fast_rule(cells: GaussianCells, width: int) -> FastRule:
     distance = np.linalg.norm(off, axis=1).max() / scale + 0.5 * np.sqrt(d) * 2.0**-cells.score_bits
     relative = 2 * (width + 4) * 2.0**-24
     absolute, proportional = 4 * (4 * distance + distance**2), 4 * (distance / 4 + relative)
-    constants = np.full(len(factors), 1e30)  # so far away that nothing is nearest to them
+    # Cells that only pad to a multiple of four get a constant so large that no record is nearest to them.
+    constants = np.full(len(factors), 1e30)
     constants[:n_cells] = cells.constants * 4.0**-cells.score_bits
     bound = np.array([absolute, 1 - proportional, scale**-2], dtype=np.float32)
     return FastRule(_in_order_of_threads(coefficients), constants.astype(np.float32), bound)
@@ -82,7 +88,7 @@ def _in_halves(factors: FloatArray, offsets: FloatArray) -> tuple[npt.NDArray[np
 
 
 def _half(values: FloatArray) -> npt.NDArray[np.float16]:
-    """Round to float16, and to 0 what would not be a normal number: tensor cores need not know others."""
+    """Round to float16, and subnormal numbers to 0: tensor cores need not support them."""
     rounded = values.astype(np.float16)
     return np.where(np.abs(rounded) < 2.0**-14, np.float16(0), rounded)
 
@@ -117,10 +123,11 @@ def picks_of(n_features: int, width: int) -> npt.NDArray[np.int8]:
 
 
 def decode(totals: IntArray, n_features: int, n_cells: int) -> IntArray:
-    """Put digits together and take away what they were raised by, for every record of a cell."""
+    """Combine the sums of digits, and subtract the bias once for every record of a cell."""
     low, middle, high = np.moveaxis(totals, 1, 0)
     raised = (low + (middle << 8) + (high << 16)).reshape(-1, totals.shape[-1])
-    counts = raised[0] // (_BIAS + 1)  # the product 1 of every record
+    # The first product is 1 for every record, so that its raised sum is n (bias + 1).
+    counts = raised[0] // (_BIAS + 1)
     sums: IntArray = (raised - counts * _BIAS)[: n_sums(n_features), :n_cells].T
     return sums
 

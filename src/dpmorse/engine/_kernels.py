@@ -20,12 +20,25 @@ from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGH
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048
-LANES = 8  # records per vector of the loops that add up
+"""Records in a block. A column of a block is 8 KB in float32, so that a block stays in cache, and sums over a
+block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^11 records."""
+
+LANES = 8
+"""Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
+256. The records of a cell are padded to a multiple of it, so that these loops have no remainder."""
 
 _ROUNDING = 2.0**-ROUNDING_BITS
+"""Factor from ``u`` to ``v = rint(2^-bits u)``, whose squares are added to scores (see ``GaussianCells``)."""
+
 _WEIGHT_ONE = 2.0**WEIGHT_BITS
+"""The integer membership that represents 1."""
+
 _GRID_ONE = 1 << GRID_BITS
+"""The largest quantised coordinate, which represents 1 in scaled units."""
+
 _FAR = np.float32(3e38)
+"""A score above all others. It is finite, because the fast loops are compiled on the assumption that no value
+is infinite."""
 
 Labels = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -112,7 +125,8 @@ def soft_pass(
         for k in range(n_cells):
             size, records, share = n, columns, scores[k]
             n_members = _find_members(share, n, members)
-            if 2 * n_members < n:  # otherwise moving them costs more than it saves
+            # Copying the members pays only where they are fewer than half of the block.
+            if 2 * n_members < n:
                 size, records, share = _pack(columns, share, members, n_members, packed, packed_share)
             if residual_steps.size:
                 _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals)
@@ -126,6 +140,8 @@ def soft_pass(
 @compiled
 def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> None:
     """Write rows ``start:stop`` of X as integers; the same arithmetic as ``Domain.quantise``."""
+    # Subtraction, comparisons, multiplication and rint are each correctly rounded, in this order: every
+    # engine gets the same integers.
     n = stop - start
     n_features = X.shape[1]
     for j in range(n_features):
@@ -142,6 +158,8 @@ def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> No
 
 @compiled
 def _shrink_to_ball(columns: Reals, n: int, n_features: int, squared_radius: float) -> None:
+    # A vector is multiplied by sqrt(R^2 / max(|q|^2, R^2)), which is exactly 1 inside the ball, and truncated
+    # towards zero: rounding to nearest could make it longer than R.
     shrink = np.zeros(n)
     for j in range(n_features):
         column = columns[j]
@@ -171,6 +189,7 @@ def _nearest_fast(
         _score_fast(score, u, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
         cell = np.int32(k)
         for r in range(BLOCK):
+            # Selections instead of branches, so that the loop vectorises.
             value, lowest = score[r], best[r]
             nearer = value < lowest
             second[r] = min(second[r], max(value, lowest))
@@ -269,6 +288,8 @@ def _settle(
     labels: Labels,
 ) -> None:
     """Decide exactly where the two lowest float32 scores are within their error bound."""
+    # Each score s is off by at most a + b s; the bound, proved in `in_memory._single_precision`, covers two
+    # of them.
     for r in range(n):
         in_doubt[r] = second[r] - best[r] <= bound[0] + bound[1] * second[r]
     for r in range(n):
@@ -287,6 +308,8 @@ def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
             u = rule.offsets[k, i]
             for j in range(i + 1):
                 u += rule.factors[k, i, j] * columns[j, r]
+            # u is an integer below 2^53, exact in float64; scaling by a power of two is exact, and so are the
+            # squares.
             v = np.rint(u * _ROUNDING)
             score += v * v
         if score < lowest:
@@ -315,7 +338,7 @@ def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
 def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest: Reals, total: Reals) -> None:
     """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does.
 
-    The table ends with the zero of all larger steps: a branch would be mispredicted too often.
+    The last entry of the table is 0 and stands for all larger steps: a branch would often be mispredicted.
     """
     n_cells, last = scores.shape[0], np.float64(table.shape[0] - 1)
     lowest[:] = scores[0]
@@ -334,6 +357,8 @@ def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest:
     for k in range(n_cells):
         score = scores[k]
         for r in range(n):
+            # Rounding down keeps the memberships of one record at a sum of at most 1, which sensitivity
+            # relies on.
             score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
 
 
@@ -342,6 +367,7 @@ def _find_members(share: Reals, n: int, members: IntArray) -> int:
     """List the records with a share in a cell; return how many there are."""
     n_members = 0
     for r in range(n):
+        # Written always and counted if it is a member: without a branch, which would often be mispredicted.
         members[n_members] = r
         n_members += share[r] > 0
     return n_members
@@ -382,6 +408,7 @@ def _residuals(
         for j in range(i + 1):
             _add_multiple(u, rule.factors[k, i, j], columns[j, begin:end])
         for r in range(end - begin):
+            # Two roundings, as in the plain form: to v, which scores use as well, then to steps of residuals.
             u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
             shrink[r] += u[r] * u[r]
     for r in range(end - begin):
@@ -428,7 +455,7 @@ def _sort_by_cell(columns: Reals, n: int, labels: Labels, segments: Segments, by
 
 @compiled
 def _clear_padding(by_cell: Reals, segments: Segments) -> None:
-    """Write zeros after the records of each cell: they add nothing to a sum, and loops need no remainder."""
+    """Write zeros, which add nothing, after the records of each cell, so that loops have no remainder."""
     begins, ends, _ = segments
     for k in range(ends.shape[0]):
         for j in range(by_cell.shape[0]):
@@ -488,6 +515,7 @@ def _add_products(x: Reals, y: Reals, i: int, j: int, begin: int, end: int, seco
     """Add block (i, j) of sum_r x[:, r] y[:, r]; sixteen running sums stay in registers."""
     x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
     y0, y1, y2, y3 = y[j, begin:end], y[j + 1, begin:end], y[j + 2, begin:end], y[j + 3, begin:end]
+    # Sums of integers below 2^53 are exact in float64 in any order, so that the compiler may reorder them.
     t00 = t01 = t02 = t03 = t10 = t11 = t12 = t13 = 0.0
     t20 = t21 = t22 = t23 = t30 = t31 = t32 = t33 = 0.0
     for r in range(end - begin):

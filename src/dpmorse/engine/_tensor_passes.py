@@ -1,10 +1,10 @@
 """Passes over a chunk of a torch tensor in plain torch, on any device: quantise, find the cell, add up.
 
 Exactness. All values are integers held in float64. Those that are added up or multiplied by a matrix stay
-below 2^53 together with all their partial sums, so that every sum is exact in whatever order a library or
-a GPU takes it, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
-there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 has it,
-like in the plain NumPy form; where torch does not promise that, see ``shrink``.
+below 2^53 together with all their partial sums, so that every sum is exact in any order that a library or
+a GPU takes, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
+there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 specifies,
+like in the plain NumPy form; for operations where torch does not promise that, see ``shrink``.
 """
 
 from typing import Any, NamedTuple
@@ -34,14 +34,22 @@ Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
 
 HARD_ROWS = 1 << 29
-"""Products up to 2^24, added up over as many rows, reach 2^53 at most."""
+"""Rows that may be added up in float64 with hard cells: products up to 2^24, summed over 2^29 rows, reach at
+most 2^53, up to which every integer is exact."""
 
 SOFT_ROWS = 1 << 17
-"""Weights up to 2^12 times such products, added up over as many rows, reach 2^53 at most."""
+"""The same with soft cells: weights up to 2^12 times products up to 2^24, summed over 2^17 rows, reach at
+most 2^53."""
 
-_PRODUCTS = 64  # z_i z_j that are held at a time
+_PRODUCTS = 64
+"""Products z_i z_j that are held at a time: memory against the size of the matrices that are multiplied."""
+
 _BLOCK_ROWS = 1024
-_BYTES = {"cpu": 1 << 23, "cuda": 1 << 30}  # of temporaries: a processor's cache, a small part of a GPU
+"""Rows of a block in ``moments_of_each``: enough blocks to keep a GPU busy, each long enough to be
+efficient."""
+
+_BYTES = {"cpu": 1 << 23, "cuda": 1 << 30}
+"""Bytes of temporaries at a time: what a processor's cache holds, or a small part of a GPU's memory."""
 
 
 class Grid(NamedTuple):
@@ -129,11 +137,11 @@ def quantise(X: Tensor, grid: Grid) -> Tensor:
 def shrink(points: Tensor, largest: float) -> Tensor:
     """Shrink integer points, one a row, to squared norms of at most ``largest``, towards zero."""
     squared_norm = torch.zeros_like(points[..., 0])
-    for column in points.unbind(-1):  # one after the other: beyond 2^53 the order matters
+    # Column by column: beyond 2^53 sums are rounded, and the order of additions matters.
+    for column in points.unbind(-1):
         squared_norm += column * column
-    limit = torch.full_like(
-        squared_norm, largest
-    )  # torch divides numbers by way of reciprocals, tensors exactly
+    # A tensor, not a number: torch may divide by a number with a reciprocal, which is not correctly rounded.
+    limit = torch.full_like(squared_norm, largest)
     factor = _square_root(limit / torch.maximum(squared_norm, limit))
     return torch.trunc(points * factor[..., None])
 
@@ -150,6 +158,7 @@ def _square_root(values: Tensor) -> Tensor:
 
 def whitened(q: Tensor, rule: Rule) -> Tensor:
     """Return ``v = rint(2^-25 u)`` of ``GaussianCells``, shape (n, K, D)."""
+    # Integers below 2^53 with all partial sums: exact in any order of the library.
     u = torch.addmm(rule.offsets, q, rule.factors)
     return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), len(rule.constants), -1)
 
@@ -161,10 +170,12 @@ def scores(v: Tensor, rule: Rule) -> Tensor:
 
 def memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
     """Return integer memberships, as ``GaussianCells.responsibilities`` does."""
+    # Relative to the lowest score, so that the largest weight is never 0.
     behind = exact_scores - exact_scores.min(dim=1, keepdim=True).values
     steps = torch.floor(behind * rule.steps_per_score)
     last = len(rule.table) - 1
     weight = rule.table[steps.clamp(max=last).to(torch.int64)].masked_fill_(steps > last, 0.0)
+    # Rounded down, so that the memberships of one record add up to at most 1.
     return torch.floor(weight * 2.0**WEIGHT_BITS / weight.sum(dim=1, keepdim=True))
 
 

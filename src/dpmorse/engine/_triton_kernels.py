@@ -1,6 +1,6 @@
 """One fused pass over a CUDA tensor: read, quantise, find the nearest cell, add up. Integers throughout.
 
-How a cell is found is told in ``_triton_labels``, how kernels are run in ``_fused_pass``.
+``_triton_labels`` finds the cells, ``_fused_pass`` runs the kernels.
 
 The products ``z_i z_j`` (with ``z_0 = 1``, so that counts and sums are among them) are integers up to 2^24.
 ``L z`` and ``R z``, where L and R pick coordinates, are computed by int8 tensor cores from ``z = 64 h + l``,
@@ -8,7 +8,7 @@ which is exact by definition, and multiplied in int32. Each product plus 2^24 is
 10 bits, written as the float16 numbers ``1024 + digit``, and multiplied by the one-hot matrix of labels.
 Tensor cores add up float16 products "with at least single precision" (PTX ISA, mma and wgmma); a sum of
 ``ROWS_BEFORE_FLUSH`` integers below 1537 stays below 2^24, so that every partial sum is a float32 number and
-no addition rounds, in whatever order. Then these sums are added to int64 totals.
+no addition rounds, in any order. Then these sums are added to int64 totals.
 """
 
 # Kernels have many arguments, and tuples grow in loops that the compiler unrolls.
@@ -41,8 +41,14 @@ jit_any_size: Callable[[Callable[..., None]], Any] = triton.jit(
 )
 
 ROWS_BEFORE_FLUSH = 1 << 13
-_BITS_32 = tl.constexpr(0x4B400000)  # those of a float32 that an integer was added to by ROUND_32
+"""Records whose digits are added up in float32 before the sums go to int64 totals: 2^13 numbers below 1537
+add up to less than 2^24, up to which float32 holds every integer."""
+
+_BITS_32 = tl.constexpr(0x4B400000)
+"""The bits of ROUND_32 = 1.5 * 2^23. The bits of an integer plus ROUND_32 exceed these by the integer."""
+
 _RAISED = tl.constexpr(RAISED)
+"""``RAISED`` as a constant of the kernel."""
 
 
 @jit
@@ -59,6 +65,7 @@ def _load_picks(picks: tl.tensor, WIDTH: tl.constexpr, TILE: tl.constexpr, TILES
 def _halves(z: tl.tensor) -> tl.tensor:
     """Return ``h`` and ``l`` of ``z = 64 h + l`` and ones, as columns of int8."""
     whole = (z + ROUND_32).to(tl.int32, bitcast=True) - _BITS_32
+    # Rounding to the nearest multiple of 64 leaves |l| <= 32 and |h| <= 64, which int8 holds.
     high = (whole + 32) >> 6
     low = (whole - (high << 6)).to(tl.int8)
     one = tl.full(z.shape, 1, tl.int8)
@@ -72,7 +79,7 @@ def _digits(raised: tl.tensor, PACKED: tl.constexpr) -> tl.tensor:
 
     The bits of that number are 0x6400 | digit; those of the highest digit are there already.
     """
-    if PACKED:  # two numbers at once, since the compiler does not see that it can
+    if PACKED:  # two numbers in one register, which the compiler does not find by itself
         return tl.inline_asm_elementwise(
             """
             {

@@ -1,8 +1,8 @@
 """Parts of the fused kernel: from records to integers, and from integers to the cells they are in.
 
 ``y = offset + factor q`` is a product of matrices, which tensor cores compute from float16: q is split into
-``4 a + b``, both exact, and factors into two halves each. Where the bound that ``fast_rule`` proves does not
-tell the nearest cell, a record is left out and listed, and plain torch adds it up exactly.
+``4 a + b``, both exact, and factors into two halves each. Where two scores are within the bound that
+``fast_rule`` proves, the record is left out and listed, and plain torch adds it up exactly.
 
 Nothing may be fused that is not written as ``tl.fma``: a fused multiplication and rounding in ``quantise``
 would skip a rounding that the plain form has.
@@ -26,13 +26,28 @@ if tuple(map(int, triton.__version__.split(".")[:2])) < (3, 6):
 Function = TypeVar("Function", bound=Callable[..., Any])
 jit: Callable[[Function], Function] = triton.jit
 
-ROUND_32 = tl.constexpr(1.5 * 2.0**23)  # adding this rounds a float32 below 2^22 to an integer
-UNSURE = tl.constexpr(1 << 10)  # the label of a record whose cell is not told by fast scores
-_ROUND_64 = tl.constexpr(1.5 * 2.0**52)  # likewise for a float64 below 2^51
-_ROUND_BOTH = tl.constexpr(1.5 * 2.0**52 + 0x4B400000)  # likewise; the low half is a rounded float32
+ROUND_32 = tl.constexpr(1.5 * 2.0**23)
+"""Adding and subtracting this rounds a float32 below 2^22 to the nearest integer, ties to even: the spacing
+of float32 numbers there is 1."""
+
+UNSURE = tl.constexpr(1 << 10)
+"""The label of a record whose cell is not decided by fast scores. It is larger than any cell's number."""
+
+_ROUND_64 = tl.constexpr(1.5 * 2.0**52)
+"""The same for a float64 below 2^51."""
+
+_ROUND_BOTH = tl.constexpr(1.5 * 2.0**52 + 0x4B400000)
+"""Rounds like ``_ROUND_64``. The lower 32 bits of the sum are then those of the integer plus ``ROUND_32`` in
+float32, so that no conversion is needed."""
+
 _UNROUNDED = tl.constexpr(2.0**-ROUNDING_BITS)
+"""Factor from ``u`` to ``v`` before rounding (see ``GaussianCells``)."""
+
 _LARGEST_RESIDUAL = tl.constexpr(LARGEST_RESIDUAL)
-_ONE = tl.constexpr(1 << 10)  # what a record has in the column that offsets are multiplied by
+"""``LARGEST_RESIDUAL`` as a constant of the kernel."""
+
+_ONE = tl.constexpr(1 << 10)
+"""The entry of a record that offsets, which are divided by 2^10, are multiplied by."""
 
 
 # -- from records to integers -------------------------------------------------------------------------

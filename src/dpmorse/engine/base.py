@@ -20,7 +20,8 @@ Sums = TypeVar("Sums", bound=Any)
 
 
 def add_up(parts: Iterable[Sums]) -> Sums:
-    """Add up the sums of parts of the records, as a balanced tree: tallies grow while they are merged."""
+    """Add up the sums of parts of the records as a balanced tree: tallies grow while they are merged."""
+    # Like a binary counter: `pending` holds sums of 2^height parts, heights descending.
     pending: list[tuple[int, Sums]] = []
     for part in parts:
         height, total = 0, part
@@ -35,7 +36,7 @@ def add_up(parts: Iterable[Sums]) -> Sums:
 
 
 def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
-    """Cut rows where 64 bits might not hold the sums over all: nearly always, this is one span."""
+    """Cut rows into spans whose sums fit in 64 bits; nearly always this is one span."""
     most = statistic.largest_n_rows
     return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
 

@@ -135,8 +135,8 @@ class InMemoryEngine:
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
     def _over_chunks(self, records: FloatArray, chunk_pass: "_Pass[_T]", empty: Callable[[], _T]) -> list[_T]:
-        """Give every thread its share of the chunks; return what each added up."""
-        records = np.asarray(records)  # shares the memory of a tensor on the CPU
+        """Give every thread its share of the chunks; return the totals of each thread."""
+        records = np.asarray(records)  # a tensor on the CPU shares its memory, without a copy
         n_threads = max(1, min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores()))
         chunks = _equal_chunks(len(records), self.chunk_rows, n_threads)
         done = counter()
@@ -154,13 +154,13 @@ class InMemoryEngine:
 
 
 def _check_width(records: FloatArray, n_features: int) -> None:
-    """Refuse records of another width: compiled code does not notice, and reads what is beside them."""
+    """Refuse records of another width: compiled code checks no bounds and would read adjacent memory."""
     if records.ndim != 2 or records.shape[1] != n_features:
         raise ValueError("records do not have the columns of the statistic")
 
 
 def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:
-    """Cut rows into chunks of one size, as many for each thread: none waits for the others' last chunk."""
+    """Cut rows into chunks of one size, the same number for each thread, so that all finish together."""
     n_chunks = n_threads * max(1, -(-n_rows // (largest * n_threads)))
     cuts = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
@@ -209,7 +209,7 @@ def _pad(cells: GaussianCells) -> Rule:
 
 
 def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
-    r"""Return the rule in float32, in nats, and the bound below which its order is not trusted.
+    r"""Return the rule in float32, in nats, and the bound on errors below which exact scores decide.
 
     With ``y`` the exact ``u`` in nats^(1/2) and D' = D + 4 roundings of relative size 2^-24 each:
     the float32 ``y_i`` is off by at most ``g A_i``, ``g = 2 D' 2^-24`` and ``A_i = |offset_i| +
@@ -218,6 +218,7 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
     ``2 d sqrt(s) + d^2 + g s <= (4 d + d^2) + (d/4 + g) s``. Both scores compared may be off, hence the
     doubling; a further factor 2 covers the float32 evaluation of the bound itself.
     """
+    # Powers of two: the change of units rounds nothing by itself.
     to_root_nats, to_nats = 2.0 ** -(score_bits + ROUNDING_BITS), 4.0**-score_bits
     width = exact.offsets.shape[1]
     relative = 2 * (width + 4) * 2.0**-24

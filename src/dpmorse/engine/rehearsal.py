@@ -1,7 +1,7 @@
-"""A fit without data: invented records that stand for many, and a mechanism that notes what is asked.
+"""A fit without data: invented records with multiplicities, and a mechanism that records the releases.
 
-Nobody is protected here, because there is nobody: this is the one place where sums come back without noise,
-and it takes no records but those that it invents.
+This is the one place where sums are returned without noise. It takes no records but those that it invents, so
+that there is nobody to protect.
 """
 
 from dataclasses import dataclass, replace
@@ -18,15 +18,17 @@ from dpmorse.statistics import BinaryCodes, CellMoments, ColumnHistograms, Exact
 from dpmorse.typing import FloatArray, IntArray
 
 _N_INVENTED = 512
-"""Points that are invented; noise does not depend on where records lie, only on how many there are."""
+"""Number of invented points. The noise of a plan depends on the number of records, not on where they lie, so
+that few points with multiplicities suffice."""
 
 _LARGEST_CROWD = 1 << 25
-"""64-bit sums hold no more records with soft memberships; more would not change the noise."""
+"""Largest number of records that is rehearsed. With soft memberships, 64-bit sums hold no more; the noise
+would not change with more."""
 
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Invented records, each standing for several."""
+    """Invented records, each with the same multiplicity."""
 
     points: FloatArray
     copies: int
@@ -65,23 +67,23 @@ class _CrowdEngine:
 
 
 class NotingMechanism(Mechanism):
-    """Notes releases and adds nothing to them."""
+    """Records the events of releases and adds no noise."""
 
     def __init__(self) -> None:
         self.events: list[ReleaseEvent] = []
 
     def release(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
-        """Note a release."""
+        """Record a release and return the exact values."""
         self.events.append(planned.event)
         return opened(exact)
 
     def choose(self, exact: Exact[IntArray], planned: PlannedChoice) -> int:
-        """Note a choice."""
+        """Record a choice and return the best option."""
         self.events.append(planned.event)
         return int(opened(exact).argmin())
 
 
 def invented_source(n_records: int, n_features: int) -> Source:
-    """Return about ``n_records`` invented records to ask."""
+    """Return a source of about ``n_records`` invented records."""
     engine: Any = _CrowdEngine()
     return Source(_Crowd.of(n_records, n_features), engine)

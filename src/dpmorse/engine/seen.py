@@ -1,4 +1,4 @@
-"""What a pass over records has seen, as two numbers that must be the same in every pass of a fit."""
+"""A fingerprint of the records of a pass: two numbers that must be the same in every pass of a fit."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -21,11 +21,11 @@ _CHANGED = (
 
 @dataclass(frozen=True)
 class Seen:
-    """How many records a pass has gone through, and the sum of their hashes modulo 2^64.
+    """The number of records in a pass, and the sum of their hashes modulo 2^64.
 
     The sum does not depend on order, chunks or partitions. Passes over other records, or over the same
-    ones with other owners, agree in both numbers by chance once in about 2^64; the hash is no secret, and a
-    source that is made to deceive could deceive it.
+    ones with other owners, agree in both numbers with a probability of about 2^-64. The hash is not secret,
+    so that a source built for the purpose could deceive it.
     """
 
     n_rows: int = 0
@@ -47,7 +47,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Checked(Generic[Value]):
-    """What was made of some records, and what was seen of them. Those of parts can be added."""
+    """A value computed from some records, and the fingerprint of these. Those of parts can be added."""
 
     seen: Seen
     value: Value

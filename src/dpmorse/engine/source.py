@@ -1,4 +1,4 @@
-"""Records bound to the engine that adds them up: they can be asked, and not reached."""
+"""Records bound to the engine that adds them up: queries are answered, the records are not accessible."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from dpmorse.typing import IntArray
 
 
 class Source:
-    """What queries are answered from. All answers are sealed; the records are no attribute of it.
+    """Answers queries about records. All answers are sealed, and the records are not an attribute.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Source:
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
-        """Add up moments of cells; as many passes like this one follow."""
+        """Add up moments of cells; ``n_repeats`` passes like this one follow."""
         with self._pass(step, n_repeats):
             return _checked(self._reduce(statistic, cells))
 
@@ -62,7 +62,7 @@ class Source:
 
 
 def _checked(answer: Exact[Any]) -> Exact[Any]:
-    """Refuse an engine of the caller whose answers can be looked at."""
+    """Refuse an engine of the caller whose answers are not sealed."""
     if not isinstance(answer, Exact):
         raise InvalidTypeError("engine must return values that are sealed (dpmorse.privacy.Exact).")
     return answer

@@ -1,4 +1,4 @@
-"""Exact sums over records that are read a batch at a time: constant memory, however many there are."""
+"""Exact sums over records that are read a batch at a time, in memory that does not grow with their number."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

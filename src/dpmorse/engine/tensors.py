@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class TensorEngine:
     """Sums over a torch.Tensor of shape (n_samples, n_features), float32 or float64, on any device.
 
-    The tensor is read where it is, whatever its strides; sums come back to the host. Needs torch
+    The tensor is read on its device, with any strides; sums are returned to the host. Needs torch
     (``pip install 'dpmorse[gpu]'``).
 
     Parameters
@@ -44,7 +44,7 @@ class TensorEngine:
         Rows handed to torch at a time; None takes as many as keep temporaries small.
     fused : bool
         Whether to use the fused kernel where it applies: hard cells, up to 16 columns and 64 of them, on an
-        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. For all else plain torch adds up.
+        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. Otherwise plain torch adds up.
     """
 
     chunk_rows: int | None = None

@@ -22,9 +22,19 @@ _KINDS = {
     "saddle_ends": "i",
     "saddle_certified": "b",
 }
+"""The fields of critical points, and the kind of their numbers: floats, integers or booleans."""
+
 _HEIGHT_TOLERANCE = 1e-6
-_STEP_TOLERANCE = 1e-4  # Newton step from a certified point, in its own metric
+"""Largest relative difference between a stated height and that of the mixture: rounding, which differs
+between machines, but no other point."""
+
+_STEP_TOLERANCE = 1e-4
+"""Longest Newton step from a point that is stated as certified, in the metric of the absolute Hessian, in
+which a standard deviation of a well has length 1. A critical point found on another machine is this close."""
+
 _MOST_PER_COMPONENT = 64
+"""Most modes, and most saddles, per squared number of components. A limit before anything is allocated; real
+mixtures have far fewer."""
 
 
 def critical_points_to_dict(points: CriticalPoints) -> dict[str, Any]:
@@ -57,7 +67,7 @@ def critical_points_from_dict(content: object, mixture: GaussianMixture) -> Crit
 
 
 def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
-    """Return an array of exactly this shape and kind of numbers."""
+    """Return an array; refuse values that do not have exactly this shape and kind of numbers."""
     dtype, kinds = {"f": (np.float64, "fi"), "i": (np.int64, "i"), "b": (np.bool_, "b")}[_KINDS[name]]
     if 0 in shape:
         if value != []:
@@ -101,7 +111,8 @@ def _check_certificates(points: CriticalPoints, mixture: GaussianMixture) -> Non
 
 
 def _critical(mixture: GaussianMixture, places: FloatArray, negative: int) -> bool:
-    """Say whether gradients vanish and Hessians have so many negative eigenvalues."""
+    """Say whether gradients vanish and Hessians have exactly ``negative`` negative eigenvalues."""
+    # The squared Newton step in the metric |H| is sum_i (v_i . g)^2 / |lambda_i|, for eigenvectors v_i.
     values, vectors = np.linalg.eigh(mixture.hessian(places))
     along = np.einsum("nij,ni->nj", vectors, mixture.gradient(places))
     small = (along**2 / np.maximum(np.abs(values), 1e-300)).sum(axis=1) < _STEP_TOLERANCE**2

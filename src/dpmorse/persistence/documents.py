@@ -1,4 +1,4 @@
-"""Between fitted estimators and the plain data of a model file, with every field checked."""
+"""Convert parts of fitted estimators to the plain data of a model file and back; every field is checked."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,10 @@ from dpmorse.statistics import LARGEST_N_CELLS, Domain
 from dpmorse.typing import FloatArray
 
 _BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
+"""The fields of a budget in a model file."""
+
 _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
+"""The fields of a privacy report in a model file."""
 
 
 def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
@@ -90,7 +93,7 @@ def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
 def privacy_from_dict(content: object) -> PrivacyReport:
     """Rebuild a privacy report and compare what it states with what its events add up to.
 
-    A file of version 1 does not say what was reserved; who knows the plan must add it.
+    A file of version 1 does not state what was reserved; the caller adds it from the plan.
     """
     parts = fields("privacy", content, *_PRIVACY)
     budget = fields("privacy.budget", parts["budget"], *_BUDGET)

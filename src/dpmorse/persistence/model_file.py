@@ -1,4 +1,4 @@
-"""Model files: canonical JSON, checked before it is believed, written whole or not at all.
+"""Model files: JSON that is checked before it is used, and written completely or not at all.
 
 A file holds released values and public parameters only. It is data, never code: reading one can raise
 ``ModelFormatError`` and nothing else. The checksum finds damage; it is no signature.
@@ -15,14 +15,24 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence.older_files import from_version_1
 
 FORMAT = "dpmorse-model"
+"""The value of the field ``format``, by which a model file is recognised."""
+
 VERSION = 2
+"""The version of the format that is written; older ones are read (``older_files.py``)."""
+
 LARGEST_FILE = 64 << 20
+"""Most bytes of a model file. A larger file is refused before it is read into memory."""
+
 _LARGEST_STRUCTURE = 1 << 16
+"""Most lists and objects in a model file. Each takes far more memory than its bracket in the text, so that
+they are counted before parsing."""
+
 _MOST_VALUES = 1 << 22
+"""Most commas, and so about most values, in a model file, for the same reason."""
 
 
 def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write a document so that the path holds either the old file or the new one, never a part."""
+    """Write a document so that the path holds either the complete old file or the complete new one."""
     document = {"format": FORMAT, "version": VERSION, **content}
     document["checksum"] = _checksum(document)
     lines = [f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items()]
@@ -40,9 +50,9 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         data = _atomic.read_bytes(file, LARGEST_FILE)
     if len(data) > LARGEST_FILE:
         raise ModelFormatError(f"the file is larger than {LARGEST_FILE} bytes.")
-    if data.count(b"[") + data.count(b"{") > _LARGEST_STRUCTURE:  # lists cost far more memory than text
+    if data.count(b"[") + data.count(b"{") > _LARGEST_STRUCTURE:
         raise ModelFormatError("the file holds more lists than any model.")
-    if data.count(b",") > _MOST_VALUES:  # and so do numbers
+    if data.count(b",") > _MOST_VALUES:
         raise ModelFormatError("the file holds more numbers than any model.")
     document = _parse(data)
     if document.get("format") != FORMAT:

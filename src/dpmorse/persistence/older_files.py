@@ -1,23 +1,24 @@
-"""Model files of version 1, brought into the shape of today's.
+"""Convert model files of version 1 to the fields of the current version.
 
 Version 1 stated the epsilon and rho of what was *used* as the promise, and did not say what was reserved,
-nor the unit of groups. What was reserved follows from the parameters: whoever plans with them adds it.
+nor the unit of groups. What was reserved follows from the parameters: the reader adds it from the plan.
 """
 
 from typing import Any, Final
 
 
 class _NotStated:
-    """A value that no JSON has, so that no file can pretend to be older than it says."""
+    """The type of a value that JSON cannot express, so that no file can pretend to be older than it is."""
 
 
 NOT_STATED: Final = _NotStated()
+"""Marks a field that files of version 1 do not have."""
 
 
 def from_version_1(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document with the fields of version 2.
 
-    Parts that are not what they should be are left to the checks that every document goes through.
+    Malformed parts are left as they are; the checks of every document refuse them.
     """
     if isinstance(document.get("base"), dict):
         return {**document, "base": from_version_1(document["base"])}

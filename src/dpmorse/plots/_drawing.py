@@ -1,4 +1,4 @@
-"""What the displays share: axes, and colours by cluster."""
+"""Functions that the displays share: axes, and the cluster of each mode."""
 
 import importlib
 from typing import Any
@@ -10,6 +10,7 @@ from dpmorse.morse import MergeTree
 from dpmorse.typing import IntArray
 
 LINE_COLOUR = "0.35"
+"""A dark grey for lines, in matplotlib's notation: black would outweigh the coloured points."""
 
 
 def axes(ax: Any) -> tuple[Any, Any]:

@@ -48,7 +48,7 @@ class DendrogramDisplay:
         if not len(matrix):
             raise InvalidParameterError("tree has one mode: there is nothing to merge and nothing to draw.")
         if n_clusters is not None:
-            tree.cut(n_clusters)  # says what is wrong with a number that cannot be
+            tree.cut(n_clusters)  # raises an error for an impossible number
         order = leaves_list(matrix)
         x, y = _brackets(matrix, order)
         certified = tree.merge_certified[len(tree.merges.heights) - len(matrix) :]
@@ -103,7 +103,7 @@ def _brackets(matrix: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArr
 
 
 def _cut_height(heights: FloatArray, n_clusters: int) -> float | None:
-    """Return a height that leaves so many clusters, or None if that is below the drawn tree."""
+    """Return a height that leaves ``n_clusters`` clusters, or None if that is below the drawn tree."""
     n_merges = len(heights) + 1 - n_clusters
     if n_merges < 0:
         return None

@@ -1,4 +1,4 @@
-"""How an attacker errs, against the line that a claim draws."""
+"""Error rates of an attacker, compared with the lowest rates that a claim allows."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,7 +11,7 @@ from dpmorse.typing import FloatArray
 class AuditDisplay:
     """Error rates of the attacker of an audit, and the least that the claim allows.
 
-    Below the line of the claim nobody can be, but by chance: an attacker who is there refutes it.
+    If the claim holds, no attacker is below its line, except by chance: one that is refutes the claim.
 
     Attributes
     ----------

@@ -88,7 +88,10 @@ def _spread(modes: FloatArray) -> FloatArray:
     """Return the coordinates of modes along their two widest directions, columns scaled alike."""
     centred = modes - modes.mean(axis=0)
     spread = centred.std(axis=0)
+    # Columns in which modes differ by rounding only are left out: dividing by their spread would magnify it.
     centred = np.where(spread > 1e-9 * np.abs(modes).max(axis=0), centred / np.maximum(spread, 1e-300), 0.0)
+    # Principal components of the modes by singular values, in which squares of small spreads do not
+    # underflow.
     left, scale, _ = np.linalg.svd(centred, full_matrices=False)
     flat = np.zeros((len(modes), 2))
     flat[:, : min(2, len(scale))] = (left * scale)[:, :2]

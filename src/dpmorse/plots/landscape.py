@@ -78,6 +78,8 @@ class LandscapeDisplay:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes(ax)
         lowest = self.heights.min()
+        # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
+        # are evenly spaced there.
         levels = lowest + np.linspace(0, 3, 16) ** 2
         self.ax_.contour(self.x, self.y, self.heights, levels=levels, cmap="Greys_r", linewidths=0.6)
         for saddle, (a, b), certified in zip(self.saddles, self.edges, self.certified, strict=True):

@@ -1,4 +1,4 @@
-"""Hashes of ids and of records, the same on every machine. They choose and compare rows; none is a secret."""
+"""Hashes of ids and records, the same on every machine. They choose and compare rows, and are not secret."""
 
 from typing import Any
 
@@ -6,17 +6,31 @@ import numpy as np
 
 from dpmorse._compile import compiled
 
-_SIGN = np.uint64(1 << 63)  # the bits of -0.0, which is the same number as 0.0
+_SIGN = np.uint64(1 << 63)
+"""The bits of -0.0. They are hashed as those of 0.0, which is the same number."""
+
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
+"""First multiplier of SplitMix64's finaliser. It is odd, so that multiplication modulo 2^64 is invertible."""
+
 _SECOND = np.uint64(0x94D049BB133111EB)
+"""Second multiplier of SplitMix64's finaliser, odd as well."""
+
 _START = np.uint64(0x9E3779B97F4A7C15)
+"""SplitMix64's increment, 2^64 divided by the golden ratio. Without it the number 0 would have the hash 0."""
+
 _LARGEST = np.uint64((1 << 63) - 1)
+"""The largest 64-bit integer."""
+
 _MINUS, _ZERO = np.uint8(ord("-")), np.uint8(ord("0"))
+"""The bytes of "-" and "0"."""
 
 
 @compiled
 def _mixed(word: Any) -> Any:
-    """Spread every bit over the whole word: the finaliser of SplitMix64, which maps no two words to one."""
+    """Spread every bit over the whole word by the finaliser of SplitMix64.
+
+    It is a bijection: xors with a shifted word and odd factors can be undone, so that no two words collide.
+    """
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND
     return word ^ (word >> np.uint64(31))
@@ -50,7 +64,7 @@ def hash_texts(data: Any, ends: Any, hashes: Any) -> None:
 
 @compiled
 def _integer(data: Any, begin: int, stop: int) -> Any:
-    """Return the number that up to nineteen digits write, and whether that is what they are."""
+    """Return the number that up to nineteen digits write, and whether the bytes are such digits."""
     value = np.uint64(0)
     if not 1 <= stop - begin <= 19 or (data[begin] == _ZERO and stop - begin > 1):
         return value, False
@@ -64,7 +78,8 @@ def _integer(data: Any, begin: int, stop: int) -> Any:
 
 @compiled
 def _hash_of_bytes(data: Any, begin: int, stop: int) -> Any:
-    word = _mixed(np.uint64(stop - begin) ^ _SECOND)  # not the start of any number
+    # The length is part of the hash, and the start differs from that of numbers.
+    word = _mixed(np.uint64(stop - begin) ^ _SECOND)
     for j in range(begin, stop):
         word = (word ^ np.uint64(data[j])) * _FIRST
         word ^= word >> np.uint64(29)
@@ -107,7 +122,7 @@ def smallest_of_each(places: Any, hashes: Any, ends: Any, kept_ends: Any, ordere
 
 @compiled
 def _sort(words: Any, begin: int, stop: int) -> None:
-    """Sort a part in place; nearly all owners have a few rows, which are sorted fastest by insertion."""
+    """Sort a part in place; nearly all owners have few rows, for which insertion sort is fastest."""
     if stop - begin > 32:
         words[begin:stop] = np.sort(words[begin:stop])
         return
@@ -123,8 +138,8 @@ def _sort(words: Any, begin: int, stop: int) -> None:
 def find_places(table: Any, starts: Any, shift: Any, hashes: Any, places: Any) -> None:
     """Find hashes in a sorted table, -1 for those that are not there.
 
-    Hashes are spread evenly, so their first bits tell nearly where they are: ``starts[b]`` is where those
-    that are b after shifting begin.
+    Hashes are spread evenly, so that their first bits give nearly the position: ``starts[b]`` is where the
+    hashes begin that are b after shifting.
     """
     for i in range(len(hashes)):
         places[i] = -1
@@ -136,7 +151,7 @@ def find_places(table: Any, starts: Any, shift: Any, hashes: Any, places: Any) -
 
 @compiled
 def number_words(words: Any, places: Any) -> Any:
-    """Number equal words alike, in the order in which they come; return where each comes first."""
+    """Number distinct words in the order of their first appearance; return where each appears first."""
     table, firsts, n_distinct = np.full(1 << 12, -1), np.empty(1 << 11, dtype=np.int64), 0
     for i in range(len(words)):
         at = _entry(words, firsts, table, words[i])
@@ -153,7 +168,7 @@ def number_words(words: Any, places: Any) -> Any:
 
 @compiled
 def _entry(words: Any, firsts: Any, table: Any, word: Any) -> Any:
-    """Return where a word is in the table, which is never full, or a free entry (-1) for it."""
+    """Return the entry of a word in the table, or a free one (-1); the table is at most half full."""
     mask = np.uint64(len(table) - 1)
     at = _mixed(word) & mask
     while table[at] >= 0 and words[firsts[table[at]]] != word:

@@ -1,4 +1,4 @@
-"""Ids in columns of files: the first pass looks at each distinct one, later ones hash them where they lie."""
+"""Ids in columns of files: the first pass reads each distinct id, later ones hash the bytes in place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +16,12 @@ from dpmorse.records.ids import EncodedTexts, Ids
 from dpmorse.records.owners import Owners, called
 from dpmorse.typing import IntArray
 
-_USUAL = "^(0|-?[1-9][0-9]{0,17})$"  # 18 digits are less than 2^63
-_LONGER = "^-?[1-9][0-9]{18}$"  # may be
+_USUAL = "^(0|-?[1-9][0-9]{0,17})$"
+"""Texts that write an integer in the usual way, with up to 18 digits: these are all below 2^63."""
+
+_LONGER = "^-?[1-9][0-9]{18}$"
+"""Texts with 19 digits, which may or may not be below 2^63. In columns with such texts each distinct text is
+read as a Python object."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def _utf8(array: Any) -> tuple[npt.NDArray[np.uint8], IntArray]:
 
 
 def _of_texts(distinct: Any, places: IntArray) -> Owners:
-    """Split distinct texts into those that spell an integer in the usual way and all others."""
+    """Split distinct texts into those that write an integer in the usual way and all others."""
     usual = pc.match_substring_regex(distinct, _USUAL)
     mask = usual.to_numpy(zero_copy_only=False)
     numbers = distinct.filter(usual).cast(pa.int64()).to_numpy()

@@ -1,4 +1,4 @@
-"""What records are, before their values are looked at: columns, and how they can be gone through."""
+"""What records are before their values are read: their columns, and the ways to read them."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, Self, TypeVar
@@ -21,10 +21,11 @@ _GIVE_NAMES = (
     "Perhaps X was read from a file without a header: read it again and give names, such as "
     "pandas.read_csv(path, header=None, names=[...])."
 )
+"""The advice in the error about column names that look like values."""
 
 
 class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Number and names of the columns of a table, learnt without touching any estimator."""
+    """Number and names of the columns of a table, found without changing any estimator."""
 
     n_features_in_: int
 
@@ -47,7 +48,7 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return getattr(self, "feature_names_in_", None)
 
     def check_published_names(self) -> None:
-        """Refuse a record in the place of names, which a fit publishes."""
+        """Refuse names that look like a record, because a fit publishes names."""
         if self.names is not None:
             refuse_data_as_names(self.names, "the header of X", _GIVE_NAMES)
 
@@ -87,7 +88,7 @@ def refuse_no_columns(n_features: int, estimator: Any) -> None:
 
 
 class Records(Protocol):
-    """Records wherever they are. Opening them looks at no value; ``read`` and ``each`` do."""
+    """Records in any kind of storage. Opening them reads no value; ``read`` and ``each`` do."""
 
     @property
     def columns(self) -> Columns:
@@ -96,7 +97,7 @@ class Records(Protocol):
 
     @property
     def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
+        """Whether the owner of each row is known."""
         ...
 
     @property
@@ -109,7 +110,7 @@ class Records(Protocol):
         ...
 
     def engine(self, given: Engine | None) -> Engine:
-        """Return what adds up these records; ``given`` adds up what is in memory at a time."""
+        """Return the engine that adds up these records; ``given`` adds up the parts that are in memory."""
         ...
 
     def read(self, estimator: Any, most: int | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""A batch: checked records that are in memory at a time, and whose each one is."""
+"""A batch: checked records that are in memory together, and the owner of each."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +10,14 @@ from dpmorse.records._kernels import hash_rows
 from dpmorse.records.owners import RowOwners, check_length
 from dpmorse.typing import FloatArray
 
-_ROWS_AT_A_TIME = 1 << 16  # single precision is made double for so many
+_ROWS_AT_A_TIME = 1 << 16
+"""Rows that are converted from single to double precision at a time for hashing, which limits the memory of
+the copy."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Checked records and, where somebody owns them, whose each one is."""
+    """Checked records and, where rows belong to persons, the owner of each row."""
 
     array: FloatArray
     owners: RowOwners | None = None
@@ -30,7 +32,7 @@ class Batch:
 
     @cached_property
     def owner_hashes(self) -> HashArray:
-        """A hash of each row's owner; zeros where nobody owns them."""
+        """A hash of each row's owner; zeros where rows have no owners."""
         return np.zeros(len(self), dtype=np.uint64) if self.owners is None else self.owners.row_hashes()
 
     def hashes(self) -> HashArray:

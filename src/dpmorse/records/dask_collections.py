@@ -1,7 +1,7 @@
 """Records in Dask collections: arrays and data frames, in partitions that may be on many machines.
 
-A collection is computed anew in every pass, and need not come in the same order. So whose record a row is
-must be part of its partition: a column of the frame, or a collection with the same partitions.
+A collection is computed anew in every pass, possibly in another order. Therefore the owner of a row must be
+part of its partition: a column of the frame, or a collection with the same partitions.
 """
 
 from collections.abc import Sequence
@@ -77,11 +77,11 @@ class DaskRecords:
         return DaskEngine() if given is None else DaskEngine(given)
 
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
-        """Go through all partitions once, to check them and to choose rows."""
+        """Read all partitions once, to check them and to choose the rows that are used."""
         found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
         refuse_none(found.seen.n_rows, estimator)
         chosen = choose(found, self._look_again, called(self.unit))
-        shared = dask.delayed(replace(chosen, at_limit=None))  # those are added up here
+        shared = dask.delayed(replace(chosen, at_limit=None))  # rows at limits are added up by the client
         used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
         return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
 
@@ -174,7 +174,7 @@ def _owned_batch(part: Any, columns: Columns, column: str) -> Batch:
 
 
 def _numbers(table: Table, columns: Columns) -> FloatArray:
-    """Refuse a partition that is not what the collection says of itself: compiled passes rely on it."""
+    """Refuse a partition whose columns differ from the collection's: compiled passes rely on their number."""
     if not table.columns.same_as(columns):
         raise InvalidParameterError("X has partitions with other columns than it says.")
     return table.numbers(least=0)

@@ -1,4 +1,4 @@
-"""Data files: which columns they have, without looking at a value, and their rows in batches.
+"""Data files: their columns, found without reading a value, and their rows in batches.
 
 Errors name files and columns, never values or rows or their number: pyarrow's own messages quote them.
 """
@@ -31,20 +31,36 @@ _KINDS = {
     ".arrow": "feather",
     ".ipc": "feather",
 }
+"""The kind of a file by the ending of its name."""
+
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""The compression of a CSV file by the last ending of its name, as pyarrow calls it."""
+
 ENDINGS = (*_KINDS, *(f".csv{packed}" for packed in _COMPRESSIONS))
-"""How the names of data files end; in a folder, other files are none."""
+"""Endings of the names of data files. In a folder, files with other names are ignored."""
 
 _LARGEST_HEADER = 1 << 20
+"""Most bytes of a CSV file's first line. A compressed file could otherwise hold a line that fills the
+memory."""
+
 _BATCH_BYTES = 16 << 20
-_BLOCK_BYTES = 8 << 20  # of text, about as many rows
-_READ_BYTES = 1 << 20  # of each column: all of a large group may not fit in memory
+"""Bytes of a batch of rows in memory, as 64-bit numbers: small beside the memory of any machine, and large
+enough that the overhead of a batch does not matter."""
+
+_BLOCK_BYTES = 8 << 20
+"""Bytes of CSV text that are parsed at a time, which give about as many rows as a batch has."""
+
+_READ_BYTES = 1 << 20
+"""Bytes of each Parquet column that are read at a time, because a whole row group may not fit in memory."""
 
 _ADD_NAMES = "Put a line with names above it."
+"""The advice for a CSV file whose first line looks like a record."""
+
 _RENAME = "Rename them where the file is written."
+"""The advice for a Parquet or Feather file whose names look like values."""
 
 Part = tuple[Any, float]
-"""Some rows, as a pyarrow RecordBatch, and how much of the file has been read with them."""
+"""Some rows, as a pyarrow RecordBatch, and the fraction of the file that has been read with them."""
 
 
 @dataclass(frozen=True)
@@ -160,16 +176,16 @@ class DataFile:
 
 
 def intact(batch: Any) -> Any:
-    """Return a batch that was not decoded but taken as it lies in a file, after looking at its buffers.
+    """Return a batch whose buffers were mapped from a file without decoding, after validating them.
 
-    A damaged file can state more values than there are bytes.
+    A damaged file can state more values than it has bytes.
     """
     batch.validate(full=True)
     return batch
 
 
 def rows_of_a_batch(n_columns: int) -> int:
-    """Return how many rows are read at a time, by how much memory they take."""
+    """Return how many rows are read at a time, given the memory of a batch."""
     return max(1024, _BATCH_BYTES // (8 * max(n_columns, 1)))
 
 
@@ -180,7 +196,7 @@ def is_number(kind: Any) -> bool:
 
 
 def _kind_of(path: str) -> tuple[str, str | None, str]:
-    """Tell kind, compression and usual separator from the name of a file."""
+    """Return the kind, the compression and the usual separator by the name of a file."""
     if os.path.isdir(path):
         raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")
     root, ending = os.path.splitext(path.lower())
@@ -219,7 +235,7 @@ def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
-    """Say what is wrong with a file without quoting it; ``names`` are its columns, if they are known."""
+    """Turn errors about a file into messages that do not quote it; ``names`` are its columns, if known."""
     try:
         yield
     except FileNotFoundError:
@@ -227,13 +243,13 @@ def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
     except PermissionError:
         raise InvalidParameterError(f"{path!r} may not be read by you.") from None
     except MemoryError:
-        raise  # pyarrow's is one of its other errors as well, and the file is not damaged
+        raise  # pyarrow's MemoryError is also an ArrowException, but the file is not damaged
     except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
         raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
 
 
 def _what_is_wrong(message: str, names: Sequence[str]) -> str:
-    """Translate a message of pyarrow's CSV reader; of any other only this: the file cannot be read."""
+    """Translate a message of pyarrow's CSV reader; any other becomes "cannot be read"."""
     column = re.match(r"In CSV column #(\d+)", message)
     if column is not None and int(column[1]) < len(names):
         name = names[int(column[1])]

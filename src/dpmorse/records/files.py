@@ -27,6 +27,7 @@ from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
 from dpmorse.records.streams import StreamedRecords
 
 _MISSING = ("refuse", "drop")
+"""What may happen to rows with missing values."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class DatasetTable:
         return [name for name, kind in self.types.items() if is_number(kind)]
 
     def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
-        """Yield rows of these columns, few at a time; nobody knows how many are left."""
+        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
         columns = [*numbers, *others]
         options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
         with problems_told(self.path):
@@ -118,7 +119,7 @@ class DataFiles(StreamedRecords):
         return self.unit is not None
 
     def owned_by(self, groups: Any) -> "DataFiles":
-        """Return these records with a unit, the name of a column, which is then none of theirs."""
+        """Return these records with a column of owners, which is then no column of numbers."""
         unit = checked_unit(groups)
         return self._with(unit, [name for name in self.names if name != unit])
 
@@ -155,7 +156,7 @@ class DataFiles(StreamedRecords):
 
 
 def checked_unit(groups: Any) -> str | None:
-    """Refuse ids that are not in the files: a row and whose it is must be read together."""
+    """Refuse ids that are not in the files: a row and its owner must be read together."""
     if groups is not None and not isinstance(groups, str):
         raise InvalidTypeError(
             f"groups must be the name of a column where X is in files, got {type(groups).__name__}: a row "

@@ -1,9 +1,9 @@
-"""From what a caller passes as ``groups`` to ids that can be compared exactly.
+"""Turn what a caller passes as ``groups`` into ids that can be compared exactly.
 
-An id is a whole number or text. A whole number is the same person whatever type holds it (int8 to uint64, a
-double without a fraction, a decimal, text that spells it in the usual way), so that one person is not counted
-as two because a column was stored in two ways. What might stand for two persons is refused. Errors name the
-column and types, never a value or how many there are.
+An id is a whole number or text. A whole number is the same person in every type (int8 to uint64, a
+double without a fraction, a decimal, text that writes it in the usual way), so that one person is not counted
+as two because a column was stored in two ways. A value that might denote two persons is refused. Errors name
+the column and types, never a value or how many there are.
 """
 
 import array
@@ -21,11 +21,22 @@ from dpmorse.records.ids import Ids
 from dpmorse.records.owners import STORE, Owners
 from dpmorse.typing import IntArray
 
-_MISSING = {"NoneType", "NAType", "NaTType"}  # what stands for a missing value among Python objects
+_MISSING = {"NoneType", "NAType", "NaTType"}
+"""Names of the types of missing values among Python objects. They are compared by name, because pandas is
+optional."""
+
 _INTEGERS, _REALS = (int, np.integer), (float, np.floating, Decimal)
-_NO_IDS = (bool, np.timedelta64)  # Python and NumPy call these integers
+"""Types of ids that are integers, and types that hold integers among other numbers."""
+
+_NO_IDS = (bool, np.timedelta64)
+"""Types that are no ids, although they are subclasses of integers in Python or NumPy."""
+
 _MOST_DIGITS = 40
+"""Most digits of an integer id. Without a limit, a decimal such as 1E+999999 would become an integer of that
+length."""
+
 _KINDS = {"S": "bytes", "M": "dates", "m": "durations", "b": "booleans", "c": "complex numbers"}
+"""NumPy's kinds that are no ids, in words: NumPy's own names reveal the width of the longest value."""
 
 
 def owners_of(groups: Any, name: str = "groups") -> Owners:
@@ -37,7 +48,7 @@ def owners_of(groups: Any, name: str = "groups") -> Owners:
 
 
 def not_ids(name: str, found: str) -> InvalidTypeError:
-    """Return the refusal of what is no id."""
+    """Return the error for values that are no ids."""
     return InvalidTypeError(f"{name} must hold text or whole numbers, one for each row, got {found}. {STORE}")
 
 
@@ -55,7 +66,7 @@ def _of_series(series: "nw.Series[Any]", name: str) -> Owners:
 
 
 def _without_floats(categories: list[Any], name: str) -> list[Any]:
-    """Refuse categories that are floating point: of which precision they were is not known any more."""
+    """Refuse categories that are floating point: their original precision is not known."""
     if any(isinstance(value, float | np.floating) for value in categories):
         raise _not_exact(name, "floating-point")
     return categories
@@ -68,7 +79,7 @@ def _plain(series: "nw.Series[Any]", name: str) -> Any:
 
 
 def _listed(series: "nw.Series[Any]", name: str) -> list[Any]:
-    """Return Python objects; bytes that are no text would be quoted by the error of whoever decodes them."""
+    """Return Python objects. The error about bytes that are not UTF-8 would quote them, and is replaced."""
     try:
         return series.to_list()
     except UnicodeError:
@@ -118,7 +129,9 @@ def _of_integers(values: Any, stored: str | None = None) -> Owners:
 
 
 def _whole(values: Any, name: str) -> IntArray:
-    """Return doubles as integers; beyond 2^53, neighbouring integers are one double, and two persons one."""
+    """Return doubles as integers; refuse those beyond 2^53, where two integers are the same double."""
+    # nmant stored bits and one implicit bit: all integers below 2^(nmant + 1) are exact, at most 2^53 for
+    # longer types.
     if np.isnan(values).any():
         raise _missing_in(name)
     exact = 2.0 ** (min(np.finfo(values.dtype).nmant, 52) + 1)
@@ -135,7 +148,8 @@ def _of_objects(values: list[Any], name: str) -> Owners:
         raise _missing_in(name)
     if not all(_is_id(kind) for kind in kinds):
         raise not_ids(name, ", ".join(sorted(kind.__name__ for kind in kinds if not _is_id(kind))))
-    typed = any(issubclass(kind, _REALS) for kind in kinds)  # equal ones need not be equally exact
+    # The type is part of the key: equal numbers of different types are checked for exactness one by one.
+    typed = any(issubclass(kind, _REALS) for kind in kinds)
     keys = [(type(value), value) for value in values] if typed else values
     distinct = dict.fromkeys(keys)
     ids, places = Ids.of(list(_integers((key[1] for key in distinct) if typed else distinct, name)))
@@ -162,7 +176,7 @@ def _integers(values: Iterable[Any], name: str) -> Iterator[int | str]:
 
 
 def _is_decimal_nan(value: Any) -> bool:
-    """Say whether a decimal is NaN, before anybody compares it: some cannot be compared."""
+    """Say whether a decimal is NaN. This must come before any comparison, which fails for signalling NaN."""
     return isinstance(value, Decimal) and value.is_nan()
 
 
@@ -180,6 +194,6 @@ def _missing_in(name: str) -> InvalidParameterError:
 
 def _not_exact(name: str, kind: str) -> InvalidParameterError:
     return InvalidParameterError(
-        f"{name} holds {kind} values that cannot be told apart exactly from int64 ones: ids must be whole "
+        f"{name} holds {kind} values that cannot be distinguished exactly from int64 ones: ids must be whole "
         f"numbers, and floating point has all of them only below 2^53 (float32: 2^24). {STORE}"
     )

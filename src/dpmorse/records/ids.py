@@ -1,4 +1,4 @@
-"""Sets of ids in their canonical form: 64-bit integers, and text for all else. They are compared exactly."""
+"""Sets of ids in canonical form: 64-bit integers, and text for all others. They are compared exactly."""
 
 import operator
 import re
@@ -15,25 +15,32 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records._kernels import hash_numbers, hash_texts
 from dpmorse.typing import IntArray
 
-_USUAL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)  # how programs write a 64-bit integer
+_USUAL = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+"""How programs write a 64-bit integer: without a plus sign, leading zeros or spaces."""
+
 _SAME_HASH = (
     "{name} must not hold two ids with the same 64-bit hash, which is all but impossible by chance. Write "
     "the ids in another way, such as with a letter in front."
 )
+"""The error about a collision of hashes, by which later passes recognise ids."""
+
 _LARGEST = (1 << 63) - 1
+"""The largest 64-bit integer; larger numbers are kept as text."""
+
 _SMALLEST = -(1 << 63)
+"""The smallest 64-bit integer."""
 
 
 def canonical(value: int | str) -> int | str:
-    """Return one form for one id: a 64-bit integer where that is what the value is, or spells; text else."""
+    """Return the canonical form of an id: a 64-bit integer if the value is or writes one, otherwise text."""
     if isinstance(value, str):
-        text = str.__str__(value)  # that of an enumeration would be its name
+        text = str.__str__(value)  # the value of a string enumeration; str(value) would give its name
         return int(text) if _USUAL.fullmatch(text) and _SMALLEST <= int(text) <= _LARGEST else text
     return int(value) if _SMALLEST <= value <= _LARGEST else str(int(value))
 
 
 class EncodedTexts(Sequence[str]):
-    """Texts that lie in memory as UTF-8 already; most passes need no more than their hashes."""
+    """Texts that are in memory as UTF-8 already; most passes need only their hashes."""
 
     def utf8(self) -> tuple[npt.NDArray[np.uint8], IntArray]:
         """Return the bytes of all texts, one behind the other, and where each ends."""
@@ -87,7 +94,7 @@ class Ids:
         return hashes
 
     def check_distinct_hashes(self, name: str) -> None:
-        """Refuse ids of which two have one hash, so that comparing hashes is as good as comparing ids."""
+        """Refuse ids of which two have the same hash, so that comparing hashes is comparing ids."""
         if len(np.unique(self.hashes)) < len(self):
             raise InvalidParameterError(_SAME_HASH.format(name=name))
 
@@ -124,11 +131,11 @@ def _number_spelled(text: str) -> Decimal | None:
     """Return the number that a text spells in any way, or None."""
     start = text.strip()[:1]
     if start.isascii() and start not in set("+-.0123456789"):
-        return None  # nearly all texts: quick
+        return None  # nearly all texts are rejected here, without the slow parser
     try:
         value = Decimal(text.strip())
     except InvalidOperation:
         return None
     if not value and "e" in text.lower():
-        return None  # 0e12 is nobody's way to write 0: such ids are written in hexadecimal digits
+        return None  # 0e12 is an id in hexadecimal digits rather than a way to write 0
     return value if value.is_finite() else None

@@ -23,11 +23,18 @@ from dpmorse.records.row_choice import used_rows
 from dpmorse.typing import FloatArray
 
 _FLOATS = [np.float64, np.float32]
+"""Types that are used as they are; all others are converted to the first."""
+
 REPLACE = "Replace such values record by record, by a rule that does not look at other records."
+"""The advice for missing and infinite values. A rule that looks at other records, such as the mean of a
+column, would not be private."""
+
 OTHER_INDEX = (
     "X and groups must have the same index, in the same order: their indices differ, so that rows might be "
     "taken for those of somebody else. Take groups from the same frame as X, or give the name of its column."
 )
+"""The error about a frame and ids whose indices differ."""
+
 _NOT_NUMBERS = {
     "U": "text",
     "T": "text",
@@ -36,11 +43,11 @@ _NOT_NUMBERS = {
     "M": "dates",
     "m": "durations",
 }
-"""NumPy's kinds in words: its own, such as <U6, tell how long the longest value is."""
+"""NumPy's kinds in words: its own names, such as <U6, reveal the length of the longest value."""
 
 
 class Table:
-    """An array or a frame, and perhaps whose record each row is: values beside it, or one of its columns."""
+    """An array or a frame, and perhaps the owner of each row: values beside it, or one of its columns."""
 
     def __init__(self, X: Any, groups: Any = None) -> None:
         self._whole, self._groups = open_table(X), groups
@@ -59,7 +66,7 @@ class Table:
         return Table(_native(self._whole), groups)
 
     def check_index_of(self, groups: Any, rows: slice) -> None:
-        """Refuse ids, at these rows, that carry another index than the records: they may be of others."""
+        """Refuse ids whose index at these rows differs from the records': they may be those of other rows."""
         ours, theirs = _index_of(self._whole), _index_of(groups)
         if ours is not None and theirs is not None and not ours.equals(theirs[rows]):
             raise InvalidParameterError(OTHER_INDEX)
@@ -82,7 +89,7 @@ class Table:
         return numbers_of(self._table, estimator, least=least)
 
     def owners(self) -> Owners | None:
-        """Return whose record each row is, if that is known."""
+        """Return the owner of each row, if that is known."""
         if isinstance(self._groups, str):
             return owners_of(self._whole.get_column(self._groups), called(self._groups))
         return None if self._groups is None else owners_of(self._groups)
@@ -152,6 +159,7 @@ def numbers_of(table: Any, estimator: Any = None, *, least: int = 1) -> FloatArr
 
 def check_finite(records: FloatArray, names: list[Any]) -> None:
     """Refuse NaN and infinity, naming their columns."""
+    # The sum of finite numbers is finite, unless it overflows: one fast pass suffices for nearly all records.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(records.sum(dtype=np.float64)):
             return
@@ -206,7 +214,7 @@ def _native(table: Any) -> Any:
 
 
 def _objects_to_floats(array: Any) -> Any:
-    """Convert Python objects ourselves: NumPy's and scikit-learn's errors would quote them."""
+    """Convert Python objects here, because the errors of NumPy and scikit-learn would quote values."""
     if not (isinstance(array, np.ndarray) or issparse(array)):
         array = _to_array(array)
     if not (isinstance(array, np.ndarray) and array.dtype.kind == "O"):

@@ -1,7 +1,7 @@
-"""Names of columns, which are published with a model, told from a record that stands in their place.
+"""Distinguish names of columns, which are published with a model, from a record in their place.
 
-A table that was read without its header has its first record as names. Names alone say so, mostly: no value
-is looked at, and no name is quoted in an error, for it may be a value.
+A table that was read without its header has its first record as names. This is mostly visible from the names
+alone: no value is read, and no name is quoted in an error, because it may be a value.
 """
 
 import itertools
@@ -12,13 +12,28 @@ from typing import Any
 from dpmorse.exceptions import InvalidParameterError
 
 _SIGN = r"[-+\u2212]?"
-_DIGITS = r"(?:\d+(?:[.,'_]\d+)*[.,]?|[.,]\d+)"  # with marks of decimals and of thousands
+"""A sign, or none; U+2212 is the typographic minus."""
+
+_DIGITS = r"(?:\d+(?:[.,'_]\d+)*[.,]?|[.,]\d+)"
+"""Digits with marks of decimals and of thousands, as different countries write them."""
+
 _NUMBER = rf"(?:[<>\u2264\u2265=~\u2248]=?)?[$€£]?{_SIGN}[$€£]?{_DIGITS}(?:e{_SIGN}\d+)?[%‰$€£]?"
+"""A number, perhaps with a relation, a currency, an exponent or a percent sign."""
+
 _DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{2,4}\.?)"
+"""A date: year first or last, with the same separator twice."""
+
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[ap]\.?m\.?)?(?:z|utc|[-+]\d{2}:?\d{2})?"
-_AGAIN = r"(?:\.\d+)?"  # what pandas puts behind a name that it has seen before
+"""A time of day, perhaps with seconds, am or pm, and a time zone."""
+
+_AGAIN = r"(?:\.\d+)?"
+"""What pandas appends to a name that occurs twice."""
+
 _VALUE = re.compile(rf"(?:{_NUMBER}|{_DAY}(?:t?{_CLOCK})?|{_CLOCK}){_AGAIN}", re.IGNORECASE)
+"""A number, a date, a time, or a date and a time."""
+
 _LONGEST_VALUE = 64
+"""Most characters that are matched with ``_VALUE``, which limits the time of the regular expression."""
 
 
 def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
@@ -87,7 +102,7 @@ def _is_float(name: str) -> bool:
 
 
 def shown(names: Sequence[Any]) -> list[Any]:
-    """Return what to call columns in errors: their names, or positions where names may be values."""
+    """Return how errors refer to columns: by name, or by position where the names may be values."""
     plain = all(isinstance(name, str | int) for name in names)
     if plain and not look_like_data([str(name) for name in names]):
         return list(names)
@@ -95,5 +110,5 @@ def shown(names: Sequence[Any]) -> list[Any]:
 
 
 def listed(names: Sequence[Any]) -> str:
-    """Show a few names."""
+    """Return the first five names as text."""
     return ", ".join(repr(name) for name in names[:5])

@@ -1,4 +1,4 @@
-"""From what a user passes as X to records. What an optional library made is opened by its own module."""
+"""Open what a user passes as X. Objects of optional libraries are opened by a module for each library."""
 
 import os
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from dpmorse.records.in_memory import Table
 from dpmorse.records.streams import TableStream
 
 _NO_BATCHES = (list, tuple, dict, set, frozenset, str, bytes, range)
+"""Iterable types that are one table, or an error, but never a sequence of batches."""
 
 
 def open_records(X: Any, groups: Any = None) -> Records:
@@ -34,7 +35,8 @@ def unowned(X: Any, groups: Any) -> Any:
     if not isinstance(groups, str):
         return X
     records = open_records(X, groups)
-    return getattr(records, "unowned", records)  # a table as it was given: bases of others take it too
+    # A table is returned as it was given, because bases of other libraries take tables and not records.
+    return getattr(records, "unowned", records)
 
 
 def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:
@@ -56,7 +58,7 @@ def _is_dataset(X: Any, library: str) -> bool:
 
 
 def _has_batches(X: Any) -> bool:
-    """Say whether X can be iterated over and is no table itself."""
+    """Say whether X is an iterable of batches, and not a table itself."""
     is_array = hasattr(X, "__array__") or hasattr(X, "shape") or hasattr(X, "__dataframe__")
     if is_array or isinstance(X, _NO_BATCHES) or not isinstance(X, Iterable):
         return False
@@ -64,7 +66,7 @@ def _has_batches(X: Any) -> bool:
 
 
 def _load(module: str, library: str, extra: str) -> Any:
-    """Import the module that knows an optional library."""
+    """Import the module for an optional library."""
     try:
         return import_module(f"dpmorse.records.{module}")
     except ModuleNotFoundError as error:

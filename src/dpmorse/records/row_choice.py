@@ -1,4 +1,4 @@
-"""Which rows of a person are used: a rule that looks at that person's rows alone, in whatever order they are.
+"""Which rows of a person are used: a rule that depends on that person's rows alone, in any order.
 
 Every row has a hash, made of its owner's id and its values. Of an owner with more than ``most`` rows, those
 with the smallest hashes are used. Rows with equal hashes are equal, so that only their number matters: how
@@ -28,6 +28,7 @@ from dpmorse.records.owners import Owners, check_spelling
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _COPIES_AT_A_TIME = 1 << 16
+"""Copies of equal rows that are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class RowChoice:
     copies: IntArray
 
     def used(self, batch: Batch, hashes: HashArray) -> BoolArray:
-        """Return which rows have few companions or a hash below the limit."""
+        """Return which rows are used: those of owners with few rows, and those below the limit."""
         found, limits = self._of_rows(batch)
         used: BoolArray = (found < 0) | (hashes < limits)
         return used
@@ -146,7 +147,7 @@ class RowChoice:
 
     @cached_property
     def _buckets(self) -> tuple[IntArray, np.uint64]:
-        """Where the owners are whose hashes begin with the same bits, and how many bits to leave out."""
+        """Where the owners whose hashes share their first bits begin, and by how many bits to shift."""
         n_bits = max(1, len(self.owners).bit_length())
         shift = np.uint64(64 - n_bits)
         starts = np.searchsorted(self.owners >> shift, np.arange((1 << n_bits) + 1, dtype=np.uint64))
@@ -174,7 +175,7 @@ class AtLimit:
 
 
 def _runs(copies: IntArray) -> Iterator[slice]:
-    """Cut rows such that few copies of them are in memory at a time."""
+    """Cut rows into runs with about ``_COPIES_AT_A_TIME`` copies each."""
     before = np.cumsum(copies) - copies
     for part in np.split(np.arange(len(copies)), np.flatnonzero(np.diff(before // _COPIES_AT_A_TIME)) + 1):
         if len(part):
@@ -194,7 +195,7 @@ class Chosen:
     choice : RowChoice or None
         Which rows are used; None for all.
     at_limit : AtLimit or None
-        Rows that are used besides, counted beforehand because they are equal to rows that are not.
+        Further rows that are used, counted in advance because they are equal to rows that are not used.
     """
 
     seen: Seen

@@ -1,4 +1,4 @@
-"""From rows of a data file to records: which columns, as what numbers, and which values are missing."""
+"""Turn rows of a data file into records: chosen columns as numbers, and which values are missing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class Rows:
     others : pyarrow.Table
         Columns beside them, as they are.
     complete : ndarray of bool
-        Which rows have all numbers, and all else that is needed.
+        Which rows have all numbers, and all other values that are needed.
     missing : list of str
-        Columns in which something is missing that is needed.
+        Columns in which a needed value is missing.
     """
 
     numbers: Any
@@ -116,7 +116,7 @@ def refuse_missing(rows: Rows, hint: str) -> Rows:
 
 
 def _rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
-    """Check a batch; columns without anything missing, nearly all, are read once and not copied."""
+    """Check a batch; columns without missing values, which are nearly all, are read once and not copied."""
     numbers = {name: _as_floats(batch.column(name)) for name in columns}
     odd = [name for name, column in numbers.items() if not _all_finite(column)]
     infinite = [name for name in odd if pc.any(pc.is_inf(numbers[name])).as_py()]
@@ -139,12 +139,13 @@ def _as_floats(column: Any) -> Any:
 
 
 def _all_finite(column: Any) -> bool:
+    # The sum of finite numbers is finite, unless it overflows, which the caller looks at more closely.
     with np.errstate(over="ignore", invalid="ignore"):
         return column.null_count == 0 and bool(np.isfinite(column.to_numpy().sum()))
 
 
 def _nan_to_null(column: Any) -> Any:
-    """Return NaN as what it stands for: a missing value."""
+    """Replace NaN by null, since both denote a missing value."""
     return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
 
 

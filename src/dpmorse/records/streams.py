@@ -20,16 +20,20 @@ from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
 from dpmorse.typing import FloatArray
 
-_NOTHING: Checked[Smallest | None] = Checked(Seen(), None)  # seen of no batch at all
-_KEPT_BYTES = 16 << 20  # a batch of a file, which is in memory in any case
+_NOTHING: Checked[Smallest | None] = Checked(Seen(), None)
+"""The survey of no batch at all."""
+
+_KEPT_BYTES = 16 << 20
+"""Most bytes of records that are kept in memory between passes: as much as one batch of a file, which is in
+memory in any case. Larger files are read again in every pass."""
 
 
 @dataclass(frozen=True)
 class Stream:
     """Checked records in batches, for ``StreamedEngine``.
 
-    Every pass must yield the same records: were they others, the promise would hold for none of them. Each
-    pass is compared with the first one, and refused at its end, before its sums are handed to anybody.
+    Every pass must yield the same records: if they differed, the guarantee would hold for none of them. Each
+    pass is compared with the first one, and refused at its end, before its sums are used.
 
     Attributes
     ----------
@@ -73,7 +77,9 @@ class StreamedRecords:
     columns: Columns
     unit: str | None = None
     drops_rows: bool = False
-    owns_arrays: bool = False  # memory of a caller's batches may be used again for the next
+    # False where a caller may reuse the memory of a batch for the next one: such batches are neither kept nor
+    # read ahead.
+    owns_arrays: bool = False
 
     @property
     def owned(self) -> bool:
@@ -89,7 +95,7 @@ class StreamedRecords:
         return StreamedEngine() if given is None else StreamedEngine(given)
 
     def read(self, estimator: Any, most: int | None = None) -> Stream:
-        """Go through all batches once, to check them and to choose rows; few records are then in memory."""
+        """Read all batches once, to check them and to choose rows; small data are then kept in memory."""
         few = _Few() if self.owns_arrays else None
         with one_pass("checking the records"):
             surveys = (survey(batch, most) for batch in self._noted(few))
@@ -118,7 +124,7 @@ class StreamedRecords:
 
 
 class _Few:
-    """Batches, as long as they are few enough to be kept in memory; None afterwards."""
+    """Batches, while they are small enough to be kept in memory; None afterwards."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] | None = []

@@ -18,6 +18,7 @@ from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import choose_among
 
 _CHUNK_ROWS = 1 << 20
+"""Rows that are copied to the host, or checked, at a time, which limits the memory of temporaries."""
 
 
 class TensorRecords:
@@ -125,13 +126,14 @@ def _on_host(groups: Any) -> Any:
 
 
 def _from_cupy(X: Any) -> Any:
-    """Share the memory of a CuPy array, or of a copy where it runs backwards, which no tensor does."""
+    """Share the memory of a CuPy array, or of a copy if it has negative strides, which no tensor has."""
     return torch.from_dlpack(X if min(X.strides, default=0) >= 0 else X.copy())
 
 
 def _check_finite(tensor: Any) -> None:
     """Refuse NaN and infinity, naming their columns."""
-    if bool(torch.isfinite(tensor.sum())):  # one that overflows is looked at more closely
+    # The sum of finite numbers is finite, unless it overflows; the loop below then finds nothing.
+    if bool(torch.isfinite(tensor.sum())):
         return
     for what, found in (("NaN", torch.isnan), ("infinity", torch.isinf)):
         bad = np.zeros(tensor.shape[1], dtype=bool)

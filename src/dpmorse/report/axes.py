@@ -8,17 +8,31 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 MOST_COLUMNS = 60
-_MOST_CENTRE_VALUES = 60_000  # columns times components
-_MOST_CORRELATIONS = 24_000  # pairs of axes times components
+"""Most columns on a page. With more, menus and tables are too long to read."""
+
+_MOST_CENTRE_VALUES = 60_000
+"""Most values of centres on a page, columns times components, which limits its size."""
+
+_MOST_CORRELATIONS = 24_000
+"""Most correlations on a page, pairs of axes times components, which limits its size."""
+
 _FEWEST_COLUMNS = 2
+"""Columns that are shown in any case: a view needs two."""
+
 _SAMPLE_FOR_RANGES = 4000
+"""Points drawn from the mixture to find the ends of the axes; the quantiles used leave out eight at either
+end."""
+
 _NAMED_LOADINGS = 3
+"""Columns that are named for a principal direction: those with the largest loadings."""
+
 _PLUS, _MINUS = "+", "\N{MINUS SIGN}"
+"""Signs of loadings, as they are shown."""
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Straight lines on which everything is measured.
+    """The axes of all views of a page.
 
     Attributes
     ----------
@@ -62,7 +76,7 @@ class Axes:
 
 
 def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
-    """Choose what is shown: the columns in which components differ most, if there are too many."""
+    """Choose the axes; if there are too many columns, those in which components differ most."""
     mean, covariance, explained = _overall(mixture)
     stddev = np.sqrt(np.diagonal(covariance))
     ranked = np.argsort(-explained, kind="stable")
@@ -74,7 +88,7 @@ def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
 
 
 def loadings(axes: Axes, names: list[str]) -> list[str]:
-    """Say which columns each direction is mostly about."""
+    """Name the columns with the largest loadings of each direction."""
     return [_largest(direction * axes.stddev, names) for direction in axes.directions]
 
 
@@ -82,6 +96,7 @@ def _overall(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray, FloatArr
     """Return mean and covariance of the mixture, and how much of each variance lies between components."""
     mean: FloatArray = mixture.weights @ mixture.means
     offsets = mixture.means - mean
+    # Law of total variance: Cov = sum_k w_k (mu_k - mu)(mu_k - mu)^T + sum_k w_k Sigma_k.
     between = (mixture.weights[:, None] * offsets).T @ offsets
     covariance = between + np.einsum("k,kij->ij", mixture.weights, mixture.covariances)
     return mean, covariance, np.diagonal(between) / np.diagonal(covariance)
@@ -108,7 +123,8 @@ def _principal(covariance: FloatArray, stddev: FloatArray) -> tuple[FloatArray, 
     values, vectors = np.linalg.eigh(covariance / stddev[:, None] / stddev)
     first = vectors[:, :-3:-1].T
     largest = np.abs(first).argmax(axis=1)
-    first = first * np.sign(first[[0, 1], largest])[:, None]  # else the sign would be chance
+    # Eigenvectors have no sign of their own: the largest loading is made positive.
+    first = first * np.sign(first[[0, 1], largest])[:, None]
     return first / stddev, values[:-3:-1] / values.sum()
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a page: released values, rounded to what can be seen, and few enough to send by mail."""
+"""The numbers of a page: released values, rounded to visible precision, and limited in number."""
 
 import math
 from typing import Any
@@ -13,16 +13,32 @@ from dpmorse.report.released import ReleasedModel
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_CUTS = 200
-_MOST_LABELS = 200_000  # cuts times leaves
-_MOST_POINTS = 200  # modes, and saddles
-_MOST_COORDINATES = 12_000  # of modes, and of saddles
+"""Most numbers of clusters that a page offers. This and the next four limits keep a page small enough for
+mail."""
+
+_MOST_LABELS = 200_000
+"""Most labels of all cuts together, cuts times leaves."""
+
+_MOST_POINTS = 200
+"""Most modes that are described, and most saddles."""
+
+_MOST_COORDINATES = 12_000
+"""Most coordinates of these modes, and of these saddles, points times axes."""
+
 _MOST_SAMPLE_VALUES = 60_000
-_STEPS = 10_000  # of an axis, for synthetic records
-_NEVER_SINGULAR = 999  # thousandths: the largest correlation that is drawn
+"""Most coordinates of synthetic records, records times viewable axes."""
+
+_STEPS = 10_000
+"""Steps of an axis that the positions of synthetic records are rounded to: finer than the pixels of a
+screen."""
+
+_NEVER_SINGULAR = 999
+"""The largest correlation that is drawn, in thousandths: an ellipse with correlation 1 would have no
+width."""
 
 
 def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Return all that the page's script draws, as plain data."""
+    """Return everything that the page's script draws, as plain data."""
     axes = choose_axes(model.mixture, model.names)
     low, high = axes.ranges(model.mixture, model.tree.modes)
     cuts = _cuts(model.tree)
@@ -202,5 +218,5 @@ def _number(value: float, scale: float) -> float:
 
 
 def _significant(value: float) -> float:
-    """Round to five digits."""
+    """Round to five significant digits."""
     return float(f"{value:.5g}")

@@ -1,6 +1,6 @@
 """The parts of a page that are readable without a script: the promise, facts about the model, the ledger.
 
-Every value is escaped, whatever it looks like: names come from users, a ledger may come from a file.
+Every value is escaped, because names come from users and a ledger may come from a file.
 """
 
 import html
@@ -11,13 +11,20 @@ from dpmorse.report.released import Promise, ReleasedModel
 from dpmorse.report.text import plain
 
 _MOST_ROWS = 500
+"""Most releases in the table of the ledger; the others are counted in its last row."""
+
 _LONGEST_PARAGRAPH = 2000
+"""Most characters of a paragraph of the privacy statement, which may come from a file."""
+
 _HEADINGS = {"release": "Release", "values": "Numbers drawn", "rho": "Cost (rho)"}
+"""Headings of the ledger's columns, by the keys of its rows."""
+
 _NOISE = "noise_stddev_"
+"""How the keys of columns with noise begin; what follows names the quantity."""
 
 
 def badge(promise: Promise) -> str:
-    """Say at first sight whether the noise can be trusted."""
+    """Return a badge that says whether the noise is secure."""
     if promise.secure:
         return '<p class="badge good">Noise from the operating system</p>'
     return '<p class="badge bad" id="not-secure">Not secure: seeded noise, for tests only</p>'
@@ -75,5 +82,5 @@ def _cell(value: object) -> str:
 
 
 def _upwards(cost: float) -> str:
-    """Write a cost with four digits, never less than it is."""
+    """Write a cost with four digits, rounded up, so that no page states less than was spent."""
     return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(Decimal(cost)).normalize():f}"

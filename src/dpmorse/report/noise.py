@@ -1,4 +1,4 @@
-"""How much noise is in what a page shows, as far as the plan of the fit tells.
+"""The noise of the values on a page, as far as the plan of the fit states it.
 
 The last release is the one the weights and means of a mixture come from. Its noise is known in records for a
 count. For a sum the plan says what was added up, and so what its noise is measured in:
@@ -49,7 +49,7 @@ class NoiseOfLastRelease:
 def noise_of_last_release(
     last: LastRelease | None, mixture: GaussianMixture, domain: Box | None = None
 ) -> NoiseOfLastRelease:
-    """Return what is known of the noise of a mixture."""
+    """Return the noise of the weights and means of a mixture, as far as it is known."""
     if last is None or "count" not in last.stddev:
         return NoiseOfLastRelease()
     if last.sums_of == "cells":
@@ -81,6 +81,7 @@ def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | N
 def _ellipses(covariances: FloatArray) -> FloatArray:
     """Return the volumes within ``REACH`` standard deviations."""
     d = covariances.shape[1]
+    # Volume of a ball of radius R in d dimensions, pi^(d/2) / Gamma(d/2 + 1) R^d, times sqrt(det Sigma).
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * REACH**d
     volumes: FloatArray = ball * np.sqrt(np.linalg.det(covariances))
     return volumes

@@ -19,6 +19,7 @@ from dpmorse.report.released import released
 from dpmorse.report.text import json_for_script
 
 MOST_SAMPLES = 20_000
+"""Most synthetic records that may be asked for; the page shows fewer if it has many axes."""
 
 _SCRIPTS = (
     "common.js",
@@ -30,6 +31,7 @@ _SCRIPTS = (
     "tables.js",
     "page.js",
 )
+"""The scripts of a page, in the order in which they are joined: later ones use earlier ones."""
 
 
 def render(

@@ -1,4 +1,4 @@
-"""What a page may use: the released parts of a model, whatever estimator it is."""
+"""The released parts of a model, of any estimator, which are all that a page uses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def last_release(base: Any) -> LastRelease | None:
 
 @dataclass(frozen=True)
 class ReleasedModel:
-    """A fitted or loaded model, without the means to touch anything else of it.
+    """The released parts of a fitted or loaded model, without access to anything else of it.
 
     Attributes
     ----------

@@ -1,13 +1,20 @@
-"""Text that comes from users and files, made harmless for a page."""
+"""Make text from users and files safe to show on a page."""
 
 import json
 import unicodedata
 from typing import Any
 
 LONGEST_NAME = 120
+"""Most characters of a name on a page; longer ones are cut."""
+
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, halves of characters, separators of lines
-_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # could reorder what is read
+"""What is shown for a character that is hidden."""
+
+_UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}
+"""Unicode categories that are hidden: controls, surrogates, separators of lines and of paragraphs."""
+
+_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Bidirectional classes that are hidden, because they could change the order in which text is displayed."""
 
 
 def plain(text: str, at_most: int = LONGEST_NAME) -> str:

@@ -24,14 +24,15 @@ from dpmorse.privacy import Neighboring
 from dpmorse.typing import FloatArray
 
 SIZE, CENTRES, COVARIANCES = "number of records", "centres", "covariances"
-"""The stages of a base that finds centres."""
+"""Names of the stages of a base that finds centres, in the order in which they are released."""
 
 _SHARE_OF_SIZE = 0.02
-"""Of the budget, for the number of records where that is not public: one count, which is seen at once."""
+"""Share of the budget for the number of records where that is not public. It is a single
+count, which needs little; rounds, depths and thresholds follow from it (docs/bases.md)."""
 
 
 def _share(name: str, value: Any, _: Mapping[str, Any]) -> float:
-    """Check the part of the budget for covariances: something must be left to find centres with."""
+    """Check the share of the budget for covariances, which must leave a share for finding centres."""
     share = _validate.open_unit_interval(**{name: value})
     if share > 1 - 2 * _SHARE_OF_SIZE:
         raise InvalidParameterError(f"{name} must be at most {1 - 2 * _SHARE_OF_SIZE:g}, got {share:g}.")
@@ -101,11 +102,11 @@ class CentreBase(PrivateFit):
     def find_centres(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> FloatArray:
-        """Spend the stage ``CENTRES`` on them; return them in scaled units."""
+        """Spend the stage ``CENTRES`` on finding centres; return them in scaled units."""
         raise NotImplementedError
 
     def stages(self, settings: CentreSettings) -> Sequence[Stage]:
-        """Return the shares of the number of records, of centres, and of what is around them."""
+        """Return the stages: the number of records, centres, and the moments around the centres."""
         size = 0.0 if settings.budget.neighboring is Neighboring.REPLACE_ONE else _SHARE_OF_SIZE
         d, share = settings.n_features, settings.covariance_share
         n_values = settings.n_components * (1 + d + d * (d + 1) // 2)
@@ -116,7 +117,7 @@ class CentreBase(PrivateFit):
         ]
 
     def release(self, queries: Queries, plan: CentrePlan, rng: np.random.Generator) -> FitResult:
-        """Release the number of records, centres, and what is around each of them."""
+        """Release the number of records, the centres, and the moments of the records around each centre."""
         n_records = queries.total(plan[SIZE].step(), plan[SIZE].cost)
         centres = self.find_centres(queries, plan, n_records, rng)
         estimates = release_covariances(queries, plan.domain, centres, plan[COVARIANCES])

@@ -17,9 +17,17 @@ from dpmorse.bases.residuals import maximise
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares
 from dpmorse.typing import FloatArray
 
-_SMALLEST_REACH = 0.05  # of a cell, in scaled units
-_REACH = 4.0  # of a cell, in standard deviations of what is expected
-_SMALLEST_VARIANCE = 1e-5  # in scaled units
+_SMALLEST_REACH = 0.05
+"""Smallest radius of the ball of a cell, in scaled units (the box is [-1, 1]^D). Without it, two centres that
+nearly coincide would have balls of radius 0, to which all offsets are shrunk."""
+
+_REACH = 4.0
+"""Radius of a cell's ball in expected standard deviations: the covariance that estimates are shrunk to is
+(radius / 4)^2 I. Half the distance to the next centre is then two standard deviations."""
+
+_SMALLEST_VARIANCE = 1e-5
+"""Smallest eigenvalue of a covariance, in scaled units: a standard deviation of 0.3 % of a half-width. It
+keeps covariances positive definite after noise."""
 
 
 def reaches(centres: FloatArray) -> FloatArray:
@@ -33,7 +41,7 @@ def reaches(centres: FloatArray) -> FloatArray:
 
 
 def release_covariances(queries: Queries, domain: Domain, centres: FloatArray, stage: Stage) -> Estimates:
-    """Spend a stage on the components around centres, in scaled units."""
+    """Spend a stage on the count, mean and covariance of the records around each centre, in scaled units."""
     k, d = centres.shape
     reach = reaches(centres)
     statistic = CellMoments(domain, k, of_residuals=True)
@@ -46,7 +54,11 @@ def release_covariances(queries: Queries, domain: Domain, centres: FloatArray, s
 
 
 def _shares(n_features: int) -> MomentShares:
-    """Divide the cost by the fourth root of the number of entries: many entries share their noise."""
+    """Return shares in proportion to the fourth root of the number of entries of each moment.
+
+    Moments with more entries get more, but less than in proportion, because the entries of one moment are
+    released together with noise for their joint sensitivity.
+    """
     entries = np.array([1, n_features, n_features * (n_features + 1) / 2]) ** 0.25
     count, total, second = (entries / entries.sum()).tolist()
     return MomentShares(count=count, sum=total, second_moment=second)

@@ -13,24 +13,49 @@ from dpmorse.statistics import LARGEST_N_BITS, BinaryCodes, Domain, SwapCosts
 from dpmorse.typing import FloatArray, IntArray
 
 MOST_CUBES = 2000
+"""Most cubes that are kept at a level. All their children are counted, so this limits time and memory."""
+
 MOST_AXES = 8
+"""Most axes of the projection. A cube has 2^axes children, 256 at most, each of which needs noise."""
+
 DEPTHS = (4, 10)
-_FEW_COLUMNS = 5  # up to here nothing is projected
-_REACH = 1.25  # of a projected axis, in standard deviations of the box's corners
-_SUPPORT = 4.0  # standard deviations of a count that a cube must have
+"""The fewest and the most levels: an axis is cut into 16 to 1024 parts. Levels share the budget of the
+cubes."""
+
+_FEW_COLUMNS = 5
+"""Up to this number of columns nothing is projected: the columns themselves are few enough to be axes."""
+
+_REACH = 1.25
+"""Range of a projected axis on either side of 0, in standard deviations of a projected corner of the box,
+which is the point with the largest norm. Projections beyond it are clipped; a wider range would make cubes
+larger."""
+
+_SUPPORT = 4.0
+"""A cube is kept if its count is at least this many standard deviations of the noise. A level has up to half
+a million cubes, most of them empty; noise alone exceeds four in one of about 30,000."""
+
 _MOST_CANDIDATES = 200
+"""Most candidates of the search besides the start. The search evaluates every exchange of a centre for a
+candidate, so this limits its time."""
+
 _MOST_SWAPS = 20
-_SEARCH_DEPTH = 5  # halvings of an axis: the search sees records rounded to cubes of this size
+"""Most exchanges of the search. They share its budget, so that more of them would each be more random."""
+
+_SEARCH_DEPTH = 5
+"""Halvings of an axis in the search, which sees records rounded to cubes of this size: 32 parts of an axis.
+Finer cubes would be more, and the search slower."""
 
 
 def cube_codes(domain: Domain, n_records: float, rng: np.random.Generator) -> BinaryCodes:
     """Return a random projection to about (1/2) ln n axes, and cubes of about one record each in it."""
     d = domain.n_features
     n_axes = d if d <= _FEW_COLUMNS else int(np.clip(math.floor(0.5 * math.log(n_records)), 2, MOST_AXES))
+    # n cubes need log2(n) halvings over all axes; three more for records that are not spread evenly.
     depth = math.ceil(math.log2(n_records) / n_axes) + 3
     depth = int(np.clip(depth, DEPTHS[0], min(DEPTHS[1], LARGEST_N_BITS // n_axes)))
     if n_axes == d:
         return BinaryCodes.rounded(domain, np.eye(d), 1.0, depth)
+    # Entries of variance 1 / n_axes keep squared lengths on average (Johnson and Lindenstrauss).
     projection = rng.standard_normal((n_axes, d)) / math.sqrt(n_axes)
     return BinaryCodes.rounded(domain, projection, _REACH * math.sqrt(d / n_axes), depth)
 
@@ -54,9 +79,9 @@ def release_cubes(
 def find_candidates(
     codes: BinaryCodes, kept: list[Nodes], n_centres: int, rng: np.random.Generator
 ) -> IntArray:
-    """Return the smallest cubes that were kept, thinned out by k-means, led by k-means centres.
+    """Return centres of k-means on the smallest kept cubes, followed by these cubes, thinned out by k-means.
 
-    Points are in halves of the smallest width; the first ``n_centres`` are where the search starts.
+    Coordinates are in halves of the smallest width. The search starts from the first ``n_centres`` points.
     """
     leaves = [_childless(nodes, below, codes.n_axes) for nodes, below in pairwise(kept)]
     leaves.append(kept[-1])
@@ -79,7 +104,7 @@ def _childless(nodes: Nodes, below: Nodes, n_axes: int) -> Nodes:
 def search(
     queries: Queries, stage: Stage, tallied: Tallied, candidates: IntArray, n_centres: int, *, cost: float
 ) -> IntArray:
-    """Exchange centres for candidates, one at a time, by the exponential mechanism; pick the best set met."""
+    """Exchange centres for candidates, one at a time, by the exponential mechanism; choose the best set."""
     codes = tallied.codes
     limit = codes.n_axes * 4**codes.bits // 4  # a quarter of a box's squared half-diagonal
     costs = SwapCosts.of(tallied.exact, codes, min(codes.bits, _SEARCH_DEPTH), limit)

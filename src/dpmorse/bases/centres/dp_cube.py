@@ -26,7 +26,11 @@ from dpmorse.statistics import CellMoments, NearestCubes, SecondMoments
 from dpmorse.typing import FloatArray
 
 _N_ITER = 2
-_SHARE_OF_CUBES, _SHARE_OF_SEARCH = 0.41, 0.20  # of the cost of centres; the rest recovers them
+"""Default number of rounds in all columns: the recovery of the centres and one round of Lloyd's algorithm."""
+
+_SHARE_OF_CUBES, _SHARE_OF_SEARCH = 0.41, 0.20
+"""Shares of the cost of centres for counting cubes and for the search; the rest recovers the centres in all
+columns. Cubes get the most, because they have many levels, each of which is paid for."""
 
 
 def _native(name: str, value: Any, given: Mapping[str, Any]) -> str:
@@ -95,7 +99,7 @@ class DPCube(CentreBase):
         kept = release_cubes(queries, stage, tallied, n_records, of_level)
         candidates = find_candidates(codes, kept, k, rng)
         chosen = search(queries, stage, tallied, candidates, k, cost=_SHARE_OF_SEARCH * cost)
-        # what levels that were not needed would have cost goes to the recovery
+        # The cost of levels that were not needed is spent on the recovery.
         left = cost - len(kept) * of_level - _SHARE_OF_SEARCH * cost
         n_rounds = plan.settings.n_iter or _N_ITER
         centres = self._recover(queries, plan, NearestCubes(codes, codes.bits, chosen), left / n_rounds, rng)

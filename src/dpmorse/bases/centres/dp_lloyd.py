@@ -1,4 +1,4 @@
-"""DPLloyd: Lloyd's algorithm on noisy counts and sums, from a start that owes nothing to the data."""
+"""DPLloyd: Lloyd's algorithm on noisy counts and sums, from a start that does not depend on the data."""
 
 import numpy as np
 

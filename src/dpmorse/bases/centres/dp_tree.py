@@ -14,11 +14,26 @@ from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import FloatArray
 
 _N_ITER = 2
+"""Default number of rounds of Lloyd's algorithm after the tree; they share 30 % of the cost of centres."""
+
 _DEPTHS = (4, 20)
-_SHARE_OF_TREE = 0.7  # of the cost of centres; the rest is for rounds of Lloyd's algorithm
-_SHARE_OF_COUNTS = 0.3  # of the tree's; the rest is for the leaves
-_NOISE_OF_A_LEAF = 10.0  # standard deviations of a coordinate's sum that a leaf should hold in records
-_NEXT_TO_NOTHING = 1e-3  # weight of points that only fill up a coreset with too few
+"""The fewest and the most levels of the tree. Twenty levels suffice for about four million records; levels
+share the budget of the counts."""
+
+_SHARE_OF_TREE = 0.7
+"""Share of the cost of centres for the tree; the rest is for rounds of Lloyd's algorithm."""
+
+_SHARE_OF_COUNTS = 0.3
+"""Share of the tree's cost for counts of nodes; the rest is for the sums of leaves. The paper has 5 %
+(docs/bases.md)."""
+
+_NOISE_OF_A_LEAF = 10.0
+"""A leaf should hold this many records per standard deviation of a coordinate's sum, so that the noise of its
+mean is about a tenth of the size of the domain."""
+
+_NEXT_TO_NOTHING = 1e-3
+"""Weight of the data-free points that are added to the coreset, so that k-means has enough distinct points.
+Weights of leaves are at least 1."""
 
 
 class DPTree(CentreBase):
@@ -71,7 +86,7 @@ class DPTree(CentreBase):
     def _coreset(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray]:
-        """Return weighted points that stand for the records."""
+        """Return weighted points that represent the records."""
         domain, stage = plan.domain, plan[CENTRES]
         cost = _SHARE_OF_TREE * stage.cost
         depth = int(np.clip(math.ceil(math.log2(n_records)) - 2, *_DEPTHS))
@@ -82,12 +97,12 @@ class DPTree(CentreBase):
         of_level = (cost - of_leaves) / depth
         least = _least_count(queries, plan, n_records, of_leaves)
         leaves, n_levels = grow(queries, stage, tallied, n_records, least=least, cost_of_level=of_level)
-        # what levels that were not needed would have cost goes to the leaves
+        # The cost of levels that were not needed is spent on the leaves.
         return release_leaves(queries, stage, codes, leaves, cost - n_levels * of_level)
 
 
 def _least_count(queries: Queries, plan: CentrePlan, n_records: float, cost: float) -> float:
-    """Return how many records a leaf should have: enough to see their mean, few enough for K clusters."""
+    """Return the least count of a leaf: enough to measure its mean, and at most half an average cluster."""
     d, statistic = plan.domain.n_features, leaf_sums(plan.domain, 2)
     scales = queries.calibrate(statistic, cost, shares_of_a_round(d, queries.noise))
     noise = scales.sum * 2.0**-statistic.unit_bits

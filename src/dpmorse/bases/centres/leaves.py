@@ -13,8 +13,16 @@ from dpmorse.statistics import BinaryCodes, CellMoments, Domain, PrefixCells, Se
 from dpmorse.typing import FloatArray, IntArray
 
 MOST_LEAVES = 2000
-_SUPPORT = 3.0  # standard deviations of a count that a node must have
-_TO_BRANCH = 3.0  # times the least count of a node
+"""Most nodes that are counted, and most leaves, at a level of the tree. It limits time and the noise values
+drawn."""
+
+_SUPPORT = 3.0
+"""A node is kept if its count is at least this many standard deviations of the noise, which noise alone
+exceeds once in about 700 times."""
+
+_TO_BRANCH = 3.0
+"""A node branches if it has this many times the least count of a node: the heavier child then has one and
+a half times that count, before noise."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,10 @@ class Leaves:
 def grow(
     queries: Queries, stage: Stage, tallied: Tallied, n_records: float, *, least: float, cost_of_level: float
 ) -> tuple[Leaves, int]:
-    """Branch as long as children have records enough; return the leaves and how many levels were released.
+    """Branch while children have enough records; return the leaves and the number of released levels.
 
-    A child is kept if its noisy count is at least ``least`` and no likely noise; it branches if it has three
-    times that. A node none of whose children is kept is a leaf.
+    A child is kept if its noisy count is at least ``least`` and unlikely to be noise; it branches if it has
+    three times that count. A node without kept children is a leaf.
     """
     nodes, leaves, level, n_bits = Nodes.root(n_records), [], 0, tallied.codes.n_bits
     while len(nodes) and level < n_bits:
@@ -52,6 +60,8 @@ def grow(
         leaves.append(nodes.where(~kept.reshape(-1, 2).any(axis=1)))
         heavy = children.counts >= _TO_BRANCH * enough
         leaves.append(children.where(kept & ~heavy))
+        # A quarter: with two children each, neither the counted nodes nor the leaves of a level exceed
+        # MOST_LEAVES.
         nodes = children.where(heavy).heaviest(MOST_LEAVES // 4)
     return Leaves.of([*leaves, nodes], n_bits), level
 
@@ -69,5 +79,5 @@ def release_leaves(
 
 
 def leaf_sums(domain: Domain, n_leaves: int) -> CellMoments:
-    """Return the statistic of leaves, to which a record need not belong."""
+    """Return the statistic of leaves; a record may belong to none of them."""
     return CellMoments(domain, n_leaves, second_moments=SecondMoments.NONE, exhaustive=False)

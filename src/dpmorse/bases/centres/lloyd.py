@@ -17,14 +17,14 @@ TYPICAL = 0.45
 """Root mean square of a coordinate of a centre in the box [-1, 1]^D, as Su et al. assume it."""
 
 N_ITER = (2, 7)
-"""The fewest and the most rounds (Su et al.). They share the budget, so that each of many is noisy."""
+"""The fewest and the most rounds (Su et al.). They share the budget, so that more rounds are each noisier."""
 
 _TOLERATED = 0.004
 """The squared error of all centres together, in units of the box, that one round may have (Su et al.)."""
 
 _SUPPORT = 2.0
-"""A centre stays where it is unless its count exceeds this many standard deviations of the noise: a quotient
-of two noisy numbers is worth nothing where the lower one may be noise alone."""
+"""A centre moves only if its count exceeds this many standard deviations of the count's noise. Otherwise the
+denominator of sum / count may be noise alone, and the quotient says nothing."""
 
 
 def shares_of_a_round(n_features: int, noise: Noise) -> MomentShares:
@@ -56,6 +56,7 @@ def affordable_n_iter(n_centres: int, n_features: int, n_records: float, cost: f
     else:
         error = k**3 * d * (TYPICAL + math.sqrt(d)) ** 2 / (2 * n_records**2)
         affordable = cost / (error / _TOLERATED)
+    # The limit 1e6 keeps `floor` away from infinity where the error is almost 0.
     return int(np.clip(math.floor(min(affordable, 1e6)), *N_ITER))
 
 

@@ -1,4 +1,4 @@
-"""Trees of codes that are grown where noisy counts allow."""
+"""Trees of binary codes that are grown where noisy counts are large enough."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,10 +38,10 @@ class Nodes:
 def release_children(
     queries: Queries, step: Step, tallied: Tallied, parents: Nodes, n_bits: int, *, cost: float
 ) -> tuple[Nodes, float]:
-    """Release the counts of all children, ``n_bits`` deeper, whether records are there or not.
+    """Release the counts of all children, ``n_bits`` deeper, whether or not they hold records.
 
-    Which cells are asked about is decided by released values; children of one level are disjoint, so that
-    one record moves one count.
+    Which nodes are counted depends on released values only. The children of one level are disjoint, so that
+    one record changes one count.
     """
     children = ((parents.prefixes << n_bits)[:, None] + np.arange(1 << n_bits)).ravel()
     depth = parents.n_bits + n_bits

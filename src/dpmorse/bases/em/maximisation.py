@@ -1,4 +1,4 @@
-"""The M-step on released moments: rules for counts, means and covariances that noise has damaged.
+"""The M-step on released moments: rules for noisy counts, means and covariances.
 
 Everything here is post-processing of released values, in scaled units (the box is [-1, 1]^D).
 
@@ -22,9 +22,17 @@ from dpmorse.bases.residuals import rebuild
 from dpmorse.statistics import GRID_BITS, Domain, NoisyMoments
 from dpmorse.typing import FloatArray
 
-_SUPPORT = 3.0  # standard deviations of the count
-_WORTH_SPLITTING = 8.0  # likewise: both halves are then likely to be supported
+_SUPPORT = 3.0
+"""A component is updated if its count is at least this many standard deviations of the count's noise, which
+noise alone exceeds once in about 700 times."""
+
+_WORTH_SPLITTING = 8.0
+"""A component is split if its count is at least this many standard deviations of the count's noise. A half
+then has four, and is likely to be supported in the next round."""
+
 _FLOOR_OF_EDGE = 0.25
+"""Smallest eigenvalue of a covariance, as a part of the largest eigenvalue of its noise. A whole edge would
+replace real small variances by noise; none would let noise create arbitrarily thin components."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Prior:
 def maximise(
     previous: Estimates, noisy: NoisyMoments, domain: Domain, reg_covar: float, prior: Prior | None
 ) -> Estimates:
-    """Return the parameters that the released moments support; see the module's docstring."""
+    """Return the parameters estimated from released moments; see the module's docstring."""
     supported = noisy.counts >= _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     if prior is None:
@@ -53,7 +61,10 @@ def maximise(
     else:
         means, covariances = _posterior_mode(noisy, counts, prior)
         weights = np.maximum(noisy.counts, noisy.count_stddev) + prior.dirichlet - 1
+    # Second moments are divided by counts, and so is their noise: components with few records get higher
+    # floors.
     floors = np.maximum(reg_covar, _FLOOR_OF_EDGE * _noise_edge(noisy, domain) / counts)
+    # No eigenvalue of a covariance can exceed E |z|^2 <= P; the domain states P in squared steps of the grid.
     ceiling = domain.largest_squared_norm * 4.0**-GRID_BITS
     keep = ~supported
     return Estimates(
@@ -84,6 +95,7 @@ def relocate(parameters: Estimates, noisy: NoisyMoments, domain: Domain) -> Esti
         step = math.sqrt(2 / math.pi * values[-1]) * vectors[:, -1]
         both = [int(k), heaviest]
         means[both] = means[heaviest] + step, means[heaviest] - step
+        # step step^T = (2/pi) s^2 v v^T, the variance between the two halves.
         covariances[both] = covariances[heaviest] - np.outer(step, step)
         weights[both] = weights[heaviest] / 2
         counts[both] = counts[heaviest] / 2
@@ -104,11 +116,15 @@ def _posterior_mode(noisy: NoisyMoments, counts: FloatArray, prior: Prior) -> tu
 
 def _noise_edge(noisy: NoisyMoments, domain: Domain) -> float:
     """Return the largest eigenvalue to expect of the noise in a second moment (semicircle law)."""
+    # A symmetric D x D matrix whose entries have variance s^2 has its largest eigenvalue near 2 s sqrt(D). In
+    # a ball, off-diagonal entries have half the variance of diagonal ones.
     off_diagonal_share = 1.0 if domain.radius is None else 0.5
     return 2 * noisy.second_moment_stddev * math.sqrt(off_diagonal_share * domain.n_features)
 
 
 def _clip_spectrum(matrices: FloatArray, floors: FloatArray, ceiling: float) -> FloatArray:
+    # Noise can make a covariance indefinite. Clipping eigenvalues gives the nearest matrix, in Frobenius
+    # norm, whose spectrum is within the limits.
     values, vectors = np.linalg.eigh(matrices)
     return rebuild(np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling), vectors)
 

@@ -1,9 +1,9 @@
-"""Fourth stage: soft expectation-maximisation in which every component is measured by its own yardstick.
+"""Fourth stage: soft expectation-maximisation that measures each component in its own coordinates.
 
 A round releases, for each component, the count and the first two moments of the records' residuals in
 its whitened coordinates ``u = L_k^-1 (z - m_k)``. The noise is therefore relative to the component's own
-size, and where the last round was right the moments are (0, I): what deviates from that by no more than
-noise is shrunk away.
+size. Where the estimates of the last round are right, the moments are (0, I); deviations from (0, I) that are
+no larger than the noise are shrunk to zero.
 """
 
 import math
@@ -20,34 +20,62 @@ from dpmorse.statistics import LARGEST_N_CELLS, WEIGHT_BITS, CellMoments, Moment
 from dpmorse.typing import FloatArray
 
 N_ROUNDS = (2, 10)
+"""The fewest and the most rounds. Rounds share the budget: more of them converge further, each with more
+noise."""
+
 _SHARES = MomentShares(count=0.10, sum=0.35, second_moment=0.55)
-_RADIUS = 1.5  # of a residual, times sqrt(D) ...
-_MARGIN = 1.5  # ... and no more than that above sqrt(D), where most residuals are in many columns
-_RELATIVE_NOISE = 0.2  # of a covariance entry: as many rounds are made as keep it there ...
-_ROUNDS_TO_AFFORD = 3  # ... and as many components fitted as leave so many rounds
-_OVER_RELAXATION = 1.5  # of all steps but the last
-SMALLEST_VARIANCE = 0.002  # in units of z
+"""Shares of a round's cost. Covariances get the most, because they have the most entries; counts the least,
+because a count is a single number."""
+
+_RADIUS = 1.5
+"""Residuals are shrunk to at most this length, times sqrt(D), the root mean square length of a standard
+normal vector. A larger ball clips fewer residuals and needs more noise."""
+
+_MARGIN = 1.5
+"""Residuals are shrunk to at most sqrt(D) plus this length. The length of a standard normal vector varies by
+0.7 in any dimension, so this is about two standard deviations. It is the smaller limit in ten columns or
+more; in 64 columns it lowers the noise of covariances by a third (CHANGELOG.md)."""
+
+_RELATIVE_NOISE = 0.2
+"""Largest noise of a covariance entry in one round, relative to a variance. The number of rounds, and the
+number of components, are the largest that keep it; docs/default.md says on which data it was chosen."""
+
+_ROUNDS_TO_AFFORD = 3
+"""The number of components is limited so that this many rounds keep ``_RELATIVE_NOISE``: with fewer rounds
+the estimates would stay near their start."""
+
+_OVER_RELAXATION = 1.5
+"""Factor by which all steps but the last are lengthened. Expectation-maximisation converges slowly where
+components overlap, and every round costs budget. The last step is plain, so that its noise is not
+amplified."""
+
+SMALLEST_VARIANCE = 0.002
+"""Smallest eigenvalue of a covariance, in units of z, in which the mean variance of a column is 1. It bounds
+the precision of components in nearly constant directions; other values were tried and not
+kept (docs/default.md)."""
 
 
 def start_at(means: FloatArray, variance: float) -> Estimates:
-    """Return equal, round components."""
+    """Return components of equal weight whose covariances are multiples of the identity."""
     k, d = means.shape
     covariances = np.tile(max(variance, SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
     return Estimates(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
 
 
 def in_units_of(units: Units, components: Estimates) -> GaussianMixture:
-    """Return the mixture in the caller's units; components that were kept have weight, supported or not."""
+    """Return the mixture in the caller's units; every component that was kept has a positive weight."""
     means, covariances = components.means / units.radius, components.covariances / units.radius**2
     scaled = GaussianMixture(components.weights, means, covariances)
     return scaled.affine(units.domain.unit, units.domain.centre)
 
 
 def release_components(queries: Queries, units: Units, start: Estimates, stage: Stage) -> Estimates:
-    """Spend a stage on rounds of expectation-maximisation."""
+    """Spend the budget of a stage on rounds of expectation-maximisation."""
     k, d = start.means.shape
     radius = radius_of_residuals(d)
     statistic = CellMoments(units.domain, k, WEIGHT_BITS, of_residuals=True)
+    # With R rounds and K equal components the noise of an entry is sqrt(R) K times that of one round with one
+    # component; solved for R at the tolerated noise. The limit 1e6 keeps `round` away from infinity.
     affordable = (_RELATIVE_NOISE / _noise_of_an_entry(queries, units, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     components = start
@@ -64,13 +92,13 @@ def release_components(queries: Queries, units: Units, start: Estimates, stage: 
 
 
 def measurable_n_components(queries: Queries, units: Units, stage: Stage) -> int:
-    """Return how many components of equal size the noise of a few rounds lets one measure."""
+    """Return how many components of equal size can be measured in a few rounds, given the noise."""
     noise = _noise_of_an_entry(queries, units, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
     return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
 
 
 def _noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
-    """Return the noise of a covariance entry if one round and one component have it all, relative to 1."""
+    """Return the noise of a covariance entry, relative to 1, for one round with a single component."""
     one = CellMoments(units.domain, 1, WEIGHT_BITS, of_residuals=True)
     scales = queries.calibrate(one, stage.cost, _SHARES)
     squared_radius = radius_of_residuals(units.n_features) ** 2
@@ -78,8 +106,9 @@ def _noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
 
 
 def radius_of_residuals(n_features: int) -> float:
-    """Return the length residuals are shrunk to, which noise grows with.
+    """Return the length that residuals are shrunk to. The noise of sums is proportional to it.
 
-    The length of D standard normal numbers is sqrt(D) give or take 0.7, however many there are.
+    The length of a standard normal vector in D dimensions has a mean near sqrt(D) and a standard deviation of
+    about 0.7, in any dimension.
     """
     return min(_RADIUS * math.sqrt(n_features), math.sqrt(n_features) + _MARGIN)

@@ -1,8 +1,8 @@
-"""Third stage: many small balls that stand for the records, and a start for the components.
+"""Third stage: a coreset of small balls that represent the records, and a start for the components.
 
 Rounds of Lloyd's algorithm release, for each cell, its count, the sum of its records' offsets from its
-centre, and the sum of their squared lengths. What comes out is a noisy picture of the records from which
-points are drawn and clustered as often as one likes: that is post-processing and costs nothing.
+centre, and the sum of their squared lengths. The result is a noisy approximation of the records. Drawing
+synthetic points from it and clustering them is post-processing, which may be repeated at no cost.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,46 @@ from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMo
 from dpmorse.typing import FloatArray
 
 N_ROUNDS = 3
+"""Rounds of Lloyd's algorithm. They share the stage's budget, so that more of them would each be noisier."""
+
 _SHARES = MomentShares(count=1 / 6, sum=2 / 3, second_moment=1 / 6)
-_REACH = 0.6  # of an offset, as a part of the records' ball
+"""Shares of a round's cost. Sums get the most: they move the centres and have D entries for each cell; counts
+and traces of second moments have one."""
+
+_REACH = 0.6
+"""Offsets from a centre are shrunk to at most this part of the radius of the records' ball. The noise of sums
+is proportional to it; records further from their centre than that pull less."""
+
 _LEAST_CELLS = 40
+"""Number of cells for few components: enough to approximate clusters that are not round. More cells
+were tried and not kept (docs/default.md)."""
+
 _CELLS_PER_COMPONENT = 2
-_RECORDS_PER_NOISE = 4  # a cell holds this many standard deviations of its count, on average
-_SUPPORT = 3.0  # standard deviations of a count
-_LIGHTEST = 0.2  # cells below this part of the mean weight are dropped
+"""Cells for each component where components are many, so that a cluster consists of more than one ball."""
+
+_RECORDS_PER_NOISE = 4
+"""An average cell holds at least this many standard deviations of its count's noise, or there are fewer
+cells, but at least one for each component. An average cell is then above ``_SUPPORT``."""
+
+_SUPPORT = 3.0
+"""A cell is updated, and kept, if its count exceeds this many standard deviations of the count's noise. Noise
+alone does that once in about 700 times."""
+
+_LIGHTEST = 0.2
+"""Cells with less than this part of the mean weight are dropped. They hold few records, and their centres are
+the noisiest."""
+
 _VARIANCES = (0.01, 1.0)
+"""Limits of the variance of a ball, in units of z. The mean variance of a column over all records is 1, which
+a part of the records should not exceed; the lower limit keeps a ball from collapsing to a point."""
+
 _START_POINTS = 4000
+"""Points of the data-free sketch that is clustered for the first centres, or ten for each cell if that is
+more."""
+
 _SYNTHETIC_POINTS = 5000
+"""Synthetic records that are clustered for the start of the components, or 20 for each component if that is
+more. They cost time only."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +76,7 @@ class Balls:
 
 
 def largest_n_cells(n_components: int) -> int:
-    """Return how many cells the coreset has if there are records enough."""
+    """Return the number of cells of the coreset, unless too few records limit it."""
     return max(_CELLS_PER_COMPONENT * n_components, _LEAST_CELLS)
 
 
@@ -86,7 +116,7 @@ def _statistic(units: Units, n_cells: int) -> CellMoments:
 
 
 def _n_cells(queries: Queries, units: Units, n_components: int, cost: float) -> int:
-    """Return as many cells as the noise lets one count."""
+    """Return the number of cells, limited to those whose counts stand out from the noise."""
     one = _statistic(units, 1)
     noise = queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits
     countable = int(units.n_records / (_RECORDS_PER_NOISE * noise))
@@ -94,10 +124,11 @@ def _n_cells(queries: Queries, units: Units, n_components: int, cost: float) -> 
 
 
 def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Balls:
-    """Move centres by the shrunk mean offset, and measure how far the records are from them."""
+    """Move centres by the shrunk mean offset, and update the variance of the records around them."""
     supported = noisy.counts > _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     steps = mean_residuals(noisy, counts, reach)
+    # Variance of a column: (E|offset|^2 - |E offset|^2) / D, clipped because noise can make it negative.
     spread = (reach**2 * noisy.second_moments / counts - np.square(steps).sum(axis=1)) / units.n_features
     return Balls(
         noisy.counts,
@@ -107,7 +138,7 @@ def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Ball
 
 
 def _heavy(balls: Balls, noise: float, n_records: float, n_components: int) -> Balls:
-    """Drop balls that may be nothing but noise; keep the heaviest if that would leave too few."""
+    """Drop balls whose weight may be noise alone; if fewer than three are left, keep the heaviest."""
     kept = balls.weights > max(_SUPPORT * noise, _LIGHTEST * n_records / len(balls.weights))
     if kept.sum() < 3:
         kept[np.argsort(-balls.weights)[: max(3, n_components)]] = True

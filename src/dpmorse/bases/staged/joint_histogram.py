@@ -1,8 +1,8 @@
 """Third and last stage in one or two columns: a histogram of all columns at once.
 
-Where few cells tile the records' ball, counting them all is the best use of a budget: one release, in which
-one record moves one count. Starts and rounds of expectation-maximisation on the counts are post-processing
-(``_binned_em.py``) and cost nothing, however many there are.
+Where few cells tile the records' ball, all of them can be counted in one release, in which one record changes
+one count. The starts and rounds of expectation-maximisation on these counts are post-processing
+(``binned_em.py``), so that any number of them costs no budget.
 """
 
 import math
@@ -18,10 +18,26 @@ from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 MOST_COLUMNS = 2
-_HALVINGS = (4, 7)  # of a column, least and most: 16 to 128 cells
+"""Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
+four columns the histogram was tried and not kept (docs/default.md)."""
+
+_HALVINGS = (4, 7)
+"""The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
+cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""
+
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
-_LEAST_WEIGHT = 1e-3  # of a cell where a start is looked for, in standard deviations
-_LOW, _HIGH = 2.5, 4.5  # standard deviations of a smoothed count: of a region's cells, and of one of them
+"""Weights of a cell and its two neighbours along an axis, used to find the cells that hold records. They
+lower the noise to sqrt(3/8) = 0.61 of itself per axis."""
+
+_LEAST_WEIGHT = 1e-3
+"""Smallest weight of a cell in k-means, in standard deviations of a smoothed count: weights must be
+positive."""
+
+_LOW, _HIGH = 2.5, 4.5
+"""A region of connected cells holds records if all its smoothed counts exceed the first number of standard
+deviations and one of them exceeds the second. Noise alone exceeds 2.5 in one of 160 cells and 4.5 in one of
+300,000, of at most 16,384 cells. Lower and higher levels were tried and not kept
+(docs/default.md)."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +66,12 @@ class Cells:
 
 
 def largest_n_cells(n_columns: int, n_components: int) -> int:
-    """Return how many cells there are if there are records enough."""
+    """Return the largest number of cells, which is released where records are many."""
     return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
 
 
 def release_cells(queries: Queries, units: Units, n_components: int, stage: Stage) -> Cells:
-    """Spend a stage on a histogram; return the cells that stand out, no fewer than components."""
+    """Spend a stage on a histogram; return the cells that stand out, at least ``n_components`` of them."""
     columns = np.eye(units.n_features)[units.domain.half_width > 0]
     n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
     bits = _halvings(n_wanted, len(columns), n_components)
@@ -77,7 +93,7 @@ def release_cells(queries: Queries, units: Units, n_components: int, stage: Stag
 
 
 def _halvings(n_wanted: float, n_axes: int, n_components: int) -> int:
-    """Return how often to halve a column for about so many cells, and a cell for each component."""
+    """Return how often to halve a column for about ``n_wanted`` cells, and for one cell per component."""
     wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
     return max(int(np.clip(wanted, *_HALVINGS)), math.ceil(_bits_for(n_components) / n_axes))
 
@@ -96,6 +112,7 @@ def _in_order_of_place(codes: BinaryCodes) -> tuple[IntArray, IntArray]:
 
 def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:
     """Return counts averaged with their neighbours, and their noise."""
+    # A weighted sum of independent noises has the variance s^2 sum_i w_i^2, once for each axis.
     for axis in range(counts.ndim):
         counts = convolve1d(counts, _SMOOTHING, axis=axis, mode="constant")
         stddev *= math.sqrt(float(np.square(_SMOOTHING).sum()))
@@ -103,9 +120,10 @@ def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:
 
 
 def _occupied(excess: FloatArray) -> BoolArray:
-    """Return connected regions of cells above a low level that reach a high one, which noise alone does not.
+    """Return connected regions of cells above a low level that exceed a high level somewhere.
 
-    Tails of a cluster are below what noise reaches somewhere, but are next to what is above.
+    The high level is above what noise alone reaches in any cell. The tails of a cluster are below that level,
+    but they are connected to cells above it.
     """
     regions, _ = label(excess > _LOW, structure=np.ones((3,) * excess.ndim))
     seen = np.unique(regions[excess > _HIGH])
@@ -114,7 +132,7 @@ def _occupied(excess: FloatArray) -> BoolArray:
 
 
 def _and_heaviest(occupied: BoolArray, counts: FloatArray, at_least: int) -> BoolArray:
-    """Add the heaviest cells where too few stand out: components must be somewhere."""
+    """Add the heaviest cells where fewer than ``at_least`` stand out: k-means needs a cell per component."""
     if occupied.sum() >= at_least:
         return occupied
     chosen = occupied.copy()

@@ -30,13 +30,14 @@ from dpmorse.privacy import refuse_pure
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 
 _SOME_CLUSTERS = 6
-"""Clusters to have components for where nobody says how many there are; docs/default.md has the reason."""
+"""Number of clusters that the default number of components is made for where none is given. It gives the 13
+components of four columns or more: two for each cluster and one (docs/default.md)."""
 
 
 def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
-    """Return two components for each cluster and one, and in few columns enough to follow curved shapes.
+    """Return two components for each cluster and one; more in few columns, to follow curved shapes.
 
-    Counts of cells, in one or two columns, carry more components than moments do.
+    In one or two columns counts of cells are released, which support more components than moments do.
     """
     if n_features <= MOST_COLUMNS:
         return max(math.ceil(1.5 * n_clusters), 24)
@@ -64,7 +65,7 @@ RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS = (
     "coreset",
     "components",
 )
-"""The stages."""
+"""Names of the stages, in the order in which they are released."""
 
 
 @dataclass(eq=False, repr=False)
@@ -114,7 +115,7 @@ class PrivateGaussianMixture(PrivateFit):
     min_components: int = 1
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
-        """Return the stages for a number of columns; docs/default.md tells how the shares were chosen."""
+        """Return the stages for a number of columns; docs/default.md explains the choice of their shares."""
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
         units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.10, 1 + 2 * d)]
@@ -130,7 +131,7 @@ class PrivateGaussianMixture(PrivateFit):
         ]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
-        """Find units, then the mixture in them."""
+        """Release the units, then estimate the mixture in them."""
         settings = plan.settings
         box = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
@@ -142,7 +143,7 @@ class PrivateGaussianMixture(PrivateFit):
     def _estimates(
         queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator
     ) -> Estimates:
-        """Count all cells where there are few enough; else start from a coreset and move components."""
+        """Use the joint histogram in one or two columns, else the coreset and rounds of components."""
         k = plan.settings.n_components
         if units.n_features <= MOST_COLUMNS:
             return fit_cells(release_cells(queries, units, k, plan[HISTOGRAM]), units, k, rng)

@@ -1,4 +1,4 @@
-"""Second stage: the number of records, and units in which all columns matter."""
+"""Second stage: the number of records, and units in which the columns have comparable spreads."""
 
 import math
 from dataclasses import dataclass
@@ -18,11 +18,28 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray
 
 _SHARES = MomentShares(count=1 / 9, sum=4 / 9, second_moment=4 / 9)
-_STRENGTH = 0.5  # of the standardisation: 0 keeps the units of the bounds, 1 gives every column variance 1
-_RADIUS = 1.5  # of the ball that holds the records, times sqrt(D) ...
-_LEAST_RADIUS = 3.0  # ... and no less than that, which matters in three columns or fewer
+"""Shares of the stage's cost. Sums and squares have D entries each and get the same; the count is one
+number."""
+
+_STRENGTH = 0.5
+"""Strength of the standardisation: 0 keeps the units of the bounds, 1 gives every column the variance 1.
+Half-way trusts both the bounds and the spread of the records; full standardisation was tried
+and not kept (docs/default.md)."""
+
+_RADIUS = 1.5
+"""Radius of the ball that records are shrunk to, times sqrt(D), the root mean square length of a record in
+units of z. A larger ball clips fewer records and needs more noise."""
+
+_LEAST_RADIUS = 3.0
+"""Smallest radius of that ball, in units of z. In three columns or fewer 1.5 sqrt(D) would clip too many
+records; three standard deviations of a single column do not."""
+
 _LEAST_VARIANCE = 1e-4
+"""Smallest variance of a column, in squared half-widths of the occupied box: a standard deviation of 1 %. A
+column that looks constant would otherwise be magnified without limit."""
+
 _LEAST_RECORDS = 10.0
+"""Smallest number of records that sums are divided by. A released count may be small or negative by noise."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +70,7 @@ class Units:
         return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
 
     def project(self, points: FloatArray) -> FloatArray:
-        """Shrink points to the ball; a constant column stays where it is."""
+        """Shrink points to the ball; constant columns are set to 0, their only value."""
         return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
 
 
@@ -71,6 +88,8 @@ def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
     n = max(float(noisy.counts[0]), _LEAST_RECORDS)
     mean = np.clip(noisy.sums[0] / n, -1, 1)
+    # A variance E x^2 - (E x)^2 below two standard deviations of its noise is not measured; it gets that
+    # value.
     floor = max(2 * noisy.second_moment_stddev / n, _LEAST_VARIANCE)
     variance = np.clip(noisy.second_moments[0] / n - mean**2, min(floor, 1.0), 1.0)
     return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
@@ -79,6 +98,8 @@ def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -
 def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Units:
     """Build the units from means in the caller's units and variances in those of the public bounds."""
     constant = public.half_width == 0
+    # Column j is divided by scale_j = s_j^strength; the common factor makes the mean variance of z equal to
+    # 1.
     scale = variances ** (_STRENGTH / 2)
     scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
     radius = max(_RADIUS * math.sqrt(int((~constant).sum())), _LEAST_RADIUS)
