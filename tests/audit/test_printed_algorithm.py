@@ -34,7 +34,7 @@ def test_the_corrected_algorithm_passes_with_the_printed_noise():
     model = DPMoGHard(
         2, epsilon=1.0, delta=1e-5, bounds=(-1, 1), neighboring="replace-one", calibration="paper"
     )
-    assert model._plan(2).releases[0].event.noise_stddev["sum"] == pytest.approx(60.0, abs=0.06)
+    assert model.plan(2).events[0].noise_stddev["sum"] == pytest.approx(60.0, abs=0.06)
     result = audit_releases(model, runs=20_000, confidence=0.99, sampler=seeded(1))
     assert result.passed
     assert 0 < result.certified < result.claimed

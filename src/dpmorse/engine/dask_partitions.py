@@ -19,6 +19,7 @@ from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
 from dpmorse.typing import FloatArray, IntArray
 
 _FAN_IN = 8
+"""Sums that one task adds up: fewer make the tree of tasks deeper, more move more data to one worker."""
 
 
 @dataclass(frozen=True)
