@@ -9,7 +9,7 @@ from audits.section import Findings, Section
 _HEAD = """# Audits
 
 What is claimed on the page [Privacy](privacy.md) is attacked here. This page is written by `make audit`,
-which takes most of an hour; shorter versions of the same attacks are part of `make test`. Every figure is
+which takes most of an hour; shorter versions of the same attacks are part of `make test-all`. Every figure is
 from the run that wrote it. A certified bound is a lower bound on what a mechanism really spends, at the
 stated confidence: it must never exceed the claim, and on the worst pair of neighbours it should come close.
 """

@@ -38,7 +38,7 @@ def run(effort: Effort) -> Findings:
         )
     text = (
         "A test that cannot fail proves nothing. Each of these mistakes was made in a copy of the "
-        f"sources, and tests that are part of `make test` were run on it: **{caught} of {len(chosen)} were "
+        f"sources, and tests that are part of `make test-all` were run on it: **{caught} of {len(chosen)} were "
         f"caught.** On an unchanged copy the same tests {'pass' if unchanged == _NOT_CAUGHT else 'FAIL'}."
     )
     passed = caught == len(chosen) and unchanged == _NOT_CAUGHT
