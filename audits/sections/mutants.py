@@ -37,8 +37,8 @@ def run(effort: Effort) -> Findings:
             Mutant("", (), tuple({test for mutant in chosen for test in mutant.tests})), Path(folder)
         )
     text = (
-        "A test that cannot fail proves nothing. Each of these mistakes was made in a copy of the sources, and "
-        f"tests that are part of `make test-all` were run on it: **{caught} of {len(chosen)} were caught.** "
+        "A test that cannot fail proves nothing. Each of these mistakes was made in a copy of the sources, "
+        f"and tests that are part of `make test-all` were run on it: **{caught} of {len(chosen)} were caught.** "
         f"On an unchanged copy the same tests {'pass' if unchanged == _NOT_CAUGHT else 'FAIL'}."
     )
     passed = caught == len(chosen) and unchanged == _NOT_CAUGHT
