@@ -36,10 +36,11 @@ def run(effort: Effort) -> Findings:
         unchanged = _outcome(
             Mutant("", (), tuple({test for mutant in chosen for test in mutant.tests})), Path(folder)
         )
+    verdict = "pass" if unchanged == _NOT_CAUGHT else "FAIL"
     text = (
         "A test that cannot fail proves nothing. Each of these mistakes was made in a copy of the sources, "
-        f"and tests that are part of `make test-all` were run on it: **{caught} of {len(chosen)} were caught.** "
-        f"On an unchanged copy the same tests {'pass' if unchanged == _NOT_CAUGHT else 'FAIL'}."
+        "and tests that are part of `make test-all` were run on it: "
+        f"**{caught} of {len(chosen)} were caught.** On an unchanged copy the same tests {verdict}."
     )
     passed = caught == len(chosen) and unchanged == _NOT_CAUGHT
     return Findings(text, Table(("mistake", "source", "made in", "outcome"), rows), passed=passed)
