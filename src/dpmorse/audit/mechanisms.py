@@ -65,11 +65,10 @@ def audit_mechanism(
     --------
     >>> import numpy as np
     >>> from dpmorse.audit import audit_mechanism
-    >>> from dpmorse.privacy import Neighboring
-    >>> from dpmorse.statistics import GroupCounts
-    >>> counts = GroupCounts(3)
-    >>> planned = counts.plan("three groups", 0.5, Neighboring.ADD_REMOVE)
-    >>> exact, neighbour = (counts.to_units(np.array(n)) for n in ([5, 0, 2], [5, 1, 2]))
+    >>> from dpmorse.privacy import Neighboring, Step
+    >>> from dpmorse.statistics import UNIT_BITS, GroupCounts
+    >>> planned = GroupCounts(3).plan(Step("three groups"), 0.5, Neighboring.ADD_REMOVE)
+    >>> exact, neighbour = (np.array(n) << UNIT_BITS for n in ([5, 0, 2], [5, 1, 2]))
     >>> result = audit_mechanism(planned, exact, neighbour, confidence=0.99999)
     >>> 0.9 < result.certified <= result.claimed, result.passed
     (True, True)

@@ -25,6 +25,7 @@ from dpmorse.statistics.moments import CellMoments as CellMoments
 from dpmorse.statistics.scales import MomentShares as MomentShares
 from dpmorse.statistics.scales import NoiseScales as NoiseScales
 from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments
+from dpmorse.statistics.sums import UNIT_BITS as UNIT_BITS
 from dpmorse.statistics.sums import ExactMoments as ExactMoments
 from dpmorse.statistics.sums import NoisyMoments as NoisyMoments
 from dpmorse.statistics.swaps import SwapCosts as SwapCosts
