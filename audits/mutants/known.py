@@ -131,7 +131,8 @@ KNOWN = (
             Change(
                 f"{EM}.release",
                 "_start(statistic, rng)",
-                "replace(_start(statistic, rng), means=queries._source._reduce.args[0][: statistic.n_cells])",
+                "replace(_start(statistic, rng), means="
+                "queries._source._reduce.__closure__[1].cell_contents[: statistic.n_cells])",
             ),
         ),
         (QUESTIONS, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),

@@ -6,16 +6,18 @@ loads what it uses and nothing else, and what needs an optional library can be l
 """
 
 import ast
+import pkgutil
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
 def names_of(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.py`` is ``file``."""
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    stub = ast.parse(_read(package, file))
     origin = {
         alias.asname or alias.name: (statement.module, alias.name)
         for statement in stub.body
@@ -27,8 +29,27 @@ def names_of(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[]
         if name not in origin:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, attribute = origin[name]
-        value = getattr(import_module(module), attribute)
+        value = getattr(_loaded(module), attribute)
         setattr(sys.modules[package], name, value)  # asked for once
         return value
 
-    return get, lambda: sorted(origin), sorted(origin)
+    def listed() -> list[str]:
+        return sorted({*origin, *vars(sys.modules[package])})
+
+    return get, listed, sorted(origin)
+
+
+def _read(package: str, file: str) -> str:
+    """Return the text of a stub, wherever the package is: in a folder or in a zip file."""
+    data = pkgutil.get_data(package, f"{Path(file).stem}.pyi")
+    if data is None:
+        raise ImportError(f"{package} is not complete: its list of names, __init__.pyi, is missing")
+    return data.decode()
+
+
+def _loaded(module: str) -> ModuleType:
+    """Load a module; an error in it must not look as if a name were missing."""
+    try:
+        return import_module(module)
+    except AttributeError as error:
+        raise ImportError(f"{module} could not be loaded: {error}") from error

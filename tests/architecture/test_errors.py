@@ -133,7 +133,16 @@ REVIEWED = {
         "_validate.describe(self.ledger)": PARAMETER,
         "budget.delta": PARAMETER,
         "budget.max_rows_per_group": PARAMETER,
+        "self.settings_type.__name__": TYPE,
+        "sorted(missing)": "names of parameters",
+        "type(self).__name__": TYPE,
     },
+    "bases/plan.py": {
+        "map(repr, stages)": "names of stages",
+        "name": "the name of a stage",
+        "names = [stage.name for stage in shares]": "names of stages",
+    },
+    "bases/queries.py": {"type(cells).__name__": TYPE, "type(codes).__name__": TYPE},
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {
         "NO_LABELS": FIXED,

@@ -1,13 +1,24 @@
 """One plan for the fit, the command, the report and the check of a loaded file."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from dpmorse import DPMorse, ModelFormatError, MorseClustering
-from dpmorse.bases import available_bases, rehearse
+from dpmorse import Budget, DPMorse, Ledger, ModelFormatError, MorseClustering
+from dpmorse.bases import (
+    CENTRES,
+    BinaryCodes,
+    CellMoments,
+    CentreBase,
+    GaussianCells,
+    Plan,
+    SecondMoments,
+    Stage,
+    available_bases,
+    rehearse,
+)
 from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
 from dpmorse.privacy import Composition, Step
 
@@ -31,7 +42,9 @@ def test_stages_share_the_whole_budget(kind, bounds):
     total = sum(stage.cost for stage in plan.stages)
     assert Composition.of(plan.events).rho == pytest.approx(total, rel=1e-6)
     assert Composition.of(plan.events).epsilon(1e-6) == pytest.approx(1.0, rel=1e-3)
-    assert plan[BOUNDS].cost == pytest.approx(SHARE_OF_BOUNDS * total if bounds == "private" else 0.0)
+    assert (BOUNDS in plan) is (bounds == "private")
+    if bounds == "private":
+        assert plan[BOUNDS].cost == pytest.approx(SHARE_OF_BOUNDS * total)
 
 
 @BASES
@@ -108,3 +121,144 @@ def test_the_number_of_records_is_public_under_replace_one_only(rng):
         stages = [stage.name for stage in base.plan(2).stages]
         assert ("number of records" in stages) is not is_public
         assert np.isfinite(base.fit(X).mixture_.means).all()
+
+
+@BASES
+def test_private_bounds_are_checked_apart(kind, blobs):
+    """Two releases, at no more than their stage; nothing else of that stage, and something besides."""
+    fitted = kind(epsilon=1.0, bounds="private").fit(blobs[0])
+    plan, report = fitted.plan_, fitted.privacy_
+    first, second, *others = report.events
+    for events in (
+        (first, second),
+        (first, first, *others),
+        (second, first, *others),
+        (first, second, first, *others),
+        (replace(first, rho=5 * first.rho), second, *others),
+        tuple(others),
+    ):
+        with pytest.raises(ModelFormatError, match=r"privacy\.events"):
+            plan.checked(replace(report, events=events))
+
+
+@BASES
+def test_releases_under_another_relation_are_refused(kind, blobs):
+    fitted = kind(**GOOD).fit(blobs[0])
+    events = tuple(replace(event, neighboring="replace-one") for event in fitted.privacy_.events)
+    with pytest.raises(ModelFormatError, match=r"privacy\.events"):
+        fitted.plan_.checked(replace(fitted.privacy_, events=events))
+
+
+def test_a_stage_that_the_plan_does_not_have_is_named():
+    plan = DPMorse(3, **GOOD).plan(2)
+    assert "joint histogram" in plan
+    with pytest.raises(KeyError, match="no stage 'centers': it has 'ranges of the columns'"):
+        plan["centers"]
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        [Stage("a", 0.5, 1), Stage("a", 0.5, 1)],
+        [Stage("a", 0.5, 1)],
+        [Stage("a", 2.0, 1)],
+        [Stage("a, b", 1.0, 1)],
+        [Stage("round 1 of 3", 1.0, 1)],
+        [Stage(BOUNDS, 1.0, 1)],
+    ],
+)
+def test_stages_that_an_author_has_divided_wrongly_are_refused(stages):
+    settings = DPMorse(3, **GOOD).plan(2).settings
+    with pytest.raises(ValueError, match="stages"):
+        Plan.of(settings, stages)
+
+
+def test_a_parameter_that_is_in_no_table_is_refused_before_anything_is_spent(blobs):
+    @dataclass(eq=False, repr=False)
+    class More(available_bases()["DPLloyd"]):
+        extra: int = 1
+
+    with pytest.raises(TypeError, match="not in the table of its settings_type, CentreSettings: extra"):
+        More(**GOOD).fit(blobs[0])
+
+
+# -- what may be asked ---------------------------------------------------------------------------------
+
+
+class Asking(CentreBase):
+    """A base whose question is given to it."""
+
+    def most_draws(self, settings):
+        return 10_000
+
+    def find_centres(self, queries, plan, n_records, rng):
+        self.question(queries, plan[CENTRES], plan.domain)
+        return np.zeros((self.n_components, plan.domain.n_features))
+
+
+def grid(domain):
+    return BinaryCodes.rounded(domain, np.eye(domain.n_features), 1.0, 2)
+
+
+def counted(prefixes, n_bits):
+    def question(queries, stage, domain):
+        tallied = queries.tally(stage.step("grid"), grid(domain))
+        queries.group_counts(stage.step("grid"), tallied, prefixes, n_bits, cost=stage.cost)
+
+    return question
+
+
+def summed(cells, n_cells):
+    def question(queries, stage, domain):
+        statistic = CellMoments(domain, n_cells, second_moments=SecondMoments.NONE)
+        scales = queries.calibrate(statistic, stage.cost, None)
+        queries.moments(stage.step("cells"), statistic, cells, scales)
+
+    return question
+
+
+class Peeking:
+    """Cells that look at the records which they are shown."""
+
+    n_cells = 1
+
+    def labels(self, q):
+        raise AssertionError("records were shown")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        counted(np.zeros(5, dtype=np.int64), 2),
+        counted(np.array([0, 4]), 2),
+        counted(np.array([-1]), 2),
+        counted(np.arange(4), -1),
+        counted(np.arange(4), 99),
+        counted(np.arange(4.0), 2),
+        counted(np.zeros((2, 2), dtype=np.int64), 2),
+        summed(GaussianCells.nearest(np.zeros((3, 2))), 2),
+        summed(GaussianCells.nearest(np.zeros((2, 2))), 300),
+        summed(Peeking(), 1),
+        lambda queries, stage, domain: queries.tally(stage.step("grid"), Peeking()),
+    ],
+)
+def test_questions_that_are_not_paid_for_are_refused(question, blobs):
+    ledger = Ledger(Budget(1.0))
+    base = Asking(2, **GOOD, ledger=ledger)
+    base.question = question
+    with pytest.raises((TypeError, ValueError)):
+        base.fit(blobs[0])
+    assert [event.name for event in ledger.events] == ["number of records"]
+
+
+def test_records_are_in_no_text_of_what_a_base_is_given(blobs):
+    seen = []
+
+    def question(queries, stage, domain):
+        seen.extend([repr(vars(queries)), repr(vars(queries._source)), repr(queries)])
+        counted(np.arange(4), 2)(queries, stage, domain)
+
+    base = Asking(2, **GOOD)
+    base.question = question
+    base.fit(blobs[0])
+    assert not any("array" in text or "DataFrame" in text for text in seen)

@@ -20,7 +20,9 @@ from dpmorse.privacy.mechanism import Mechanism
 from dpmorse.privacy.sampler import NativeSampler
 
 PACKAGE = Path(dpmorse.__file__).parent
-LINES_OF = [PACKAGE / part for part in ("_atomic.py", "estimators", "privacy/ledger", "privacy/mechanism")]
+LINES_OF = [
+    PACKAGE / part for part in ("_atomic.py", "bases", "clustering", "privacy/ledger", "privacy/mechanism")
+]
 ERRORS = (KeyboardInterrupt, MemoryError)
 
 
@@ -98,11 +100,12 @@ def test_stopped_at_any_line(kind, make_ledger, tmp_path, drawn):
     with Stop() as counted:
         KINDS[kind](ledger=ledger).fit(NEW)
     stops = [Stop(ERRORS[i % 2], n) for i, n in enumerate(np.linspace(1, counted.passed, 25).astype(int))]
-    stops += [Stop(ERRORS[n % 2], n, behind="_set_fitted") for n in range(1, 12)]
+    stops += [Stop(ERRORS[n % 2], n, behind="set_at_once") for n in range(1, 12)]
     for stop in stops:
         before = learnt(model)
         with suppress(*ERRORS, TreeNotBuiltError), stop:
             model.fit(NEW if model.n_features_in_ == 2 else OLD)
+        assert stop.behind is None, "the function behind which lines are counted was called"
         after = learnt(model)
         changed = {name for name in {*before, *after} if before.get(name) is not after.get(name)}
         assert changed == set() or {"mixture_", "privacy_", "n_features_in_", "feature_names_in_"} <= changed

@@ -31,9 +31,13 @@ from dpmorse.bases.settings import Settings as Settings
 from dpmorse.bases.settings import parameter as parameter
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components as default_n_components
+from dpmorse.privacy import Step as Step
 from dpmorse.statistics import BinaryCodes as BinaryCodes
 from dpmorse.statistics import CellMoments as CellMoments
+from dpmorse.statistics import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics import Domain as Domain
 from dpmorse.statistics import GaussianCells as GaussianCells
 from dpmorse.statistics import MomentShares as MomentShares
+from dpmorse.statistics import NoiseScales as NoiseScales
 from dpmorse.statistics import SecondMoments as SecondMoments
+from dpmorse.statistics import SwapCosts as SwapCosts

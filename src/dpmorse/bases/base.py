@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
@@ -29,6 +30,9 @@ from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
 from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
 from dpmorse.statistics import Domain
+
+_NOT_IN_TABLES = {"engine", "ledger", "random_state"}
+"""Parameters of constructors that have no part in what is released, and are in no file."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +102,18 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             result = self._ask(records, plan, mechanism, randomness.init)
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
         report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
-        self.remember(result.mixture, result.domain, report, plan.settings, records.columns)
+        self.remember(result.mixture, result.domain, plan.checked(report), plan.settings, records.columns)
         return self
 
     def plan(self, n_features: int) -> Plan[Any]:
         """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+        self._check_table()
         return self.plan_of(self.settings_type.of(self, n_features))
 
     @property
     def plan_(self) -> Plan[Any]:
         """The plan of the fit: its stages, what each could cost, and the units of their noise."""
+        check_is_fitted(self, "mixture_")
         return self.plan_of(self._settings)
 
     def plan_of(self, settings: Any) -> Plan[Any]:
@@ -132,7 +138,8 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """Refuse parts of a model file that cannot come from one fit by this plan."""
         if mixture.n_components != plan.settings.n_components:
             raise ModelFormatError("the mixture does not have n_components components.")
-        if not plan.settings.private_bounds and domain_to_dict(domain) != domain_to_dict(plan.domain):
+        given = replace(domain, radius=plan.domain.radius) if plan.settings.private_bounds else plan.domain
+        if domain_to_dict(domain) != domain_to_dict(given):
             raise ModelFormatError("the domain is not that of the bounds and the radius.")
 
     @classmethod
@@ -156,7 +163,17 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         _check_owners(records, plan.settings.budget)
         _check_dropped_rows(records, plan.settings.budget)
         _check_engine(self.engine)
+        records.engine(self.engine)  # refuses one that cannot add up these records
         return plan
+
+    def _check_table(self) -> None:
+        """Refuse a subclass whose constructor has parameters that its table does not have."""
+        missing = set(self.get_params(deep=False)) - set(self.settings_type.table()) - _NOT_IN_TABLES
+        if missing:
+            raise TypeError(
+                f"{type(self).__name__} has parameters that are not in the table of its settings_type, "
+                f"{self.settings_type.__name__}: {', '.join(sorted(missing))}. See docs/bases.md."
+            )
 
     def _ask(
         self, records: Records, plan: Plan[Any], mechanism: Mechanism, rng: np.random.Generator

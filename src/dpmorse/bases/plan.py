@@ -1,9 +1,10 @@
 """What a fit may spend, and on what: decided before data is touched, the same for all who ask.
 
-A plan is a value: ``fit`` reserves it, ``dpmorse plan`` shows it, a report takes the units of noise from it,
-and a model file that is loaded is checked against it.
+A plan is a value: ``fit`` reserves it, ``dpmorse plan`` rehearses it, a report takes the units of noise from
+it, and a model file that is loaded is checked against it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,6 +29,9 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 BOUNDS = "bounds of the columns"
 """The stage that finds bounds, where they are private."""
+
+_STEPS_OF_BOUNDS = ("magnitudes", "ranges")
+"""What is released to find bounds, in this order."""
 
 SHARE_OF_BOUNDS = 0.05
 """Part of the budget that ``bounds="private"`` costs: two histograms find bounds at a twentieth already."""
@@ -95,6 +99,7 @@ class Plan(Generic[AnySettings]):
     @classmethod
     def of(cls, settings: AnySettings, shares: Sequence[Stage]) -> "Plan[AnySettings]":
         """Spread a budget over stages whose costs are given as shares of it, after that of private bounds."""
+        _check_stages(shares)
         bounds = _stage_of_bounds(settings.n_features)
         total = _affordable(settings, sum(stage.n_draws for stage in shares) + bounds.n_draws)
         for_bounds = SHARE_OF_BOUNDS * total if settings.private_bounds else 0.0
@@ -104,8 +109,15 @@ class Plan(Generic[AnySettings]):
         return cls(settings, settings.domain, (*first, *stages))
 
     def __getitem__(self, name: str) -> Stage:
-        """Return the stage of this name; one that costs nothing where the plan has none."""
-        return next((stage for stage in self.stages if stage.name == name), Stage(name, 0.0, 0))
+        """Return the stage of this name."""
+        stages = {stage.name: stage for stage in self.stages}
+        if name not in stages:
+            raise KeyError(f"the plan has no stage {name!r}: it has {', '.join(map(repr, stages))}.")
+        return stages[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether the plan has a stage of this name."""
+        return any(stage.name == name for stage in self.stages)
 
     def with_domain(self, domain: Domain) -> Self:
         """Return this plan for bounds that were released."""
@@ -114,29 +126,45 @@ class Plan(Generic[AnySettings]):
     @property
     def events(self) -> tuple[ReleaseEvent, ...]:
         """What is reserved. Releases may be divided otherwise, but never cost more in all."""
-        return tuple(event for stage in self.stages for event in stage.releases or (self._reserved(stage),))
+        return tuple(event for stage in self.stages for event in self._reserved_for(stage))
 
     def checked(self, report: PrivacyReport) -> PrivacyReport:
         """Refuse the report of a fit by another plan; add what was reserved to a report that does not say."""
-        if self.settings.private_bounds and [event.step.stage for event in report.events[:2]] != [BOUNDS] * 2:
+        n_of_bounds = len(_STEPS_OF_BOUNDS) if self.settings.private_bounds else 0
+        of_bounds, others = report.events[:n_of_bounds], report.events[n_of_bounds:]
+        if n_of_bounds and not self._has_bounds(of_bounds):
             raise ModelFormatError("privacy.events do not begin with those of private bounds.")
-        if not self._covers(report.events):
+        if not self._covers(others):
             raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
         if report.reserved and not same_events(self.events, report.reserved):
             raise ModelFormatError("privacy.reserved is not what a fit with these parameters reserves.")
         return replace(report, reserved=report.reserved or self.events)
 
+    def _has_bounds(self, events: Sequence[ReleaseEvent]) -> bool:
+        """Say whether these are the releases of private bounds, at no more than their cost."""
+        stage = self[BOUNDS]
+        wanted = [stage.step(part) for part in _STEPS_OF_BOUNDS]
+        return [event.step for event in events] == wanted and self._pays(self._reserved_for(stage), events)
+
     def _covers(self, events: Sequence[ReleaseEvent]) -> bool:
         """Say whether these are releases of the stages, in order, that cost no more than was reserved."""
-        order = {stage.name: position for position, stage in enumerate(self.stages)}
+        stages = [stage for stage in self.stages if stage.name != BOUNDS]
+        order = {stage.name: position for position, stage in enumerate(stages)}
         if not events or not all(event.step.stage in order for event in events):
             return False
         positions = [order[event.step.stage] for event in events]
+        reserved = [event for stage in stages for event in self._reserved_for(stage)]
         return (
             positions == sorted(positions)
-            and Composition.of(self.events).covers(Composition.of(events))
-            and all(self._has_known(stage, events) for stage in self.stages)
+            and self._pays(reserved, events)
+            and all(self._has_known(stage, events) for stage in stages)
         )
+
+    def _pays(self, reserved: Sequence[ReleaseEvent], events: Sequence[ReleaseEvent]) -> bool:
+        """Say whether releases protect what the budget does, and cost no more than was reserved."""
+        neighboring = self.settings.budget.neighboring
+        same = all(event.neighboring is neighboring for event in events)
+        return same and Composition.of(reserved).covers(Composition.of(events))
 
     @staticmethod
     def _has_known(stage: Stage, events: Sequence[ReleaseEvent]) -> bool:
@@ -145,9 +173,10 @@ class Plan(Generic[AnySettings]):
             stage.releases, [event for event in events if event.step.stage == stage.name]
         )
 
-    def _reserved(self, stage: Stage) -> ReleaseEvent:
+    def _reserved_for(self, stage: Stage) -> tuple[ReleaseEvent, ...]:
+        """Return what is reserved for a stage: its releases if they are known, else one event for all."""
         budget = self.settings.budget
-        return release_event(
+        lump = release_event(
             step=stage.step(),
             cost=Fraction(stage.cost),
             noise=noise_of_sums(budget),
@@ -155,6 +184,18 @@ class Plan(Generic[AnySettings]):
             n_draws=stage.n_draws,
             smallest_scale=SMALLEST_SCALE,
         )
+        return stage.releases or (lump,)
+
+
+def _check_stages(shares: Sequence[Stage]) -> None:
+    """Refuse stages that an author has divided wrongly: names and shares must be distinct and add up."""
+    names = [stage.name for stage in shares]
+    if len(set(names)) < len(names) or BOUNDS in names:
+        raise ValueError(f"stages must have names of their own, got {names}.")
+    if any(Step.parse(name) != Step(name) for name in names):
+        raise ValueError(f"names of stages must have no comma and not end in a count, got {names}.")
+    if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
+        raise ValueError("the costs of stages are shares of the budget and must add up to 1.")
 
 
 def _affordable(settings: Settings, n_draws: int) -> float:

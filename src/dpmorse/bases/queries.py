@@ -5,6 +5,8 @@ A base cannot reach the records, nor the exact answers: what it gets back has no
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dpmorse.engine import Cells, Source
 from dpmorse.privacy import (
     Budget,
@@ -20,11 +22,14 @@ from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
     ColumnHistograms,
+    GaussianCells,
     GroupCounts,
     MagnitudeHistograms,
     MomentShares,
+    NearestCubes,
     NoiseScales,
     NoisyMoments,
+    PrefixCells,
     SwapCosts,
     Tally,
     counts_starting_with,
@@ -78,6 +83,8 @@ class Queries:
 
     def tally(self, step: Step, codes: BinaryCodes) -> Tallied:
         """Count the records with each code: sealed, for ``group_counts`` and ``SwapCosts``."""
+        if type(codes) is not BinaryCodes:  # another class could look at the records that it is shown
+            raise TypeError(f"codes must be BinaryCodes, got {type(codes).__name__}")
         return Tallied(codes, self._source.tally(step, codes))
 
     def group_counts(
@@ -87,6 +94,7 @@ class Queries:
 
         Prefixes must differ, so that a record is in one group at most.
         """
+        _check_prefixes(prefixes, n_bits, tallied.codes)
         exact = counts_starting_with(tallied.exact, prefixes, n_bits)
         return self._counts(step, GroupCounts(prefixes.size), exact, cost)
 
@@ -111,6 +119,7 @@ class Queries:
         self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
         """Release moments of cells with this noise; as many releases like it follow."""
+        _check_cells(statistic, cells)
         (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
         return statistic.from_units(self._released(exact, planned), planned)
@@ -135,3 +144,21 @@ class Queries:
 
     def _released(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
         return self._mechanism.release(exact, planned.for_groups(self._budget))
+
+
+def _check_prefixes(prefixes: IntArray, n_bits: int, codes: BinaryCodes) -> None:
+    """Refuse groups that overlap: a record would be in more than the one that is paid for."""
+    whole = prefixes.ndim == 1 and prefixes.dtype.kind == "i" and 0 <= n_bits <= codes.n_bits
+    if not whole or np.unique(prefixes).size < prefixes.size or np.any((prefixes < 0) | (prefixes >> n_bits)):
+        raise ValueError("prefixes must be distinct whole numbers of n_bits bits, and no longer than codes")
+
+
+def _check_cells(statistic: CellMoments, cells: Cells) -> None:
+    """Refuse cells of another number than the statistic has, and rules that are not the library's own.
+
+    A rule is shown every record: one that is written elsewhere could keep what it sees.
+    """
+    if type(cells) not in {GaussianCells, PrefixCells, NearestCubes}:
+        raise TypeError(f"cells must be those of dpmorse.statistics, got {type(cells).__name__}")
+    if cells.n_cells != statistic.n_cells:
+        raise ValueError("cells must be as many as those of the statistic")

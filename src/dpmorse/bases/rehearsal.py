@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.queries import Queries
-from dpmorse.engine import NotingMechanism, invented_source
+from dpmorse.engine import invented
 
 SEEN = 3.0
-"""A cluster can be seen if its count is so many standard deviations of noise: docs/privacy.md, section 9."""
+"""Standard deviations of noise from which on a count is seen: docs/privacy.md, section 9."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Rehearsed:
 
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     """Run a fit of about ``n_records`` invented records up to its last release."""
-    plan, mechanism = base.plan(n_features), NotingMechanism()
-    queries = Queries(invented_source(n_records, n_features), mechanism, plan.settings.budget)
+    plan, (source, mechanism) = base.plan(n_features), invented(n_records, n_features)
+    queries = Queries(source, mechanism, plan.settings.budget)
     with threadpool_limits(limits=1):  # as in a fit
-        base.release(queries, plan, np.random.default_rng(0))
+        base.spend(queries, plan, np.random.default_rng(0))
     events = mechanism.events
     last = next(event for event in reversed(events) if "count" in event.noise_stddev)
     averaged = getattr(plan.settings, "n_averaged", 1)  # of the last releases, in expectation-maximisation

@@ -5,8 +5,7 @@ from dpmorse.engine.dask_partitions import DaskEngine as DaskEngine
 from dpmorse.engine.dask_partitions import Partitions as Partitions
 from dpmorse.engine.dask_partitions import add_up_lazily as add_up_lazily
 from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
-from dpmorse.engine.rehearsal import NotingMechanism as NotingMechanism
-from dpmorse.engine.rehearsal import invented_source as invented_source
+from dpmorse.engine.rehearsal import invented as invented
 from dpmorse.engine.seen import Checked as Checked
 from dpmorse.engine.seen import HashArray as HashArray
 from dpmorse.engine.seen import Seen as Seen

@@ -61,6 +61,8 @@ class InMemoryEngine:
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check_width(records, statistic.domain.n_features)
+        if cells.n_cells != statistic.n_cells:  # compiled code would write beside its arrays
+            raise ValueError("cells must be as many as those of the statistic")
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 

@@ -66,8 +66,8 @@ class _CrowdEngine:
         return sealed(replace(tally, counts=records.copies * tally.counts))
 
 
-class NotingMechanism(Mechanism):
-    """Records the events of releases and adds no noise."""
+class _NotingMechanism(Mechanism):
+    """Notes releases and adds nothing to them; made only together with invented records."""
 
     def __init__(self) -> None:
         self.events: list[ReleaseEvent] = []
@@ -83,7 +83,7 @@ class NotingMechanism(Mechanism):
         return int(opened(exact).argmin())
 
 
-def invented_source(n_records: int, n_features: int) -> Source:
-    """Return a source of about ``n_records`` invented records."""
+def invented(n_records: int, n_features: int) -> tuple[Source, _NotingMechanism]:
+    """Return about ``n_records`` invented records to ask, and the mechanism that answers for them."""
     engine: Any = _CrowdEngine()
-    return Source(_Crowd.of(n_records, n_features), engine)
+    return Source(_Crowd.of(n_records, n_features), engine), _NotingMechanism()

@@ -1,6 +1,6 @@
 """Records bound to the engine that adds them up: queries are answered, the records are not accessible."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,10 @@ class Source:
 
     def __init__(self, records: Any, engine: Engine) -> None:
         self._n_records = sealed(len(records))
-        self._reduce = partial(engine.reduce, records)
-        self._count = partial(engine.count, records)
-        self._tally = partial(engine.tally, records)
+        # in closures, whose text shows nothing: an attribute would be shown by debuggers with its values
+        self._reduce: Callable[..., Any] = lambda *question: engine.reduce(records, *question)
+        self._count: Callable[..., Any] = lambda *question: engine.count(records, *question)
+        self._tally: Callable[..., Any] = lambda *question: engine.tally(records, *question)
 
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0

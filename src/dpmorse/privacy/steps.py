@@ -17,7 +17,7 @@ class Step:
     part : str
         What is released in that stage, such as "round"; empty where a stage releases one thing.
     turn, turns : int or None
-        The how-manieth of how many, where it is repeated.
+        Which repetition it is, and how many there are, where it is repeated.
     """
 
     stage: str

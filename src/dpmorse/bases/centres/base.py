@@ -118,7 +118,8 @@ class CentreBase(PrivateFit):
 
     def release(self, queries: Queries, plan: CentrePlan, rng: np.random.Generator) -> FitResult:
         """Release the number of records, the centres, and the moments of the records around each centre."""
-        n_records = queries.total(plan[SIZE].step(), plan[SIZE].cost)
+        size = plan[SIZE] if SIZE in plan else Stage(SIZE, 0.0, 0)  # public under replace-one, and free
+        n_records = queries.total(size.step(), size.cost)
         centres = self.find_centres(queries, plan, n_records, rng)
         estimates = release_covariances(queries, plan.domain, centres, plan[COVARIANCES])
         return FitResult(estimates.mixture(plan.domain), plan.domain, bool(estimates.supported.any()))
