@@ -125,6 +125,7 @@ KERNEL_ON_THE_CPU = """
     import numpy as np, torch
     from triton.runtime.errors import InterpreterError
     from dpmorse.engine import tensors
+    from dpmorse.privacy.exact import opened
     from dpmorse.statistics import CellMoments
     from plain import assert_same, exact_moments, random_cells, twins, unit_box
 
