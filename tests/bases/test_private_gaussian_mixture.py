@@ -108,6 +108,7 @@ def test_nothing_but_releases_reaches_the_model(n_features, monkeypatch, rng):
     """Give two quite different tables the same released values: the models are the same, bit for bit."""
 
     def instead(self, exact, planned):
+        self._record(planned.event)
         replay = np.random.default_rng(planned.scales.size)
         return replay.integers(0, 5000, planned.scales.size) << UNIT_BITS
 
