@@ -118,8 +118,13 @@ def _places(node: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(node[key])
 
 
+def _hostile(rng: np.random.Generator) -> Any:
+    """Return a copy: an edit of a later case would else change the value for all cases after it."""
+    return copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
+
+
 def _replace(holder: Any, key: Any, rng: np.random.Generator) -> None:
-    holder[key] = copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
+    holder[key] = _hostile(rng)
 
 
 def _delete(holder: Any, key: Any, rng: np.random.Generator) -> None:  # noqa: ARG001 - edits share a signature
@@ -146,7 +151,7 @@ def _lengthen(holder: Any, key: Any, rng: np.random.Generator) -> None:
     if isinstance(value, list) and value:
         value.extend(copy.deepcopy(value[-1:]) * int(rng.integers(1, 50)))
     elif isinstance(value, dict):
-        value[f"extra{rng.integers(9)}"] = HOSTILE[rng.integers(len(HOSTILE))]
+        value[f"extra{rng.integers(9)}"] = _hostile(rng)
     else:
         holder[key] = [value]
 

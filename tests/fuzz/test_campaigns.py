@@ -1,15 +1,18 @@
 """The short form of the fuzzing in docs/audit.md, with other seeds; and that its guards notice what they should."""
 
+import copy
 import json
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from audits import ROOT
 from audits.fuzzing import campaign as campaigns
 from audits.fuzzing.campaign import fuzz_in_processes
+from audits.fuzzing.damage import HOSTILE, mutate_document
 
 N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tables": 300, "arrays": 300}
 FIRST_SEED = 10_000_000
@@ -24,6 +27,15 @@ def test_hostile_files_get_a_documented_answer(target, corpus):
     assert campaign.answers["refused"] > 0
     assert campaign.answers["accepted"] > 0  # otherwise it is something else than damage that is refused
     assert campaign.answers.total() == campaign.n_files
+
+
+def test_a_case_is_its_seed_alone():
+    """Edits of one case must not reach the values that later cases are made of."""
+    before = copy.deepcopy(HOSTILE)
+    document = {"a": {"b": [1.0, {"c": []}]}, "d": [[1, 2], {}]}
+    cases = [mutate_document(document, np.random.default_rng(seed)) for seed in range(2000)]
+    assert before == HOSTILE
+    assert cases == [mutate_document(document, np.random.default_rng(seed)) for seed in range(2000)]
 
 
 SABOTAGE = {
