@@ -30,6 +30,8 @@ from dpmorse.statistics import (
     NoiseScales,
     NoisyMoments,
     PrefixCells,
+    ProfileCells,
+    RadiusHistograms,
     SwapCosts,
     Tally,
     counts_starting_with,
@@ -74,9 +76,9 @@ class Queries:
         return noise_of_sums(self._budget)
 
     def histograms(
-        self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
+        self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms | RadiusHistograms, cost: float
     ) -> tuple[FloatArray, float]:
-        """Release histograms, one row for each column; return them with their noise."""
+        """Release histograms, one row for each column or cell; return them with their noise."""
         exact = self._source.histograms(step, statistic)
         released, stddev = self._counts(step, statistic.counts, exact, cost)
         return released.reshape(statistic.n_features, -1), stddev
@@ -158,7 +160,7 @@ def _check_cells(statistic: CellMoments, cells: Cells) -> None:
 
     A rule is shown every record: one that is written elsewhere could keep what it sees.
     """
-    if type(cells) not in {GaussianCells, PrefixCells, NearestCubes}:
+    if type(cells) not in {GaussianCells, ProfileCells, PrefixCells, NearestCubes}:
         raise TypeError(f"cells must be those of dpmorse.statistics, got {type(cells).__name__}")
     if cells.n_cells != statistic.n_cells:
         raise ValueError("cells must be as many as those of the statistic")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
-from dpmorse.engine._layout import Grid, Reals, Rule, Segments, Totals
+from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Segments, Totals
 from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
@@ -60,21 +60,14 @@ def count_pass(X: Reals, start: int, stop: int, grid: Grid, shift: int, counts: 
 
 @compiled
 def hard_pass(
-    X: Reals,
-    start: int,
-    stop: int,
-    grid: Grid,
-    fast: Rule,
-    exact: Rule,
-    bound: Reals,
-    residual_steps: FloatArray,
-    totals: Totals,
+    X: Reals, start: int, stop: int, nearest: Nearest, measured: Measured, totals: Totals, lengths: IntArray
 ) -> None:
     """Add rows ``start:stop`` of X to the totals, each in its nearest cell.
 
-    With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``.
+    With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``; with
+    ``limits`` their lengths are counted instead, see ``RadiusHistograms``.
     """
-    n_cells, width = exact.offsets.shape
+    n_cells, width = nearest.exact.offsets.shape
     room = BLOCK + n_cells * LANES
     columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, room), np.float32)
     u, score = np.empty((4, BLOCK), np.float32), np.empty(BLOCK, np.float32)
@@ -86,14 +79,20 @@ def hard_pass(
     scratch = np.empty((width + 1, room))
     for begin in range(start, stop, BLOCK):
         n = min(BLOCK, stop - begin)
-        _quantise(X, begin, begin + n, grid, columns)
-        _nearest_fast(columns, fast, u, score, best, second, labels)
-        _settle(columns, n, exact, bound, best, second, in_doubt, labels)
+        _quantise(X, begin, begin + n, nearest.grid, columns)
+        _nearest_fast(columns, nearest.fast, u, score, best, second, labels)
+        _settle(columns, n, nearest.exact, nearest.bound, best, second, in_doubt, labels)
+        if measured.grid.centre.size:  # the cell is that of the clipped record; numbers are of the whole one
+            _quantise(X, begin, begin + n, measured.grid, columns)
         _sort_by_cell(columns, n, labels, segments, by_cell)
-        if residual_steps.size:
+        if measured.limits.size:
+            _add_lengths(by_cell, segments, measured.rule, measured.limits, scratch, lengths)
+            continue
+        if measured.residual_steps.size:
             for k in range(n_cells):
                 first, last = segments.begins[k], segments.ends[k]
-                _residuals(by_cell, first, last, exact, k, residual_steps[k], scratch, by_cell)
+                steps = measured.residual_steps[k]
+                _residuals(by_cell, first, last, measured.rule, k, steps, scratch, by_cell)
         _add_hard(by_cell, segments, totals)
 
 
@@ -417,6 +416,31 @@ def _residuals(
         u, row = scratch[i, begin:end], residuals[i, begin:end]
         for r in range(end - begin):
             row[r] = np.trunc(u[r] * shrink[r])
+
+
+@compiled
+def _add_lengths(
+    by_cell: Reals, segments: Segments, rule: Rule, limits: FloatArray, scratch: Reals, counts: IntArray
+) -> None:
+    """Count the records of each cell by their exact squared length in its coordinates."""
+    begins, ends, _ = segments
+    width = rule.offsets.shape[1]
+    for k in range(ends.shape[0]):
+        begin, end = begins[k], ends[k]
+        u, squared = scratch[0, begin:end], scratch[width, begin:end]
+        squared[:] = 0.0
+        for i in range(width):
+            u[:] = rule.offsets[k, i]
+            for j in range(i + 1):
+                _add_multiple(u, rule.factors[k, i, j], by_cell[j, begin:end])
+            for r in range(end - begin):
+                v = np.rint(u[r] * _ROUNDING)
+                squared[r] += v * v
+        row = counts[k]
+        for r in range(end - begin):
+            place = np.searchsorted(limits, squared[r], side="right")
+            if place > 0:
+                row[place - 1] += 1
 
 
 @compiled

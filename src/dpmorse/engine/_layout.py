@@ -27,6 +27,28 @@ class Rule(NamedTuple):
     constants: Reals
 
 
+class Nearest(NamedTuple):
+    """How a record finds its cell: by float32 scores, and by exact ones where those may be wrong."""
+
+    grid: Grid
+    fast: Rule
+    exact: Rule
+    bound: Reals
+
+
+class Measured(NamedTuple):
+    """What of a record is added up in its cell.
+
+    ``grid`` is another grid than that of the cells, or empty. ``residual_steps`` is empty where the record
+    itself is added up; ``limits`` of squared lengths where it is moments that are, and no counts of lengths.
+    """
+
+    grid: Grid
+    rule: Rule
+    residual_steps: FloatArray
+    limits: FloatArray
+
+
 class Segments(NamedTuple):
     """Where the records of each cell are in a sorted block, and where each record went.
 

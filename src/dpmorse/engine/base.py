@@ -11,6 +11,8 @@ from dpmorse.statistics import (
     ExactMoments,
     GaussianCells,
     MagnitudeHistograms,
+    ProfileCells,
+    RadiusHistograms,
     Tally,
 )
 from dpmorse.typing import IntArray
@@ -41,8 +43,8 @@ def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
     return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
 
 
-Histograms = ColumnHistograms | MagnitudeHistograms
-"""Counts of records in the bins of each column."""
+Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
+"""Counts of records in the bins of each column, or of each cell."""
 
 
 class LabelledCells(Protocol):
@@ -58,7 +60,7 @@ class LabelledCells(Protocol):
         ...
 
 
-Cells = GaussianCells | LabelledCells
+Cells = GaussianCells | ProfileCells | LabelledCells
 
 
 class Engine(Protocol):
@@ -79,7 +81,7 @@ class Engine(Protocol):
         ...
 
     def count(self, records: Any, statistic: Histograms) -> Exact[IntArray]:
-        """Return how many records fall into each bin of each column, shape (n_features, n_bins)."""
+        """Return how many records fall into each bin of each column or cell, one row for each of those."""
         ...
 
     def tally(self, records: Any, codes: BinaryCodes) -> Exact[Tally]:

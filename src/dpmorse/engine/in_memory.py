@@ -12,8 +12,8 @@ from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Grid, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
+from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Totals, padded
+from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     BIN_BITS,
@@ -28,6 +28,8 @@ from dpmorse.statistics import (
     ExactMoments,
     GaussianCells,
     MagnitudeHistograms,
+    ProfileCells,
+    RadiusHistograms,
     SecondMoments,
     Tally,
 )
@@ -67,18 +69,18 @@ class InMemoryEngine:
         return sealed(add_up(parts))
 
     def _reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
-        if not isinstance(cells, GaussianCells):
+        if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic.domain.n_features)
 
-    def count(
-        self, records: FloatArray, statistic: ColumnHistograms | MagnitudeHistograms
-    ) -> Exact[IntArray]:
+    def count(self, records: FloatArray, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         if isinstance(statistic, MagnitudeHistograms):
             return sealed(self._count_magnitudes(records, statistic))
+        if isinstance(statistic, RadiusHistograms):
+            return sealed(self._count_radii(records, statistic))
         _check_width(records, statistic.domain.n_features)
         grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
@@ -101,6 +103,19 @@ class InMemoryEngine:
         counts: IntArray = np.sum(
             self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0
         )
+        return counts
+
+    def _count_radii(self, records: FloatArray, statistic: RadiusHistograms) -> IntArray:
+        cells, shape = statistic.cells, (statistic.cells.n_cells, statistic.n_bins)
+        _check_width(records, cells.box.n_features)
+        nearest, totals = _nearest(cells.ball, cells.partition), _no_totals(cells.box.n_features)
+        measured = Measured(_grid(cells.box), _pad(cells.units), np.empty(0), statistic.limits)
+
+        def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
+            hard_pass(X, start, stop, nearest, measured, totals, counts)
+
+        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
+        counts: IntArray = np.sum(parts, axis=0)
         return counts
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Exact[Tally]:
@@ -168,15 +183,25 @@ def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, 
     return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
 
 
-def _hard(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
-    grid, exact = _grid(statistic.domain), _pad(cells)
-    fast, bound = _single_precision(exact, cells.score_bits)
-    steps = _residual_steps(statistic, cells)
+def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> _Pass[Totals]:
+    no_limits, no_lengths = np.empty(0), np.empty((0, 0), np.int64)
+    if isinstance(cells, ProfileCells):
+        nearest, steps = _nearest(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
+        measured = Measured(_grid(cells.box), _pad(cells.units), steps, no_limits)
+    else:
+        nearest, steps = _nearest(statistic.domain, cells), _residual_steps(statistic, cells)
+        measured = Measured(_NO_GRID, nearest.exact, steps, no_limits)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        hard_pass(X, start, stop, grid, fast, exact, bound, steps, totals)
+        hard_pass(X, start, stop, nearest, measured, totals, no_lengths)
 
     return chunk_pass
+
+
+def _nearest(domain: Domain, cells: GaussianCells) -> Nearest:
+    exact = _pad(cells)
+    fast, bound = _single_precision(exact, cells)
+    return Nearest(_grid(domain), fast, exact, bound)
 
 
 def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
@@ -199,6 +224,9 @@ def _grid(domain: Domain) -> Grid:
     return Grid(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
 
 
+_NO_GRID = Grid(np.empty(0), np.empty(0), np.empty(0), 0.0)
+
+
 def _pad(cells: GaussianCells) -> Rule:
     """Pad to whole groups of four columns with zeros, which change no score."""
     n_columns = cells.offsets.shape[1]
@@ -210,21 +238,22 @@ def _pad(cells: GaussianCells) -> Rule:
     )
 
 
-def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
+def _single_precision(exact: Rule, cells: GaussianCells) -> tuple[Rule, Reals]:
     r"""Return the rule in float32, in nats, and the bound on errors below which exact scores decide.
 
     With ``y`` the exact ``u`` in nats^(1/2) and D' = D + 4 roundings of relative size 2^-24 each:
     the float32 ``y_i`` is off by at most ``g A_i``, ``g = 2 D' 2^-24`` and ``A_i = |offset_i| +
-    2^12 sum_j |factor_ij|``; rounding ``u`` to ``v`` moves it by half a unit. So ``|y| - |v|`` is at
+    2^bits sum_j |factor_ij|``; rounding ``u`` to ``v`` moves it by half a unit. So ``|y| - |v|`` is at
     most ``d = g |A| + sqrt(D)/2 unit``, and a score ``s`` is off by at most
     ``2 d sqrt(s) + d^2 + g s <= (4 d + d^2) + (d/4 + g) s``. Both scores compared may be off, hence the
     doubling; a further factor 2 covers the float32 evaluation of the bound itself.
     """
     # Powers of two: the change of units rounds nothing by itself.
+    score_bits = cells.score_bits
     to_root_nats, to_nats = 2.0 ** -(score_bits + ROUNDING_BITS), 4.0**-score_bits
     width = exact.offsets.shape[1]
     relative = 2 * (width + 4) * 2.0**-24
-    reach = np.abs(exact.offsets) + 2.0**GRID_BITS * np.abs(exact.factors).sum(axis=2)
+    reach = np.abs(exact.offsets) + 2.0**cells.grid_bits * np.abs(exact.factors).sum(axis=2)
     largest = np.linalg.norm(reach, axis=1).max() * to_root_nats
     distance = relative * largest + 0.5 * np.sqrt(width) * 2.0**-score_bits
     rule = Rule(
@@ -236,8 +265,15 @@ def _single_precision(exact: Rule, score_bits: int) -> tuple[Rule, Reals]:
 
 
 def _empty_totals(statistic: CellMoments) -> Totals:
-    k, width = statistic.n_cells, padded(statistic.domain.n_features)
-    n_products = 0 if statistic.second_moments is SecondMoments.NONE else width
+    n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.domain.n_features)
+    return _totals(statistic.n_cells, padded(statistic.domain.n_features), n_products)
+
+
+def _no_totals(n_features: int) -> Totals:
+    return _totals(0, padded(n_features), 0)
+
+
+def _totals(k: int, width: int, n_products: int) -> Totals:
     shapes = ((k,), (k, width), (k, width, n_products))
     return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 

@@ -11,6 +11,7 @@ from dpmorse.statistics.codes import PrefixCells as PrefixCells
 from dpmorse.statistics.codes import Tally as Tally
 from dpmorse.statistics.codes import counts_starting_with as counts_starting_with
 from dpmorse.statistics.counts import GroupCounts as GroupCounts
+from dpmorse.statistics.domain import FINE_GRID_BITS as FINE_GRID_BITS
 from dpmorse.statistics.domain import GRID_BITS as GRID_BITS
 from dpmorse.statistics.domain import PRIVATE as PRIVATE
 from dpmorse.statistics.domain import Domain as Domain
@@ -22,6 +23,8 @@ from dpmorse.statistics.histograms import SMALLEST_EXPONENT as SMALLEST_EXPONENT
 from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.histograms import MagnitudeHistograms as MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments as CellMoments
+from dpmorse.statistics.profiles import ProfileCells as ProfileCells
+from dpmorse.statistics.profiles import RadiusHistograms as RadiusHistograms
 from dpmorse.statistics.scales import MomentShares as MomentShares
 from dpmorse.statistics.scales import NoiseScales as NoiseScales
 from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments

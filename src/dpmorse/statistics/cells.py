@@ -56,6 +56,8 @@ class GaussianCells:
         Resolution of the scores.
     radii : ndarray of shape (n_cells,)
         Radius of the ball that residuals are shrunk to, in standard deviations of the cell.
+    grid_bits : int
+        Resolution of the records that the rule is for.
     """
 
     factors: FloatArray
@@ -63,6 +65,7 @@ class GaussianCells:
     constants: FloatArray
     score_bits: int
     radii: FloatArray
+    grid_bits: int = GRID_BITS
 
     @classmethod
     def from_mixture(
@@ -71,6 +74,7 @@ class GaussianCells:
         means: FloatArray,
         covariances: FloatArray,
         radii: FloatArray | float = 1.0,
+        grid_bits: int = GRID_BITS,
     ) -> "GaussianCells":
         """Round a mixture in scaled units, with weights > 0 and positive definite covariances.
 
@@ -86,11 +90,12 @@ class GaussianCells:
         bits = _score_bits(float(reach), float(constants.max()))
         scale = 2.0 ** (bits + ROUNDING_BITS)
         return cls(
-            factors=np.rint(np.tril(whiten) * (scale * 2.0**-GRID_BITS)),
+            factors=np.rint(np.tril(whiten) * (scale * 2.0**-grid_bits)),
             offsets=np.rint(shift * scale),
             constants=np.rint(constants * 4.0**bits),
             score_bits=bits,
             radii=np.broadcast_to(radii, len(weights)).astype(np.float64),
+            grid_bits=grid_bits,
         )
 
     @classmethod

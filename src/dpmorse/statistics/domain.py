@@ -13,6 +13,10 @@ from dpmorse.typing import FloatArray, IntArray
 GRID_BITS = 12
 """A scaled coordinate is a multiple of 2^-12: the rounding adds at most 5e-9 to a variance."""
 
+FINE_GRID_BITS = 20
+"""Bits of the grid on which components are measured in the end (``ProfileCells``): a millionth of the box's
+half-width. Whole numbers up to 2^20 are exact in float32, which compiled passes keep records in."""
+
 _LARGEST_BOUND = 1e150
 """Bounds are at most this large, so that squares of widths stay finite."""
 
@@ -43,11 +47,14 @@ class Domain:
         Bounds of each column, in the caller's units. Equal bounds make a constant column, which maps to 0.
     radius : float or None
         Radius of the ball, in scaled units (the box has half-width 1); None keeps the box.
+    grid_bits : int
+        A scaled coordinate is a multiple of 2^-grid_bits.
     """
 
     lower: FloatArray
     upper: FloatArray
     radius: float | None = None
+    grid_bits: int = GRID_BITS
 
     @classmethod
     def from_bounds(cls, bounds: object, n_features: int, radius: object = None) -> "Domain":
@@ -94,15 +101,15 @@ class Domain:
     @property
     def steps_per_unit(self) -> FloatArray:
         """Grid steps per unit of each column; 0 for a constant column."""
-        return np.where(self.half_width > 0, 2.0**GRID_BITS / self.unit, 0.0)
+        return np.where(self.half_width > 0, 2.0**self.grid_bits / self.unit, 0.0)
 
     @property
     def largest_squared_norm(self) -> int:
         """Largest sum of squares of a quantised record that lies in the box and the ball, in grid steps."""
-        box = self.n_features << (2 * GRID_BITS)
+        box = self.n_features << (2 * self.grid_bits)
         if self.radius is None:
             return box
-        return min(box, math.floor(Fraction(self.radius) ** 2 * (1 << 2 * GRID_BITS)))
+        return min(box, math.floor(Fraction(self.radius) ** 2 * (1 << 2 * self.grid_bits)))
 
     def clip(self, X: FloatArray) -> FloatArray:
         """Return points moved into the box and the ball, in the caller's units and without rounding."""

@@ -1,0 +1,104 @@
+"""What the records of each cell look like: the cell by the clipped record, the numbers by the record itself.
+
+A ball that records are shrunk to keeps the noise of cells small and moves far records. Here a record finds its
+cell by its clipped form, as in ``predict``, and is measured where it is: in the whitened coordinates of that
+cell, inside the box of the bounds. The noise of residuals does not depend on the width of that box.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpmorse.statistics.cells import ROUNDING_BITS, GaussianCells
+from dpmorse.statistics.counts import GroupCounts
+from dpmorse.statistics.domain import Domain
+from dpmorse.typing import FloatArray, IntArray
+
+N_RADII = 20
+"""Bins of the lengths of residuals: the last one begins at 2^9.5 times the first."""
+
+
+@dataclass(frozen=True)
+class ProfileCells:
+    """Cells whose records are measured in coordinates of their own; hard, so that each record is in one.
+
+    A residual depends on its record and on released values only, by the argument of ``GaussianCells``; so
+    does the cell. Both grids are fine, so that nearly all records have the label that ``predict`` gives.
+    """
+
+    partition: GaussianCells
+    """The rule that gives a record, clipped to ``ball``, its cell."""
+
+    ball: Domain
+    """Where records are clipped for it."""
+
+    units: GaussianCells
+    """Origin and whitened coordinates of each cell, in ``box``; only its residuals are used."""
+
+    box: Domain
+    """Where records are measured."""
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.partition.n_cells
+
+    def labels(self, X: FloatArray) -> IntArray:
+        """Return the cell of each record (plain form)."""
+        return self.partition.labels(self.ball.quantise(X))
+
+    def residuals(self, X: FloatArray) -> IntArray:
+        """Return each record in the coordinates of its cell, shrunk to the cell's radius (plain form)."""
+        residuals = self.units.residuals(self.box.quantise(X))
+        return residuals[np.arange(len(residuals)), self.labels(X)]
+
+    def squared_lengths(self, X: FloatArray) -> FloatArray:
+        """Return the exact squared length of each ``v`` in its own cell (plain form)."""
+        labels, q = self.labels(X), self.box.quantise(X).astype(np.float64)
+        u = self.units.offsets[labels] + np.einsum("nij,nj->ni", self.units.factors[labels], q)
+        squared: FloatArray = np.square(np.rint(u * 2.0**-ROUNDING_BITS)).sum(axis=1)
+        return squared
+
+
+@dataclass(frozen=True)
+class RadiusHistograms:
+    """Counts of the records of each cell by the length of their residuals.
+
+    Bin b holds lengths from ``edges[b]`` to ``edges[b + 1]``, the last one all beyond; shorter residuals are
+    in no bin.
+    """
+
+    cells: ProfileCells
+    n_bins: int = N_RADII
+
+    @property
+    def n_features(self) -> int:
+        """Number of rows of the table of counts: the cells."""
+        return self.cells.n_cells
+
+    @cached_property
+    def edges(self) -> FloatArray:
+        """Where bins begin, in standard deviations of a cell."""
+        return radius_edges(self.cells.box.n_features, self.n_bins)
+
+    @cached_property
+    def limits(self) -> FloatArray:
+        """Where bins begin, in the exact units of ``squared_lengths``, which are those of scores."""
+        return np.ceil(self.edges**2 / 2 * 4.0**self.cells.units.score_bits)
+
+    @property
+    def counts(self) -> GroupCounts:
+        """What is released: a record is in one bin of its own cell, or in none."""
+        return GroupCounts(self.cells.n_cells * self.n_bins)
+
+    def bins(self, X: FloatArray) -> IntArray:
+        """Return the bin of each record in its cell (plain form), -1 for none."""
+        places: IntArray = np.searchsorted(self.limits, self.cells.squared_lengths(X), side="right") - 1
+        return places
+
+
+def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:
+    """Return where the bins of lengths begin: just outside a normal distribution, then by factors of sqrt 2."""
+    return (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins) / 2)
