@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
+from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator, Released
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.private_bounds import release_bounds
@@ -28,6 +28,7 @@ from dpmorse.exceptions import (
 )
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
+from dpmorse.profiles import Profile
 from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
 from dpmorse.statistics import Domain
 
@@ -42,6 +43,11 @@ class FitResult:
     mixture: GaussianMixture
     domain: Domain
     supported: bool
+    partition: GaussianMixture | None = None
+    """What labels clipped records, where that is another mixture."""
+
+    profile: Profile | None = None
+    """What was measured of the records of each component."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -102,7 +108,10 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             result = self._ask(records, plan, mechanism, randomness.init)
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
         report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
-        self.remember(result.mixture, result.domain, plan.checked(report), plan.settings, records.columns)
+        released = Released(
+            result.mixture, result.domain, plan.checked(report), result.partition, result.profile
+        )
+        self.remember(released, plan.settings, records.columns)
         return self
 
     def plan(self, n_features: int) -> Plan[Any]:
@@ -134,25 +143,26 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             plan = plan.with_domain(release_bounds(queries, plan))
         return self.release(queries, plan, rng)
 
-    def check_restored(self, plan: Any, mixture: GaussianMixture, domain: Domain) -> None:
+    def check_restored(self, plan: Any, released: Released) -> None:
         """Refuse parts of a model file that cannot come from one fit by this plan."""
-        if mixture.n_components != plan.settings.n_components:
+        if released.profile is not None:
+            raise ModelFormatError(f"{type(self).__name__} releases no profile.")
+        if released.mixture.n_components != plan.settings.n_components:
             raise ModelFormatError("the mixture does not have n_components components.")
+        domain = released.domain
         given = replace(domain, radius=plan.domain.radius) if plan.settings.private_bounds else plan.domain
         if domain_to_dict(domain) != domain_to_dict(given):
             raise ModelFormatError("the domain is not that of the bounds and the radius.")
 
     @classmethod
-    def restore(
-        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> tuple[Self, Settings, PrivacyReport]:
+    def restore(cls, parameters: dict[str, Any], released: Released) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
-        estimator = cls(**cls.settings_type.restored(parameters))
-        plan = estimator.plan(mixture.n_features)
+        estimator, report = cls(**cls.settings_type.restored(parameters)), released.privacy
+        plan = estimator.plan(released.mixture.n_features)
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
-        estimator.check_restored(plan, mixture, domain)
+        estimator.check_restored(plan, released)
         return estimator, plan.settings, plan.checked(report)
 
     def _prepare(self, records: Records) -> Plan[Any]:

@@ -1,6 +1,8 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -12,6 +14,7 @@ from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.randomness import seed_of
 from dpmorse.bases.settings import Settings
 from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
     domain_from_dict,
     domain_to_dict,
@@ -19,9 +22,12 @@ from dpmorse.persistence import (
     mixture_to_dict,
     privacy_from_dict,
     privacy_to_dict,
+    profile_from_dict,
+    profile_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
+from dpmorse.profiles import Profile
 from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
@@ -32,13 +38,33 @@ NO_LABELS = (
 )
 
 
-def draw_records(
-    mixture: GaussianMixture, n_samples: object, random_state: Any
-) -> tuple[FloatArray, IntArray]:
-    """Draw synthetic records of a released mixture, and the component of each."""
+@dataclass(frozen=True)
+class Released:
+    """What a fit has released: the parts of a model file that are no parameters."""
+
+    mixture: GaussianMixture
+    """The density, in the units of X."""
+
+    domain: Domain
+    """Where records are clipped to for their label."""
+
+    privacy: PrivacyReport
+    """The promise."""
+
+    partition: GaussianMixture | None = None
+    """What labels clipped records, where that is another mixture."""
+
+    profile: Profile | None = None
+    """What was measured of the records of each component."""
+
+
+def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[FloatArray, IntArray]:
+    """Draw synthetic records of a base's mixture, inside the bounds, and the component of each."""
     n = _validate.positive_int(n_samples=n_samples)
     seed = None if random_state is None else seed_of(random_state)
-    return mixture.sample(n, np.random.default_rng(seed))
+    points, components = base.mixture_.sample(n, np.random.default_rng(seed))
+    profile = getattr(base, "profile_", None)
+    return points if profile is None else np.clip(points, profile.lower, profile.upper), components
 
 
 def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> None:
@@ -55,12 +81,20 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     the subclasses, is private. Points are first clipped to ``domain_``, as in ``fit``: the mixture
     describes records after clipping. ``mixture_`` itself takes points as they are.
 
+    Where a profile was released, two things are kept apart: ``partition_`` labels records that are clipped to
+    ``domain_``, and ``mixture_`` describes records that are clipped to the bounds only.
+
     Attributes
     ----------
     mixture_ : GaussianMixture
         The released mixture, in the units of X.
     domain_ : Domain
         Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
+    partition_ : GaussianMixture
+        The mixture whose most probable component is the label of a clipped record; ``mixture_`` itself where
+        there is no profile.
+    profile_ : Profile or None
+        Sizes, centres and spreads of the components, with their noise, if they were released.
     privacy_ : PrivacyReport
         What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
     n_features_in_ : int
@@ -71,6 +105,8 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
 
     mixture_: GaussianMixture
     domain_: Domain
+    partition_: GaussianMixture
+    profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
 
@@ -89,17 +125,17 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         same device for tensors, a lazy array for Dask collections.
         """
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, Label(self.mixture_, self.domain_))
+        return each_record(self, X, Label(self.partition_, self.domain_))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, OfClipped(self.mixture_.responsibilities, self.domain_))
+        return each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, OfClipped(self.mixture_.log_density, self.domain_))
+        return each_record(self, X, OfClipped(self.mixture_.log_density, self.described_domain))
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -108,7 +144,13 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
         check_is_fitted(self, "mixture_")
-        return draw_records(self.mixture_, n_samples, random_state)
+        return draw_records(self, n_samples, random_state)
+
+    @property
+    def described_domain(self) -> Domain:
+        """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
+        profile = self.profile_
+        return self.domain_ if profile is None else Domain(profile.lower, profile.upper)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
@@ -124,18 +166,18 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def remember(
-        self,
-        mixture: GaussianMixture,
-        domain: Domain,
-        report: PrivacyReport,
-        settings: Settings,
-        columns: Columns,
-    ) -> None:
+    def remember(self, released: Released, settings: Settings, columns: Columns) -> None:
         """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
-        learnt = {"mixture_": mixture, "domain_": domain, "privacy_": report}
-        learnt["_settings"] = settings  # those of the fit, whatever set_params does afterwards
-        set_at_once(self, {**learnt, "n_features_in_": columns.n_features_in_}, columns.names)
+        learnt = {
+            "mixture_": released.mixture,
+            "domain_": released.domain,
+            "partition_": released.partition or released.mixture,
+            "profile_": released.profile,
+            "privacy_": released.privacy,
+            "_settings": settings,  # those of the fit, whatever set_params does afterwards
+            "n_features_in_": columns.n_features_in_,
+        }
+        set_at_once(self, learnt, columns.names)
 
     def to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
@@ -146,31 +188,48 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": mixture_to_dict(self.mixture_),
             "domain": domain_to_dict(self.domain_),
+            "partition": None if self.profile_ is None else mixture_to_dict(self.partition_),
+            "profile": None if self.profile_ is None else profile_to_dict(self.profile_),
             "privacy": privacy_to_dict(self.privacy_),
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
-        keys = ("estimator", "parameters", "feature_names", "mixture", "domain", "privacy")
+        keys = ("estimator", "parameters", "feature_names", *_RELEASED)
         fields = _plain_data.fields("the file", document, *keys)
-        mixture = mixture_from_dict(fields["mixture"])
-        domain = domain_from_dict(fields["domain"], mixture.n_features)
-        report = privacy_from_dict(fields["privacy"])
+        released = _released(fields)
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
         estimator, settings, report = _plain_data.rebuild(
-            "parameters", lambda: cls.restore(parameters, mixture, domain, report)
+            "parameters", lambda: cls.restore(parameters, released)
         )
-        names = fields["feature_names"]
+        n_features, names = released.mixture.n_features, fields["feature_names"]
         if names is not None:
-            names = _plain_data.names("feature_names", names, mixture.n_features)
-        columns = Columns.of(mixture.n_features, names)
-        estimator.remember(mixture, domain, report, settings, columns)
+            names = _plain_data.names("feature_names", names, n_features)
+        estimator.remember(replace(released, privacy=report), settings, Columns.of(n_features, names))
         return estimator
 
     @classmethod
-    def restore(
-        cls, parameters: dict[str, Any], mixture: GaussianMixture, domain: Domain, report: PrivacyReport
-    ) -> tuple[Self, Settings, PrivacyReport]:
+    def restore(cls, parameters: dict[str, Any], released: Released) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError
+
+
+_RELEASED = ("mixture", "domain", "partition", "profile", "privacy")
+"""The parts of a model file that a fit has released."""
+
+
+def _released(fields: Mapping[str, Any]) -> Released:
+    """Rebuild what a fit has released; a partition and a profile come together."""
+    mixture = mixture_from_dict(fields["mixture"])
+    domain = domain_from_dict(fields["domain"], mixture.n_features)
+    report = privacy_from_dict(fields["privacy"])
+    if (fields["partition"] is None) != (fields["profile"] is None):
+        raise ModelFormatError("partition and profile must be given together, or both be null.")
+    if fields["profile"] is None:
+        return Released(mixture, domain, report)
+    partition = mixture_from_dict(fields["partition"], "partition")
+    profile = profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
+    if partition.means.shape != mixture.means.shape or np.any(partition.weights != mixture.weights):
+        raise ModelFormatError("partition must have the components and weights of the mixture.")
+    return Released(mixture, domain, report, partition, profile)

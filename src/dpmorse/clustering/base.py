@@ -152,21 +152,24 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
                 lambda points: label_by_basin(
                     mixture, tree.critical_points, tree.leaves, of_leaf, points
                 ).astype(of_leaf.dtype),
+                self._described,
             )
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return each_record(self.base_, X, Label(mixture, self.base_.domain_, of_leaf))
+            return each_record(self.base_, X, Label(self.base_.partition_, self.base_.domain_, of_leaf))
         return of_leaf[self.base_.predict(X)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
-        mixture, members = self.mixture_, np.eye(self.n_clusters_)[self.component_labels_]
-        return self._each(X, lambda points: mixture.responsibilities(points) @ members)
+        members = np.eye(self.n_clusters_)[self.component_labels_]
+        partition = getattr(self.base_, "partition_", self.mixture_)
+        domain = getattr(self.base_, "domain_", None)
+        return self._each(X, lambda points: partition.responsibilities(points) @ members, domain)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "merge_tree_")
-        return self._each(X, self.mixture_.log_density)
+        return self._each(X, self.mixture_.log_density, self._described)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -175,7 +178,7 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
         """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
         check_is_fitted(self, "merge_tree_")
-        points, components = draw_records(self.mixture_, n_samples, random_state)
+        points, components = draw_records(self.base_, n_samples, random_state)
         return points, self._leaf_labels[components]
 
     def cut(self, n_clusters: int) -> Self:
@@ -241,10 +244,15 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
             )
         return int(min(self.n_clusters, tree.n_leaves))
 
-    def _each(self, X: Any, function: Function) -> Any:
-        """Return a function of every record, as the base sees it."""
+    @property
+    def _described(self) -> Any:
+        """Where the records lie that the mixture describes, if the base says."""
+        return getattr(self.base_, "described_domain", None)
+
+    def _each(self, X: Any, function: Function, domain: Any) -> Any:
+        """Return a function of every record, clipped to a domain of the base."""
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return each_record(self.base_, X, OfClipped(function, self.base_.domain_))
+            return each_record(self.base_, X, OfClipped(function, domain))
         with without_sizes():
             records = Table(X).matching(self).numbers(self)
             return function(np.asarray(records, dtype=np.float64))

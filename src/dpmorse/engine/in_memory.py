@@ -23,7 +23,6 @@ from dpmorse.statistics import (
     ROUNDING_BITS,
     BinaryCodes,
     CellMoments,
-    ColumnHistograms,
     Domain,
     ExactMoments,
     GaussianCells,

@@ -6,5 +6,7 @@ from dpmorse.persistence.documents import mixture_from_dict as mixture_from_dict
 from dpmorse.persistence.documents import mixture_to_dict as mixture_to_dict
 from dpmorse.persistence.documents import privacy_from_dict as privacy_from_dict
 from dpmorse.persistence.documents import privacy_to_dict as privacy_to_dict
+from dpmorse.persistence.documents import profile_from_dict as profile_from_dict
+from dpmorse.persistence.documents import profile_to_dict as profile_to_dict
 from dpmorse.persistence.model_file import read_document as read_document
 from dpmorse.persistence.model_file import write_document as write_document

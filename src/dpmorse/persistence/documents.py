@@ -1,5 +1,6 @@
 """Convert parts of fitted estimators to the plain data of a model file and back; every field is checked."""
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from dpmorse.privacy import (
     event_from_dict,
     event_to_dict,
 )
+from dpmorse.profiles import Profile
 from dpmorse.statistics import LARGEST_N_CELLS, Domain
 from dpmorse.typing import FloatArray
 
@@ -51,10 +53,28 @@ def domain_from_dict(content: object, n_features: int) -> Domain:
     return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
 
 
-def mixture_from_dict(content: object) -> GaussianMixture:
+def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
     """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
-    parts = fields("mixture", content, "weights", "means", "covariances_lower")
-    return rebuild("mixture", lambda: _mixture(**{name: _array(name, part) for name, part in parts.items()}))
+    parts = fields(name, content, "weights", "means", "covariances_lower")
+    return rebuild(name, lambda: _mixture(**{key: _array(name, key, part) for key, part in parts.items()}))
+
+
+def profile_to_dict(profile: Profile) -> dict[str, Any]:
+    """Return a profile as plain data."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in vars(profile).items()
+    }
+
+
+def profile_from_dict(content: object, n_components: int, n_features: int) -> Profile:
+    """Rebuild a profile; its constructor checks the rest."""
+    parts = fields("profile", content, *(field.name for field in dataclasses.fields(Profile)))
+    arrays = {key: _array("profile", key, part) for key, part in parts.items() if not key.endswith("_stddev")}
+    if np.shape(arrays["sums"]) != (n_components, n_features):
+        raise ModelFormatError("profile.sums does not have the shape of the mixture.")
+    stddevs = {key: number(f"profile.{key}", part) for key, part in parts.items() if key.endswith("_stddev")}
+    return rebuild("profile", lambda: Profile(**arrays, **stddevs))
 
 
 def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArray) -> GaussianMixture:
@@ -131,10 +151,10 @@ def _check_stated(
             )
 
 
-def _array(name: str, value: object) -> Any:
+def _array(name: str, key: str, value: object) -> Any:
     if not isinstance(value, list):
-        raise ModelFormatError(f"mixture.{name} must be a list of numbers.")
+        raise ModelFormatError(f"{name}.{key} must be a list of numbers.")
     array = np.array(value)  # ragged lists raise ValueError, which `rebuild` turns into a format error
     if array.dtype.kind not in "fi" or holds_boolean(value):
-        raise ModelFormatError(f"mixture.{name} must hold numbers only.")
+        raise ModelFormatError(f"{name}.{key} must hold numbers only.")
     return array

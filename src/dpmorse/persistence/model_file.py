@@ -12,12 +12,12 @@ from typing import Any
 
 from dpmorse import _atomic, _plain_data
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.older_files import from_version_1
+from dpmorse.persistence.older_files import upgraded
 
 FORMAT = "dpmorse-model"
 """The value of the field ``format``, by which a model file is recognised."""
 
-VERSION = 2
+VERSION = 3
 """The version of the format that is written; older ones are read (``older_files.py``)."""
 
 LARGEST_FILE = 64 << 20
@@ -61,7 +61,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
     del document["format"]
-    return from_version_1(document) if document.pop("version") == 1 else document
+    return upgraded(document, document.pop("version"))
 
 
 def _parse(data: bytes) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Convert model files of version 1 to the fields of the current version.
+"""Convert model files of older versions to the fields of the current one.
 
 Version 1 stated the epsilon and rho of what was *used* as the promise, and did not say what was reserved,
 nor the unit of groups. What was reserved follows from the parameters: the reader adds it from the plan.
+Up to version 2 no fit released a profile, and none had a partition of its own.
 """
 
 from typing import Any, Final
@@ -15,13 +16,34 @@ NOT_STATED: Final = _NotStated()
 """Marks a field that files of version 1 do not have."""
 
 
-def from_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document with the fields of version 2.
+def upgraded(document: dict[str, Any], version: int) -> dict[str, Any]:
+    """Return a document with the fields of the current version."""
+    if version == 1:
+        document = _from_version_1(document)
+    return _from_version_2(document) if version <= 2 else document
+
+
+def _from_version_2(document: dict[str, Any]) -> dict[str, Any]:
+    """Add that there is no profile. A field that the version does not have is left for the checks to refuse."""
+    if "base" in document:
+        base = document["base"]
+        return {**document, "base": _from_version_2(base)} if isinstance(base, dict) else document
+    added = {"partition": None, "profile": None}
+    if any(name in document for name in added):
+        return {**document, "base": None}
+    parameters = document.get("parameters")
+    if document.get("estimator") == "PrivateGaussianMixture" and isinstance(parameters, dict):
+        added["parameters"] = {**parameters, "profile": False} if "profile" not in parameters else None
+    return {**document, **added}
+
+
+def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of version 1 with the fields of version 2.
 
     Malformed parts are left as they are; the checks of every document refuse them.
     """
     if isinstance(document.get("base"), dict):
-        return {**document, "base": from_version_1(document["base"])}
+        return {**document, "base": _from_version_1(document["base"])}
     privacy = document.get("privacy")
     return {**document, "privacy": _privacy(privacy)} if isinstance(privacy, dict) else document
 

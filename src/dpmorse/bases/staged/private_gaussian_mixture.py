@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpmorse.bases.base import FitResult, PrivateFit
 from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.mixture_estimator import Released
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
-from dpmorse.bases.settings import Settings, parameter, whole
-from dpmorse.bases.staged import components, coreset, joint_histogram
+from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
+from dpmorse.bases.staged import components, coreset, joint_histogram, profile
 from dpmorse.bases.staged.binned_em import fit_cells
 from dpmorse.bases.staged.components import (
     in_units_of,
@@ -24,10 +25,12 @@ from dpmorse.bases.staged.components import (
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
 from dpmorse.bases.staged.units import Units, release_units
-from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import refuse_pure
-from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
+from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
+
+_PROFILE = 0.12
+"""Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
 
 _SOME_CLUSTERS = 6
 """Number of clusters that the default number of components is made for where none is given. It gives the 13
@@ -56,14 +59,16 @@ class StagedSettings(Settings):
 
     n_components: int = parameter(_n_components, refused=(0, -1, 2.5, "three", LARGEST_N_CELLS, True))
     min_components: int = parameter(whole(), refused=(0, -1, 2.5, "two", None, True))
+    profile: bool = parameter(true_or_false, refused=(0, 1, "yes", None))
 
 
-RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS = (
+RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS, PROFILE = (
     "ranges of the columns",
     "moments of the columns",
     "joint histogram",
     "coreset",
     "components",
+    "profile",
 )
 """Names of the stages, in the order in which they are released."""
 
@@ -113,21 +118,26 @@ class PrivateGaussianMixture(PrivateFit):
     n_components: int | None = None
     _: KW_ONLY
     min_components: int = 1
+    profile: bool = True
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return the stages for a number of columns; docs/default.md explains the choice of their shares."""
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
         units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.10, 1 + 2 * d)]
+        last = [Stage(PROFILE, _PROFILE, profile.n_draws(k, d))] if settings.profile else []
         if d <= MOST_COLUMNS:
-            return [*units, Stage(HISTOGRAM, 0.86, joint_histogram.largest_n_cells(d, k), SumsOf.CELLS)]
+            n_cells, share = joint_histogram.largest_n_cells(d, k), 0.74 if last else 0.86
+            return [*units, Stage(HISTOGRAM, share, n_cells, SumsOf.CELLS), *last]
         in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
         in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
         reach = components.radius_of_residuals(d)
+        for_coreset, for_components = (0.30, 0.44) if last else (0.34, 0.52)
         return [
             *units,
-            Stage(CORESET, 0.34, in_coreset),
-            Stage(COMPONENTS, 0.52, in_components, SumsOf.RESIDUALS, reach),
+            Stage(CORESET, for_coreset, in_coreset),
+            Stage(COMPONENTS, for_components, in_components, SumsOf.RESIDUALS, reach),
+            *last,
         ]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
@@ -137,7 +147,12 @@ class PrivateGaussianMixture(PrivateFit):
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
         estimates = self._estimates(queries, units, plan, rng)
         kept = estimates.kept(at_least=min(settings.min_components, settings.n_components))
-        return FitResult(in_units_of(units, kept), units.domain, bool(estimates.supported.any()))
+        partition, supported = in_units_of(units, kept), bool(estimates.supported.any())
+        if PROFILE not in plan:
+            return FitResult(partition, units.domain, supported)
+        bounds = replace(plan.domain, radius=None, grid_bits=FINE_GRID_BITS)
+        measured, mixture = profile.release_profile(queries, partition, units.domain, bounds, plan[PROFILE])
+        return FitResult(mixture, units.domain, supported, partition, measured)
 
     @staticmethod
     def _estimates(
@@ -153,9 +168,15 @@ class PrivateGaussianMixture(PrivateFit):
         start = start_at(*spread_centres(balls, units, k, rng))
         return release_components(queries, units, start, plan[COMPONENTS])
 
-    def check_restored(self, plan: Plan[StagedSettings], mixture: GaussianMixture, domain: Domain) -> None:
-        """Refuse a mixture with too many components, and a domain that is no ball."""
-        if mixture.n_components > plan.settings.n_components:
+    def check_restored(self, plan: Plan[StagedSettings], released: Released) -> None:
+        """Refuse a mixture with too many components, a domain that is no ball, a profile of other bounds."""
+        if released.mixture.n_components > plan.settings.n_components:
             raise ModelFormatError("the mixture has more than n_components components.")
-        if domain.radius is None:
+        if released.domain.radius is None:
             raise ModelFormatError("the domain must have a radius.")
+        if (released.profile is not None) != plan.settings.profile:
+            raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
+        if released.profile is not None and not plan.settings.private_bounds:
+            bounds = (released.profile.lower, released.profile.upper)
+            if np.any(bounds != np.array([plan.domain.lower, plan.domain.upper])):
+                raise ModelFormatError("the profile is not one inside the bounds.")

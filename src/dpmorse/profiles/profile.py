@@ -1,0 +1,110 @@
+"""What a fit released about the records of each component: how many, where, how far spread.
+
+The numbers are sums with noise of known size, in coordinates that each component has of its own. Sums of
+several components are sums again, so that every cut of a tree has its table (``table.py``).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.typing import BoolArray, FloatArray
+
+_ARRAYS = (
+    "counts",
+    "sums",
+    "second_moments",
+    "tails",
+    "edges",
+    "origins",
+    "factors",
+    "radii",
+    "lower",
+    "upper",
+)
+_STDDEVS = ("count_stddev", "sum_stddev", "second_moment_stddev", "tail_stddev")
+
+
+@dataclass(frozen=True)
+class Profile:
+    r"""Released sums over the records of each component.
+
+    A record x of component k has the coordinates u = F_k^-1 (x - o_k), shrunk to a ball of radius r_k.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_components,)
+        Number of records.
+    sums : ndarray of shape (n_components, n_features)
+        Of u.
+    second_moments : ndarray of shape (n_components, n_features, n_features)
+        Of u u^T.
+    tails : ndarray of shape (n_components, n_bins)
+        Records with lengths \|u\| from ``edges`` b to b + 1, in the last bin all beyond.
+    edges : ndarray of shape (n_bins,)
+        Where the bins of ``tails`` begin: the first just outside of what a normal distribution has.
+    origins, factors, radii : ndarrays
+        o_k, F_k (lower triangular) and r_k; o_k and F_k are in the units of the table.
+    lower, upper : ndarray of shape (n_features,)
+        Bounds that records were clipped to.
+    count_stddev, tail_stddev : float
+        Noise of a count, and of a count in ``tails``.
+    sum_stddev, second_moment_stddev : float
+        Noise of an entry of a sum where r_k = 1, and of a diagonal entry of a second moment.
+    """
+
+    counts: FloatArray
+    sums: FloatArray
+    second_moments: FloatArray
+    tails: FloatArray
+    edges: FloatArray
+    origins: FloatArray
+    factors: FloatArray
+    radii: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    count_stddev: float
+    sum_stddev: float
+    second_moment_stddev: float
+    tail_stddev: float
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit to one another."""
+        (k, d), n_bins = np.shape(self.sums), np.size(self.edges)
+        shapes = {
+            "counts": (k,), "sums": (k, d), "second_moments": (k, d, d), "origins": (k, d),
+            "factors": (k, d, d), "radii": (k,), "lower": (d,), "upper": (d,),
+            "tails": (k, n_bins), "edges": (n_bins,),
+        }  # fmt: skip
+        for name in _ARRAYS:
+            value = np.asarray(getattr(self, name), dtype=np.float64)
+            if value.shape != shapes[name] or not np.isfinite(value).all():
+                raise InvalidParameterError(
+                    f"profile: {name} must be finite and have the shape of the others."
+                )
+            object.__setattr__(self, name, value)
+        for name in _STDDEVS:
+            _validate.positive_real(**{f"profile.{name}": getattr(self, name)})
+        if np.any(self.radii <= 0) or np.any(self.lower > self.upper):
+            raise InvalidParameterError("profile: radii must be positive, and lower at most upper.")
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return int(self.counts.size)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.lower.size)
+
+    def supported(self) -> BoolArray:
+        """Say which components hold more records than noise alone would."""
+        seen: BoolArray = self.counts > SUPPORT * self.count_stddev
+        return seen
+
+
+SUPPORT = 3.0
+"""A number of records below this many standard deviations of its noise may be noise alone."""
