@@ -28,6 +28,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
+from dpmorse.profiles import ClusterTable, cluster_table
 from dpmorse.records import Function, Table, unowned, without_sizes
 from dpmorse.typing import FloatArray, IntArray, label_dtype
 
@@ -180,6 +181,13 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
         check_is_fitted(self, "merge_tree_")
         points, components = draw_records(self.base_, n_samples, random_state)
         return points, self._leaf_labels[components]
+
+    def table(self, n_clusters: int | None = None, **options: Any) -> ClusterTable:
+        """Return sizes, centres and spreads of the clusters with their intervals, as arrays."""
+        check_is_fitted(self, "merge_tree_")
+        labels = self.component_labels_ if n_clusters is None else self.merge_tree_.cut(n_clusters)
+        profile = self.base_.profile_
+        return cluster_table(profile, labels[: profile.n_components], **options)
 
     def cut(self, n_clusters: int) -> Self:
         """Return this fit with another number of clusters. Touches no data and costs no budget."""

@@ -9,6 +9,7 @@ surface. Here a record finds its component as in ``predict`` and is measured whe
 3. count, sum and second moment of the residuals, shrunk to that reach.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,10 +30,10 @@ from dpmorse.statistics import (
     ProfileCells,
     RadiusHistograms,
 )
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_FIRST_RADII, _ZOOM, _RADII = 0.15, 0.20, 0.15
-"""Shares of the stage's cost; the rest is for the moments."""
+_FIRST_RADII, _ZOOM, _RADII, _MOMENTS = 0.15, 0.20, 0.15, 0.50
+"""Shares of the stage's cost; where no component needs a zoom, the moments get what it would have cost."""
 
 _ZOOM_SHARES = MomentShares(count=0.2, sum=0.5, second_moment=0.3)
 """Shares of the first moments: where a component is matters most, for the coordinates that follow."""
@@ -100,14 +101,21 @@ class _Ask:
     def lengths(self, part: str, origins: FloatArray, factors: FloatArray, share: float) -> _Look:
         statistic = RadiusHistograms(self._cells(origins, factors, np.ones(len(origins))))
         tails, stddev = self.queries.histograms(self.stage.step(part), statistic, share * self.stage.cost)
-        radii = _reach(tails, stddev, statistic.edges)
-        return _Look(origins, factors, tails, stddev, statistic.edges, radii)
+        edges = statistic.edges
+        radii = np.maximum(_reach(tails, stddev, edges), _common_reach(tails, stddev, edges, self._noise()))
+        return _Look(origins, factors, tails, stddev, edges, radii)
 
     def moments(self, part: str, look: _Look, share: float, shares: MomentShares) -> NoisyMoments:
         statistic = CellMoments(self.box, len(look.origins), of_residuals=True)
         scales = self.queries.calibrate(statistic, share * self.stage.cost, shares)
         cells = self._cells(look.origins, look.factors, look.radii)
         return self.queries.moments(self.stage.step(part), statistic, cells, scales)
+
+    def _noise(self) -> float:
+        """Return the noise of a sum of squares where the radius is 1, over the columns."""
+        statistic = CellMoments(self.box, self.partition.n_components, of_residuals=True)
+        scales = self.queries.calibrate(statistic, _MOMENTS * self.stage.cost, _SHARES)
+        return scales.diagonal * 2.0**-statistic.unit_bits * self.box.n_features
 
     def _cells(self, origins: FloatArray, factors: FloatArray, radii: FloatArray) -> ProfileCells:
         weights = np.maximum(self.partition.weights, 1e-12)  # a component that was kept may have weight 0
@@ -136,10 +144,31 @@ def _cells_in(
 
 def _reach(tails: FloatArray, stddev: float, edges: FloatArray) -> FloatArray:
     """Return the edge beyond which no count of lengths is believed."""
+    ends: FloatArray = edges[np.minimum(_end_of_belief(tails, stddev), len(edges) - 1)]
+    return ends
+
+
+def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
+    """Return the number of bins after which counts may be noise, for each row."""
     near = np.cumprod(tails > _NEAR * stddev, axis=1).sum(axis=1)
     far = tails > _FAR * stddev
     last = np.where(far.any(axis=1), tails.shape[1] - far[:, ::-1].argmax(axis=1), 0)
-    return edges[np.minimum(np.maximum(near, last), len(edges) - 1)]
+    end: IntArray = np.maximum(near, last)
+    return end
+
+
+def _common_reach(tails: FloatArray, stddev: float, edges: FloatArray, noise: float) -> float:
+    """Return the edge at which noise and what is cut off, over all components together, are least.
+
+    Where components are many and small, each hides a tail that may be noise, and all together do not.
+    """
+    n, d_edges = len(tails), edges**2
+    total = tails.sum(axis=0)
+    believed = np.where(np.arange(len(edges)) < _end_of_belief(total[None], stddev * math.sqrt(n)), total, 0.0)
+    beyond = np.maximum(math.sqrt(2) * d_edges - d_edges[:, None], 0.0)  # at the middle of each bin
+    lost = beyond @ np.maximum(believed, 0.0)
+    # The same for a quarter of the components and of the records: a cluster.
+    return float(edges[np.argmin((lost / 4) ** 2 + (d_edges * noise) ** 2 * n / 4)])
 
 
 def _zoomed(
