@@ -1,39 +1,118 @@
 """Bounds for those who know none: two histograms of each column, paid for like any release."""
 
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from dpmorse.bases.plan import BOUNDS, Plan
+from dpmorse.bases.magnitudes import LARGEST_HIDDEN, Found, Magnitudes
+from dpmorse.bases.plan import BOUNDS, Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.ranges import occupied_box
+from dpmorse.bases.ranges import occupied_part
 from dpmorse.bases.settings import Settings
-from dpmorse.statistics import Domain, MagnitudeHistograms
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.exceptions import NoisyModelWarning
+from dpmorse.statistics import N_BINS, ColumnHistograms, Domain, MagnitudeHistograms
+from dpmorse.typing import FloatArray
 
-_MARGIN = 0.05
-"""Widths of a found range that are added on either side: bins are 1.6 % of the width, and tails are thin."""
+_MARGIN = 0.25
+"""Widths of a found range that are added on either side, for tails; more where much may be outside."""
+
+_LARGEST_OUTSIDE = 0.05
+"""Part of the records that may be outside of a found range, twice its noise added."""
+
+_GUESS = (-1.0, 1.0)
+"""Bounds of a column in which nothing is found."""
 
 
 def release_bounds(queries: Queries, plan: Plan[Settings]) -> Domain:
     """Spend the stage of bounds on the range of each column: powers of two first, then sixty-fourths of that.
 
-    Bins whose count may be noise do not count, so that a few far records are clipped. A column in which
-    nothing is seen gets the bounds -1 and 1.
+    The first gives bounds that are wide on purpose (``Magnitudes``). The second makes them tighter where it
+    can be told that little is cut off, which takes many records: where they are few, the first ones stay. A
+    column in which nothing is found gets the bounds -1 and 1, and a warning.
     """
-    stage, statistic = plan[BOUNDS], MagnitudeHistograms(plan.domain.n_features)
-    counts, stddev = queries.histograms(stage.step("magnitudes"), statistic, stage.cost / 2)
-    seen = counts > stddev * (1 + math.sqrt(2 * math.log(counts.size)))
-    ranges = np.array([_hull(row, statistic.edges) for row in seen])
-    coarse = Domain(ranges[:, 0], ranges[:, 1])
-    fine = occupied_box(queries, coarse, stage.step("ranges"), stage.cost / 2, margin=_MARGIN)
-    return replace(fine, radius=plan.domain.radius)
+    stage, n_columns = plan[BOUNDS], plan.domain.n_features
+    counts, stddev = queries.histograms(
+        stage.step("magnitudes"), MagnitudeHistograms(n_columns), stage.cost / 2
+    )
+    found = [Magnitudes.of(row / stddev, queries.noise).found(n_columns) for row in counts]
+    _warn_of_guesses([column for column, bounds in enumerate(found) if bounds is None])
+    _warn_of_few_records(found)
+    lower, upper = np.array([(bounds.lower, bounds.upper) if bounds else _GUESS for bounds in found]).T
+    tighter = _tighter(queries, Domain(lower, upper), stage)
+    known = np.array([bounds is not None for bounds in found])
+    return Domain(
+        np.where(known, tighter.lower, lower),
+        np.where(known, tighter.upper, upper),
+        radius=plan.domain.radius,
+    )
 
 
-def _hull(seen: BoolArray, edges: FloatArray) -> tuple[float, float]:
-    """Return the range of the bins that are seen."""
-    bins = np.flatnonzero(seen)
-    if not len(bins):
-        return -1.0, 1.0
-    return float(edges[bins[0]]), float(edges[bins[-1] + 1])
+def _tighter(queries: Queries, box: Domain, stage: Stage) -> Domain:
+    """Return the part of the box that holds the records, by one noisy histogram per column."""
+    counts, stddev = queries.histograms(stage.step("ranges"), ColumnHistograms(box), stage.cost / 2)
+    total = counts.sum() / len(counts) / stddev  # a record is counted once in each column
+    parts = np.array([guarded_part(row / stddev, len(counts), total) for row in counts])
+    width = box.upper - box.lower
+    return replace(box, lower=box.lower + parts[:, 0] * width, upper=box.lower + parts[:, 1] * width)
+
+
+def guarded_part(counts: FloatArray, n_columns: int, total: float) -> tuple[float, float]:
+    """Return the occupied part of a column's bins, with a margin that doubles until little can be outside.
+
+    ``counts`` and their ``total`` are in units of the noise of a count.
+    """
+    margin = _MARGIN
+    part = occupied_part(counts, n_columns, margin)
+    while not _holds(counts, part, total):
+        margin *= 2
+        part = occupied_part(counts, n_columns, margin)
+    return part
+
+
+def _holds(counts: FloatArray, part: tuple[float, float], total: float) -> bool:
+    """Say whether what is counted outside, and twice its noise, are a small part of the records.
+
+    Counts below 0 are luck and do not make up for the noise: a range would be accepted by chance otherwise.
+    """
+    first, end = math.floor(part[0] * N_BINS), math.ceil(part[1] * N_BINS)
+    outside = np.delete(counts, np.s_[first:end])
+    at_most = max(0.0, outside.sum()) + 2 * math.sqrt(len(outside))
+    return not len(outside) or at_most <= _LARGEST_OUTSIDE * total
+
+
+def _warn_of_guesses(columns: Sequence[int]) -> None:
+    """Say that bounds were not found. What was seen is released, so this costs nothing."""
+    if columns:
+        _warn(
+            f"nothing stands out from the noise in columns {_listed(columns)} (counted from 0). Their bounds "
+            "are a guess, -1 and 1, and numbers about them are worth nothing."
+        )
+
+
+def _warn_of_few_records(found: Sequence[Found | None]) -> None:
+    """Say that bounds may cut, where the noise of a bin may hide a large part of the records."""
+    columns = [column for column, bounds in enumerate(found) if bounds and bounds.hidden > LARGEST_HIDDEN]
+    if columns:
+        _warn(
+            f"few records stand out from the noise in columns {_listed(columns)} (counted from 0). Tails and "
+            "small groups may lie outside of their bounds, which may also be far too wide."
+        )
+
+
+def _warn(what: str) -> None:
+    """Warn the caller of ``fit``."""
+    warnings.warn(
+        f"Private bounds: {what} Give bounds from public knowledge; or it takes more records, a larger "
+        "epsilon, or fewer columns.",
+        NoisyModelWarning,
+        stacklevel=7,
+    )
+
+
+def _listed(columns: Sequence[int]) -> str:
+    """Return the first ten positions as text."""
+    shown = ", ".join(map(str, columns[:10]))
+    return f"{shown}, ..." if len(columns) > 10 else shown

@@ -18,22 +18,19 @@ _MARGIN = 1.0
 bin. The later stages find the scale of the records, so that a range three times too wide costs little."""
 
 
-def occupied_box(
-    queries: Queries, domain: Domain, step: Step, cost: float, *, margin: float = _MARGIN
-) -> Domain:
+def occupied_box(queries: Queries, domain: Domain, step: Step, cost: float) -> Domain:
     """Return the part of a public box that holds the records, by one noisy histogram per column.
 
-    ``margin`` widths of the occupied range are added on either side. A bin is occupied when its count is
-    above what noise alone reaches in any bin, and so is a run of bins that holds a tenth of the records.
-    Where a column has neither, its bounds stay.
+    A bin is occupied when its count is above what noise alone reaches in any bin, and so is a run of bins
+    that holds a tenth of the records. Where a column has neither, its bounds stay.
     """
     counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
-    parts = np.array([_range(row / stddev, len(counts), margin) for row in counts])
+    parts = np.array([occupied_part(row / stddev, len(counts), _MARGIN) for row in counts])
     width = domain.upper - domain.lower
     return Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
 
 
-def _range(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:
+def occupied_part(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:
     """Return the widened range of the occupied runs of bins, as parts of the box's width.
 
     ``counts`` are in units of their noise. The range begins where the run that ends first begins, and ends
