@@ -1,3 +1,7 @@
+from dpmorse.profiles.cautions import Caution as Caution
+from dpmorse.profiles.cautions import cautions as cautions
+from dpmorse.profiles.frames import columns_of as columns_of
+from dpmorse.profiles.frames import to_frame as to_frame
 from dpmorse.profiles.profile import Profile as Profile
 from dpmorse.profiles.table import ClusterTable as ClusterTable
 from dpmorse.profiles.table import Estimate as Estimate

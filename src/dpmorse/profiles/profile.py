@@ -12,18 +12,6 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import BoolArray, FloatArray
 
-_ARRAYS = (
-    "counts",
-    "sums",
-    "second_moments",
-    "tails",
-    "edges",
-    "origins",
-    "factors",
-    "radii",
-    "lower",
-    "upper",
-)
 _STDDEVS = ("count_stddev", "sum_stddev", "second_moment_stddev", "tail_stddev")
 
 
@@ -49,6 +37,8 @@ class Profile:
         o_k, F_k (lower triangular) and r_k; o_k and F_k are in the units of the table.
     lower, upper : ndarray of shape (n_features,)
         Bounds that records were clipped to.
+    piled : ndarray of shape (n_features, 2)
+        1 where a column piles up at its lower or upper bound, else 0.
     count_stddev, tail_stddev : float
         Noise of a count, and of a count in ``tails``.
     sum_stddev, second_moment_stddev : float
@@ -65,6 +55,7 @@ class Profile:
     radii: FloatArray
     lower: FloatArray
     upper: FloatArray
+    piled: FloatArray
     count_stddev: float
     sum_stddev: float
     second_moment_stddev: float
@@ -76,17 +67,19 @@ class Profile:
         shapes = {
             "counts": (k,), "sums": (k, d), "second_moments": (k, d, d), "origins": (k, d),
             "factors": (k, d, d), "radii": (k,), "lower": (d,), "upper": (d,),
-            "tails": (k, n_bins), "edges": (n_bins,),
+            "tails": (k, n_bins), "edges": (n_bins,), "piled": (d, 2),
         }  # fmt: skip
-        for name in _ARRAYS:
+        for name, shape in shapes.items():
             value = np.asarray(getattr(self, name), dtype=np.float64)
-            if value.shape != shapes[name] or not np.isfinite(value).all():
+            if value.shape != shape or not np.isfinite(value).all():
                 raise InvalidParameterError(
                     f"profile: {name} must be finite and have the shape of the others."
                 )
             object.__setattr__(self, name, value)
         for name in _STDDEVS:
             _validate.positive_real(**{f"profile.{name}": getattr(self, name)})
+        if not np.isin(self.piled, (0.0, 1.0)).all():
+            raise InvalidParameterError("profile: piled must be 0 or 1.")
         if np.any(self.radii <= 0) or np.any(self.lower > self.upper):
             raise InvalidParameterError("profile: radii must be positive, and lower at most upper.")
 

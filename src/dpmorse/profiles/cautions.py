@@ -1,0 +1,72 @@
+"""What a reader of a table must be told, beside the number that it is about. All of it costs nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmorse.profiles.profile import Profile
+from dpmorse.profiles.table import ClusterTable
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to be said about a cluster, a column of it, or a column of all records.
+
+    Attributes
+    ----------
+    kind : str
+        "size", "spread", "tail" or "bounds".
+    cluster : int or None
+        The cluster; None for all records.
+    column : int or None
+        Position of the column; None for the whole cluster.
+    text : str
+        A sentence.
+    """
+
+    kind: str
+    cluster: int | None
+    column: int | None
+    text: str
+
+
+def cautions(table: ClusterTable, profile: Profile, names: Sequence[str]) -> list[Caution]:
+    """Return what must be said about a table, in the order of its clusters and columns."""
+    found = [caution for c in range(len(table.counts)) for caution in _of_cluster(table, c, names)]
+    return [*_of_bounds(profile, names), *found]
+
+
+def _of_cluster(table: ClusterTable, c: int, names: Sequence[str]) -> list[Caution]:
+    if not table.supported[c]:
+        return [Caution("size", c, None, _SIZE.format(c=c))]
+    found = [
+        Caution("spread", c, int(j), _SPREAD.format(c=c, name=names[j]))
+        for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
+    ]
+    if table.heavy_tailed[c]:
+        found.append(Caution("tail", c, None, _TAIL.format(c=c)))
+    return found
+
+
+def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
+    sides = ("lower", "upper")
+    return [
+        Caution("bounds", None, int(j), _BOUNDS.format(name=names[j], side=sides[side]))
+        for j, side in zip(*np.nonzero(profile.piled), strict=True)
+    ]
+
+
+_SIZE = (
+    "cluster {c} is smaller than three standard deviations of its size's noise: it may be noise, and so may its "
+    "centre and spread."
+)
+_SPREAD = "the spread of column {name!r} in cluster {c} cannot be told from 0: too few records for the noise."
+_TAIL = (
+    "cluster {c} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few records; "
+    "synthetic records, which are normal within components, have a lighter tail."
+)
+_BOUNDS = (
+    "column {name!r} piles up at its {side} bound: your bounds cut this column. Its centres and spreads are "
+    "those of the clipped values."
+)

@@ -1,0 +1,50 @@
+"""A table as a data frame of a library that is installed: one row for each cluster and column."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpmorse.exceptions import DPMorseError
+from dpmorse.profiles.cautions import Caution
+from dpmorse.profiles.table import ClusterTable
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+"""Libraries of data frames, in the order in which they are looked for."""
+
+
+def to_frame(
+    table: ClusterTable, notes: Sequence[Caution], names: Sequence[str], library: str | None = None
+) -> Any:
+    """Return the table as a frame of this library, or of the first that is installed."""
+    found = [name for name in ([library] if library else LIBRARIES) if find_spec(name) is not None]
+    if not found:
+        raise DPMorseError(
+            f"a data frame needs one of {', '.join(LIBRARIES)}: pip install pandas. "
+            "Without any of them, table() returns the same numbers as arrays."
+        )
+    return nw.from_dict(columns_of(table, notes, names), backend=found[0]).to_native()
+
+
+def columns_of(table: ClusterTable, notes: Sequence[Caution], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns of the frame; shares stand in every row of their cluster."""
+    n_clusters, d = table.centre.value.shape
+    of_clusters = {"share": table.share, "centre": table.centre, "spread": table.spread}
+    columns: dict[str, list[Any]] = {
+        "cluster": np.repeat(np.arange(n_clusters), d).tolist(),
+        "column": [str(name) for name in names] * n_clusters,
+    }
+    for name, estimate in of_clusters.items():
+        for part, end in (("value", ""), ("low", "_low"), ("high", "_high")):
+            values = getattr(estimate, part)
+            columns[name + end] = (np.repeat(values, d) if values.ndim == 1 else values.ravel()).tolist()
+    columns["warning"] = [_said(notes, c, j) for c in range(n_clusters) for j in range(d)]
+    return columns
+
+
+def _said(notes: Sequence[Caution], cluster: int, column: int) -> str:
+    """Return what is said about one row: about its cluster, its column, or both."""
+    about = (note for note in notes if note.cluster in {cluster, None} and note.column in {column, None})
+    return " ".join(f"{note.text[:1].upper()}{note.text[1:]}" for note in about)
