@@ -16,6 +16,7 @@ from dpmorse.bases.mixture_estimator import NO_LABELS as NO_LABELS
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMixtureEstimator
 from dpmorse.bases.mixture_estimator import draw_records as draw_records
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
+from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers
 from dpmorse.bases.parameters import FitParameters as FitParameters
 from dpmorse.bases.plan import Plan as Plan
 from dpmorse.bases.plan import Stage as Stage

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data, _validate
 from dpmorse.bases.labelling import Label, OfClipped, each_record
+from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.randomness import seed_of
 from dpmorse.bases.settings import Settings
 from dpmorse.densities import GaussianMixture
@@ -74,7 +75,7 @@ def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> N
     estimator.__dict__ = {**kept, **learnt, **named}
 
 
-class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base of the estimators that release a mixture of Gaussians.
 
     Everything here works on released values and on the points the caller passes in; only ``fit``, in
@@ -145,6 +146,11 @@ class PrivateMixtureEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
         check_is_fitted(self, "mixture_")
         return draw_records(self, n_samples, random_state)
+
+    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+        """Return the number of each component: nothing merges them."""
+        no_cut(n_clusters)
+        return np.arange(self.mixture_.n_components)
 
     @property
     def described_domain(self) -> Domain:

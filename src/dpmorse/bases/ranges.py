@@ -7,7 +7,7 @@ import numpy as np
 from dpmorse.bases.queries import Queries
 from dpmorse.privacy import Step
 from dpmorse.statistics import N_BINS, ColumnHistograms, Domain
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _LEAST_PART = 0.1
 """Part of the records that a run of several bins must hold to count as occupied. Where records are few, no
@@ -18,16 +18,40 @@ _MARGIN = 1.0
 bin. The later stages find the scale of the records, so that a range three times too wide costs little."""
 
 
-def occupied_box(queries: Queries, domain: Domain, step: Step, cost: float) -> Domain:
+_PILE = 4.0
+"""Standard deviations of noise by which an outermost bin must exceed what its neighbours let one expect."""
+
+_STEEPEST = 3.0
+"""Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
+
+
+def occupied_box(queries: Queries, domain: Domain, step: Step, cost: float) -> tuple[Domain, BoolArray]:
     """Return the part of a public box that holds the records, by one noisy histogram per column.
 
     A bin is occupied when its count is above what noise alone reaches in any bin, and so is a run of bins
-    that holds a tenth of the records. Where a column has neither, its bounds stay.
+    that holds a tenth of the records. Where a column has neither, its bounds stay. Also say which columns
+    pile up at their lower and upper bound.
     """
     counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
     parts = np.array([occupied_part(row / stddev, len(counts), _MARGIN) for row in counts])
     width = domain.upper - domain.lower
-    return Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
+    box = Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
+    piled = np.column_stack([_piles_up(counts, stddev), _piles_up(counts[:, ::-1], stddev)])
+    return box, piled & (width > 0)[:, None]
+
+
+def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
+    """Say in which columns the first bin holds more than the next two let one expect: clipped values.
+
+    Counts that grow towards the bound by a constant factor, as those of an exponential distribution do, are
+    expected to go on.
+    """
+    first, second, third = counts[:, :3].T
+    factor = np.clip(second / np.maximum(third, stddev), 1.0, _STEEPEST)
+    # The noise of first - second^2 / third, linearised.
+    noise = stddev * np.sqrt(1 + 4 * factor**2 + factor**4)
+    piled: BoolArray = first - np.maximum(second, 0.0) * factor > _PILE * noise
+    return piled
 
 
 def occupied_part(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from dpmorse.bases import (
     Plan,
     PrivateFit,
     PrivateMixtureEstimator,
+    PublishedNumbers,
     base_from_document,
     draw_records,
     each_record,
@@ -28,7 +29,6 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
-from dpmorse.profiles import ClusterTable, cluster_table
 from dpmorse.records import Function, Table, unowned, without_sizes
 from dpmorse.typing import FloatArray, IntArray, label_dtype
 
@@ -56,7 +56,7 @@ class Learnt:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # scikit-learn is untyped
+class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
     """Base of the estimators that merge the components of a released mixture into clusters.
 
     Parameters
@@ -182,12 +182,12 @@ class MorseEstimator(ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]
         points, components = draw_records(self.base_, n_samples, random_state)
         return points, self._leaf_labels[components]
 
-    def table(self, n_clusters: int | None = None, **options: Any) -> ClusterTable:
-        """Return sizes, centres and spreads of the clusters with their intervals, as arrays."""
+    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+        """Return the cluster of each component, for this number of clusters."""
         check_is_fitted(self, "merge_tree_")
-        labels = self.component_labels_ if n_clusters is None else self.merge_tree_.cut(n_clusters)
-        profile = self.base_.profile_
-        return cluster_table(profile, labels[: profile.n_components], **options)
+        if n_clusters is None:
+            return self.component_labels_
+        return self.merge_tree_.cut(n_clusters)[: self.mixture_.n_components]
 
     def cut(self, n_clusters: int) -> Self:
         """Return this fit with another number of clusters. Touches no data and costs no budget."""

@@ -1,5 +1,5 @@
 from dpmorse.profiles.cautions import Caution as Caution
-from dpmorse.profiles.cautions import cautions as cautions
+from dpmorse.profiles.cautions import cautions_of as cautions_of
 from dpmorse.profiles.frames import columns_of as columns_of
 from dpmorse.profiles.frames import to_frame as to_frame
 from dpmorse.profiles.profile import Profile as Profile

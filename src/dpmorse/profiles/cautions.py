@@ -31,7 +31,7 @@ class Caution:
     text: str
 
 
-def cautions(table: ClusterTable, profile: Profile, names: Sequence[str]) -> list[Caution]:
+def cautions_of(table: ClusterTable, profile: Profile, names: Sequence[str]) -> list[Caution]:
     """Return what must be said about a table, in the order of its clusters and columns."""
     found = [caution for c in range(len(table.counts)) for caution in _of_cluster(table, c, names)]
     return [*_of_bounds(profile, names), *found]

@@ -143,7 +143,7 @@ class PrivateGaussianMixture(PrivateFit):
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them."""
         settings = plan.settings
-        box = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
+        box, piled = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
         estimates = self._estimates(queries, units, plan, rng)
         kept = estimates.kept(at_least=min(settings.min_components, settings.n_components))
@@ -152,6 +152,7 @@ class PrivateGaussianMixture(PrivateFit):
             return FitResult(partition, units.domain, supported)
         bounds = replace(plan.domain, radius=None, grid_bits=FINE_GRID_BITS)
         measured, mixture = profile.release_profile(queries, partition, units.domain, bounds, plan[PROFILE])
+        measured = replace(measured, piled=piled.astype(float))
         return FitResult(mixture, units.domain, supported, partition, measured)
 
     @staticmethod

@@ -164,7 +164,9 @@ def _common_reach(tails: FloatArray, stddev: float, edges: FloatArray, noise: fl
     """
     n, d_edges = len(tails), edges**2
     total = tails.sum(axis=0)
-    believed = np.where(np.arange(len(edges)) < _end_of_belief(total[None], stddev * math.sqrt(n)), total, 0.0)
+    believed = np.where(
+        np.arange(len(edges)) < _end_of_belief(total[None], stddev * math.sqrt(n)), total, 0.0
+    )
     beyond = np.maximum(math.sqrt(2) * d_edges - d_edges[:, None], 0.0)  # at the middle of each bin
     lost = beyond @ np.maximum(believed, 0.0)
     # The same for a quarter of the components and of the records: a cluster.
@@ -208,6 +210,7 @@ def _profile(look: _Look, noisy: NoisyMoments, box: Domain) -> Profile:
         radii=look.radii,
         lower=box.lower,
         upper=box.upper,
+        piled=np.zeros((box.n_features, 2)),
         count_stddev=noisy.count_stddev,
         sum_stddev=noisy.sum_stddev,
         second_moment_stddev=noisy.second_moment_stddev,

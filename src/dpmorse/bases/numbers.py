@@ -1,0 +1,97 @@
+"""Numbers about clusters that may be published: what users of a fitted model ask for."""
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.profiles import Caution, ClusterTable, Profile, cautions_of, cluster_table, to_frame
+from dpmorse.typing import IntArray
+
+
+class PublishedNumbers:
+    """Mixin of estimators whose base has released a profile.
+
+    A subclass says which label each component has (``labels_of_components``) and where its profile is.
+    """
+
+    def table(
+        self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
+    ) -> ClusterTable:
+        """Return share, centre and spread of each cluster with their intervals, as arrays. Costs nothing.
+
+        Parameters
+        ----------
+        n_clusters : int or None, default=None
+            Number of clusters; None takes that of ``predict``.
+        level : float, default=0.95
+            Probability with which an interval holds the truth.
+        population : bool, default=False
+            False: intervals are about the records at hand, and hold what noise, clipping and rounding may
+            have changed. True: about the population that they were drawn from, at random; these are wider.
+        """
+        check_is_fitted(self, "mixture_")
+        level = _validate.open_unit_interval(level=level)
+        _validate.boolean(population=population)
+        labels = self.labels_of_components(n_clusters)
+        return cluster_table(self._profile(), labels, level=level, population=population)
+
+    def summary(
+        self,
+        n_clusters: int | None = None,
+        *,
+        level: float = 0.95,
+        population: bool = False,
+        library: str | None = None,
+    ) -> Any:
+        """Return the same as a data frame: one row for each cluster and column.
+
+        Its columns are ``cluster``, ``column``, then ``share``, ``centre`` and ``spread``, each followed by
+        the ends of its interval (``_low`` and ``_high``), and ``warning``: a sentence, or nothing.
+
+        Parameters
+        ----------
+        n_clusters, level, population
+            As in ``table``.
+        library : {"pandas", "polars", "pyarrow"} or None, default=None
+            Library of the frame; None takes the first of them that is installed.
+        """
+        table = self.table(n_clusters, level=level, population=population)
+        if library is not None:
+            _validate.choice(library=library, among=("pandas", "polars", "pyarrow"))
+        return to_frame(table, self._cautions(table), self._column_names(), library)
+
+    def cautions(self, n_clusters: int | None = None) -> list[Caution]:
+        """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
+        return self._cautions(self.table(n_clusters))
+
+    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+        """Return the cluster of each component."""
+        raise NotImplementedError
+
+    def _cautions(self, table: ClusterTable) -> list[Caution]:
+        return cautions_of(table, self._profile(), self._column_names())
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        n_features = self._profile().n_features
+        return [f"column {i}" for i in range(n_features)] if names is None else [str(name) for name in names]
+
+    def _profile(self) -> Profile:
+        profile = getattr(getattr(self, "base_", self), "profile_", None)
+        if not isinstance(profile, Profile):
+            raise InvalidTypeError(
+                f"{type(self).__name__} has no profile, so that nothing is known about its numbers. Fit "
+                "DPMorse, or PrivateGaussianMixture(profile=True)."
+            )
+        return profile
+
+
+def no_cut(n_clusters: object) -> None:
+    """Refuse a number of clusters where components cannot be merged."""
+    if n_clusters is not None:
+        raise InvalidParameterError(
+            f"n_clusters must be None: a mixture has components, which only a MorseClustering or DPMorse "
+            f"merges, got {_validate.describe(n_clusters)}."
+        )
