@@ -3,11 +3,21 @@
 import numpy as np
 
 from dpmorse.privacy.exact import opened, sealed
-from dpmorse.statistics import CellMoments, Domain, ExactMoments, GaussianCells
+from dpmorse.statistics import (
+    FINE_GRID_BITS,
+    CellMoments,
+    Domain,
+    ExactMoments,
+    GaussianCells,
+    ProfileCells,
+    RadiusHistograms,
+)
 
 
-def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
+def exact_moments(X, statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ExactMoments:
     """Integer sums with Python-visible integer arithmetic only."""
+    if isinstance(cells, ProfileCells):
+        return profile_moments(X, cells)
     q = statistic.domain.quantise(np.asarray(X))
     if statistic.weight_bits:
         weights = cells.responsibilities(q)
@@ -21,6 +31,27 @@ def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMomen
         np.einsum("nk,nki->ki", weights, z),
         np.einsum("nk,nki,nkj->kij", weights, z, z),
     )
+
+
+def profile_moments(X, cells: ProfileCells) -> ExactMoments:
+    """Sums over the residuals of the records of each cell, one cell after the other."""
+    labels, z = cells.labels(np.asarray(X)), cells.residuals(np.asarray(X))
+    of_cells = [z[labels == k] for k in range(cells.n_cells)]
+    return ExactMoments(
+        np.array([len(own) for own in of_cells]),
+        np.array([own.sum(axis=0) for own in of_cells]),
+        np.array([own.T @ own for own in of_cells]),
+    )
+
+
+def radius_counts(X, statistic: RadiusHistograms):
+    """Counts of records by cell and bin, one record after the other."""
+    counts = np.zeros((statistic.cells.n_cells, statistic.n_bins), dtype=np.int64)
+    X = np.asarray(X)
+    for label, place in zip(statistic.cells.labels(X), statistic.bins(X), strict=True):
+        if place >= 0:
+            counts[label, place] += 1
+    return counts
 
 
 def units(X, statistic, cells):
@@ -40,6 +71,33 @@ def random_mixture(rng, n_components, n_features, spread=0.7, scale=0.3):
 
 def random_cells(rng, n_components, n_features, radii=1.0, **options) -> GaussianCells:
     return GaussianCells.from_mixture(*random_mixture(rng, n_components, n_features, **options), radii)
+
+
+def random_profile(
+    rng, n_cells, n_features, radii=3.0, *, wide=8.0, constant=None, **options
+) -> ProfileCells:
+    """Cells in a ball of the unit box, measured in a wider box around another centre.
+
+    ``constant`` is a column in which all records are equal.
+    """
+    weights, means, covariances = random_mixture(rng, n_cells, n_features, **options)
+    lower, upper = np.full(n_features, -wide), np.full(n_features, wide + 1.0)
+    sides = -np.ones(n_features), np.ones(n_features)
+    if constant is not None:
+        lower[constant] = upper[constant] = sides[0][constant] = sides[1][constant] = 0.25
+    box = Domain(lower, upper, None, FINE_GRID_BITS)
+    scaled = (means - box.centre) / box.unit, covariances / np.outer(box.unit, box.unit)
+    return ProfileCells(
+        GaussianCells.from_mixture(weights, means, covariances, grid_bits=FINE_GRID_BITS),
+        Domain(*sides, 1.1, FINE_GRID_BITS),
+        GaussianCells.from_mixture(weights, *scaled, radii, FINE_GRID_BITS),
+        box,
+    )
+
+
+def profile_statistics(cells: ProfileCells) -> tuple[CellMoments, RadiusHistograms]:
+    """What is released of profile cells."""
+    return CellMoments(cells.box, cells.n_cells, of_residuals=True), RadiusHistograms(cells)
 
 
 def unit_box(n_features, radius=None) -> Domain:

@@ -11,6 +11,8 @@ from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.base import spans
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import (
+    FINE_GRID_BITS,
+    GRID_BITS,
     BinaryCodes,
     CellMoments,
     ColumnHistograms,
@@ -155,12 +157,13 @@ def test_float32_search_is_only_a_shortcut(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [0.002, 0.05, 0.5])
-def test_float32_error_bound_holds(rng, scale):
+@pytest.mark.parametrize("grid_bits", [GRID_BITS, FINE_GRID_BITS])
+def test_float32_error_bound_holds(rng, scale, grid_bits):
     """The bound covers the difference between float32 and exact scores for records all over the box."""
-    cells = random_cells(rng, 6, 8, scale=scale)
+    cells = GaussianCells.from_mixture(*random_mixture(rng, 6, 8, scale=scale), grid_bits=grid_bits)
     exact = in_memory._pad(cells)
-    fast, bound = in_memory._single_precision(exact, cells.score_bits)
-    q = rng.integers(-4096, 4097, size=(2000, 8))
+    fast, bound = in_memory._single_precision(exact, cells)
+    q = rng.integers(-(1 << grid_bits), (1 << grid_bits) + 1, size=(2000, 8))
     u = fast.offsets + np.einsum("kij,nj->nki", fast.factors, q.astype(np.float32), dtype=np.float32)
     approximate = fast.constants + np.square(u).sum(axis=2, dtype=np.float32)
     true = cells.scores(q) * 4.0**-cells.score_bits

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmorse import GaussianMixture
-from dpmorse.statistics import EXP_TABLE, GRID_BITS, ROUNDING_BITS, WEIGHT_BITS, GaussianCells
+from dpmorse.statistics import EXP_TABLE, FINE_GRID_BITS, GRID_BITS, ROUNDING_BITS, WEIGHT_BITS, GaussianCells
 from dpmorse.statistics.cells import TABLE_STEPS_PER_NAT
 from plain import random_cells, random_mixture, unit_box
 
@@ -27,10 +27,12 @@ def score_in_python_integers(cells, record, k):
 
 @pytest.mark.parametrize("n_features", [1, 2, 5, 17])
 @pytest.mark.parametrize("scale", [0.003, 0.3, 3.0])
-def test_scores_are_exact(rng, n_features, scale):
-    cells = random_cells(rng, 4, n_features, scale=scale)
-    q = rng.integers(-ONE, ONE + 1, size=(20, n_features))
-    q[0] = ONE  # a corner, where intermediate values are largest
+@pytest.mark.parametrize("grid_bits", [GRID_BITS, FINE_GRID_BITS])
+def test_scores_are_exact(rng, n_features, scale, grid_bits):
+    mixture, one = random_mixture(rng, 4, n_features, scale=scale), 1 << grid_bits
+    cells = GaussianCells.from_mixture(*mixture, grid_bits=grid_bits)
+    q = rng.integers(-one, one + 1, size=(20, n_features))
+    q[0] = one  # a corner, where intermediate values are largest
     scores = cells.scores(q)
     expected = [[score_in_python_integers(cells, record, k) for k in range(4)] for record in q]
     assert scores.astype(object).tolist() == expected

@@ -10,7 +10,7 @@ import torch
 from dpmorse.engine import _tensor_passes as passes
 from dpmorse.engine._fused_tables import TILE, decode, fast_rule, grid_table, n_sums, picks_of
 from dpmorse.engine._triton_kernels import ROWS_BEFORE_FLUSH, hard_kernel
-from dpmorse.statistics import CellMoments, Domain, GaussianCells
+from dpmorse.statistics import GRID_BITS, CellMoments, Domain, GaussianCells
 from dpmorse.typing import IntArray
 
 Tensor = Any  # torch has no types where it is not installed
@@ -48,8 +48,9 @@ def covers(records: Tensor, cells: GaussianCells) -> bool:
     """Say whether the kernel can run on these records, and is exact for these cells."""
     # The kernel rounds by adding 1.5 * 2^52, which is correct below 2^51.
     small = records.shape[1] <= MOST_FEATURES and cells.n_cells <= MOST_CELLS
+    coarse = cells.grid_bits == GRID_BITS  # coordinates are packed into digits of that many bits
     moderate = float(cells.residual_steps.max()) < 2.0**23  # |v| < 2^27, and what is rounded must be < 2^51
-    return len(records) > 0 and small and moderate and _can_run_on(records.device)
+    return len(records) > 0 and small and coarse and moderate and _can_run_on(records.device)
 
 
 def _can_run_on(device: Any) -> bool:

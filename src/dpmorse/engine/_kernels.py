@@ -3,10 +3,11 @@
 Layout. Records are taken in blocks of ``BLOCK``; a block is stored one column after the other, so that
 the innermost loops run over records and vectorise. Columns are padded with zeros to a multiple of four.
 
-Exactness. Quantised coordinates are integers up to 2^12, kept in float32 (or float64), which holds them
-exactly. Sums are accumulated in float64 over at most one block, where they stay below 2^53, and then
-added to int64 totals. Only the search for the nearest cell uses inexact arithmetic, and only to skip
-work: where float32 scores are closer than their proved error bound, exact scores decide.
+Exactness. Quantised coordinates are integers up to 2^12, for profile cells up to 2^20, kept in float32 (or
+float64), which holds them exactly. What is added up is at most 2^12. Sums are accumulated in float64 over
+at most one block, where they stay below 2^53, and then added to int64 totals. Only the search for the
+nearest cell uses inexact arithmetic, and only to skip work: where float32 scores are closer than their
+proved error bound, exact scores decide.
 
 All compiled code is in this one file, because numba's cache notices changes per file.
 """

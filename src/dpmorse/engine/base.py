@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from dpmorse.privacy import Exact
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
     ColumnHistograms,
+    Domain,
     ExactMoments,
     GaussianCells,
     MagnitudeHistograms,
@@ -41,6 +44,30 @@ def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
     """Cut rows into spans whose sums fit in 64 bits; nearly always this is one span."""
     most = statistic.largest_n_rows
     return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
+
+
+def check_cells(statistic: CellMoments, cells: "Cells") -> None:
+    """Refuse cells that the statistic is not of: compiled code would write beside its arrays."""
+    if cells.n_cells != statistic.n_cells:
+        raise ValueError("cells must be as many as those of the statistic")
+    if isinstance(cells, ProfileCells):
+        _check_profile(statistic, cells)
+    elif isinstance(cells, GaussianCells):
+        rule, domain = (cells.offsets.shape[1], cells.grid_bits), statistic.domain
+        if rule != (domain.n_features, domain.grid_bits):
+            raise ValueError("cells must be for the columns and the grid of the statistic")
+
+
+def _check_profile(statistic: CellMoments, cells: ProfileCells) -> None:
+    if statistic.weight_bits or not statistic.of_residuals:
+        raise ValueError("profile cells are hard and have moments of residuals, nothing else")
+    if not _is_same(statistic.domain, cells.box):
+        raise ValueError("profile cells must be measured in the domain of the statistic")
+
+
+def _is_same(a: Domain, b: Domain) -> bool:
+    bounds_agree = np.array_equal(a.lower, b.lower) and np.array_equal(a.upper, b.upper)
+    return (a.radius, a.grid_bits) == (b.radius, b.grid_bits) and bounds_agree
 
 
 Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
@@ -77,6 +104,7 @@ class Engine(Protocol):
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it.
 
         Cells that are only labels have counts and sums of records: no residuals, no second moments.
+        Profile cells have moments of residuals, in the domain that they are measured in.
         """
         ...
 

@@ -13,7 +13,7 @@ from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, spans
+from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     BIN_BITS,
@@ -62,15 +62,17 @@ class InMemoryEngine:
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check_width(records, statistic.domain.n_features)
-        if cells.n_cells != statistic.n_cells:  # compiled code would write beside its arrays
-            raise ValueError("cells must be as many as those of the statistic")
+        check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
     def _reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
-        chunk_pass = _soft(statistic, cells) if statistic.weight_bits else _hard(statistic, cells)
+        if isinstance(cells, ProfileCells) or not statistic.weight_bits:
+            chunk_pass = _hard(statistic, cells)
+        else:
+            chunk_pass = _soft(statistic, cells)
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic.domain.n_features)
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.engine.base import Cells
+from dpmorse.engine.base import Cells, Histograms
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.source import Source
 from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import BinaryCodes, CellMoments, ColumnHistograms, ExactMoments, Tally
+from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
 from dpmorse.typing import FloatArray, IntArray
 
 _N_INVENTED = 512
@@ -56,7 +56,7 @@ class _CrowdEngine:
         blocks = (exact.counts, exact.sums, exact.second_moments)
         return sealed(ExactMoments(*(records.copies * block for block in blocks)))
 
-    def count(self, records: _Crowd, statistic: ColumnHistograms) -> Exact[IntArray]:
+    def count(self, records: _Crowd, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins."""
         return sealed(records.copies * opened(self._engine.count(records.points, statistic)))
 

@@ -10,18 +10,19 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse.engine.base import Cells, LabelledCells, add_up, spans
+from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, check_cells, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     N_BINS,
     BinaryCodes,
     CellMoments,
-    ColumnHistograms,
     Domain,
     ExactMoments,
     GaussianCells,
     MagnitudeHistograms,
+    ProfileCells,
+    RadiusHistograms,
     SecondMoments,
     Tally,
 )
@@ -44,7 +45,8 @@ class TensorEngine:
         Rows handed to torch at a time; None takes as many as keep temporaries small.
     fused : bool
         Whether to use the fused kernel where it applies: hard cells, up to 16 columns and 64 of them, on an
-        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. Otherwise plain torch adds up.
+        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. Otherwise plain torch adds up, and
+        always for profile cells.
     """
 
     chunk_rows: int | None = None
@@ -58,11 +60,14 @@ class TensorEngine:
 
     def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
-        _check(records)
+        _check(records, statistic.domain.n_features)
+        check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
     def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
+        if isinstance(cells, ProfileCells):
+            return self._reduce_profiles(records, statistic, cells)
         if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
         kernels = _kernels() if self.fused and not statistic.weight_bits else None
@@ -70,9 +75,11 @@ class TensorEngine:
             return _unpack(kernels.hard_moments(records, statistic, cells), statistic)
         return self._reduce_plainly(records, statistic, cells)
 
-    def count(self, records: "Tensor", statistic: ColumnHistograms | MagnitudeHistograms) -> Exact[IntArray]:
+    def count(self, records: "Tensor", statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
-        _check(records)
+        if isinstance(statistic, RadiusHistograms):
+            return sealed(self._count_radii(records, statistic))
+        _check(records, statistic.n_features)
         passes = _passes()
         if isinstance(statistic, MagnitudeHistograms):
             n_bins, bins = statistic.n_bins, passes.magnitude_bins
@@ -82,9 +89,19 @@ class TensorEngine:
         shape = (records.shape[1], n_bins)
         return sealed(self._total(records, 1, shape, lambda chunk: passes.counts_of(bins(chunk), n_bins)))
 
+    def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
+        cells = statistic.cells
+        _check(records, cells.box.n_features)
+        profiles, device = _profiles(), records.device
+        profile, limits = profiles.profile_of(cells, device), profiles.limits_of(statistic, device)
+        shape = (cells.n_cells, statistic.n_bins)
+        return self._total(
+            records, cells.n_cells, shape, lambda chunk: profiles.counts_of_radii(chunk, profile, limits)
+        )
+
     def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
-        _check(records)
+        _check(records, codes.domain.n_features)
         passes, grid = _passes(), _passes().grid_of(codes.domain, records.device)
         none = np.empty(0, dtype=np.int64)
         parts = [Tally(none, none, codes.n_bits)]
@@ -107,6 +124,18 @@ class TensorEngine:
             return pass_over(q, rule, of_residuals=statistic.of_residuals)
 
         shape = (cells.n_cells, _n_columns(statistic))
+        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
+
+    def _reduce_profiles(
+        self, records: "Tensor", statistic: CellMoments, cells: ProfileCells
+    ) -> ExactMoments:
+        profiles, most = _profiles(), _passes().HARD_ROWS
+        profile = profiles.profile_of(cells, records.device)
+        shape = (cells.n_cells, _n_columns(statistic))
+
+        def chunk_pass(chunk: "Tensor") -> "Tensor":
+            return profiles.moments(chunk, profile)
+
         return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
 
     def _reduce_labelled(
@@ -181,7 +210,7 @@ def labels_of_tensor(
     labels : torch.Tensor of shape (n_samples,)
         On the device of the points; ties go to the first component.
     """
-    _check(points)
+    _check(points, domain.n_features)
     passes = _passes()
     density = passes.density_on(points.device, means, whiteners, log_factors, domain)
     n_rows = chunk_rows or passes.rows_at_a_time(points.device, points.shape[1], len(means))
@@ -208,14 +237,16 @@ def _unpack(totals: IntArray, statistic: CellMoments) -> ExactMoments:
     return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + d].copy(), second)
 
 
-def _check(records: "Tensor") -> None:
-    """Refuse what is not a tensor of records."""
+def _check(records: "Tensor", n_features: int) -> None:
+    """Refuse what is not a tensor of records with these columns; one column would be taken for all."""
     passes = _passes()
     if not passes.is_table_of_floats(records):
         raise InvalidTypeError(
             "TensorEngine takes a torch.Tensor of shape (n_samples, n_features), float32 or float64, got "
             f"{_validate.describe(type(records))}."
         )
+    if records.shape[1] != n_features:
+        raise ValueError("records do not have the columns of the statistic")
 
 
 @cache
@@ -225,6 +256,13 @@ def _passes() -> Any:
         return import_module("dpmorse.engine._tensor_passes")
     except ModuleNotFoundError as error:
         raise DPMorseError("TensorEngine needs torch: pip install 'dpmorse[gpu]'") from error
+
+
+@cache
+def _profiles() -> Any:
+    """Load the passes over profile cells, which need torch as well."""
+    _passes()
+    return import_module("dpmorse.engine._tensor_profiles")
 
 
 @cache

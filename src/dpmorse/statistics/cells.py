@@ -157,9 +157,11 @@ class GaussianCells:
         """
         u = self.offsets + np.einsum("kij,nj->nki", self.factors, q.astype(np.float64))
         r = np.rint(np.rint(u * 2.0**-ROUNDING_BITS) * self.residual_steps[:, None])
-        squared_norm = np.square(r).sum(axis=2, keepdims=True)
+        squared_norm = np.zeros(r.shape[:2])
+        for column in range(r.shape[2]):  # in this order: beyond 2^53 sums are rounded
+            squared_norm += np.square(r[:, :, column])
         shrink = np.sqrt(LARGEST_RESIDUAL / np.maximum(squared_norm, LARGEST_RESIDUAL))
-        whole: IntArray = np.trunc(r * shrink).astype(np.int64)
+        whole: IntArray = np.trunc(r * shrink[:, :, None]).astype(np.int64)
         return whole
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.domain import GRID_BITS, Domain, refuse_other_grids
 from dpmorse.typing import FloatArray, IntArray
 
 LARGEST_N_BITS = 62
@@ -39,6 +39,10 @@ class BinaryCodes:
 
     bits: int
     """Halvings of each axis."""
+
+    def __post_init__(self) -> None:
+        """Refuse other grids, whose projections would not be exact for as many columns."""
+        refuse_other_grids(self.domain)
 
     @classmethod
     def rounded(cls, domain: Domain, projection: FloatArray, reach: float, bits: int) -> "BinaryCodes":

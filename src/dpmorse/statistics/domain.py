@@ -129,7 +129,8 @@ class Domain:
         ``|q_j| <= 2^g`` and ``sum_j q_j^2 <= largest_squared_norm``. For the ball: the factor
         ``sqrt(R2 / n2)`` is wrong by a relative 2^-52 at most, and truncation towards zero never raises a
         coordinate, so the squared norm is at most ``R2 (1 + 2^-50) < R2 + 1``; being an integer, it is
-        at most ``R2``.
+        at most ``R2``. (R2 is below 2^50 for up to 2^26 columns on the usual grid, 2^10 on the fine one,
+        whose norms no sensitivity relies on.)
         """
         offset = np.asarray(X, dtype=np.float64) - self.centre
         inside = np.where(offset < self.half_width, offset, self.half_width)  # np.clip would let NaN pass
@@ -141,6 +142,12 @@ class Domain:
             shrink = np.sqrt(limit / np.maximum(squared_norm, limit))
             q = np.trunc(q * shrink[:, None])
         return q.astype(np.int64)
+
+
+def refuse_other_grids(domain: Domain) -> None:
+    """Refuse a domain whose grid is not the usual one, where sensitivities or bins are in steps of that."""
+    if domain.grid_bits != GRID_BITS:
+        raise ValueError("records themselves are added up and counted on the usual grid only")
 
 
 def shrink_to_ball(points: FloatArray, radius: float) -> FloatArray:

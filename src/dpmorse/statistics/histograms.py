@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.statistics.counts import GroupCounts
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.domain import GRID_BITS, Domain, refuse_other_grids
 from dpmorse.typing import FloatArray, IntArray
 
 BIN_BITS = 6
@@ -35,6 +35,10 @@ class ColumnHistograms:
     """
 
     domain: Domain
+
+    def __post_init__(self) -> None:
+        """Refuse other grids: a bin is found by a shift, and compiled code would write beside its arrays."""
+        refuse_other_grids(self.domain)
 
     @property
     def n_features(self) -> int:

@@ -11,7 +11,7 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import GAUSSIAN, Neighboring, Noise, Norm, PlannedRelease, Step, release_event
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics.domain import GRID_BITS, Domain
+from dpmorse.statistics.domain import GRID_BITS, Domain, refuse_other_grids
 from dpmorse.statistics.scales import MomentShares, NoiseScales, smallest_factor
 from dpmorse.statistics.sensitivity import InverseScales, RecordBounds, SecondMoments
 from dpmorse.statistics.sums import ROOM_BITS, UNIT_BITS, ExactMoments, NoisyMoments, add_columns, shift
@@ -51,7 +51,9 @@ class CellMoments:
     exhaustive: bool = True
 
     def __post_init__(self) -> None:
-        """Normalise strings to enum members."""
+        """Normalise strings to enum members; refuse grids that the bounds |z_j| <= 1 are not in units of."""
+        if not self.of_residuals:
+            refuse_other_grids(self.domain)
         kind = _validate.choice(second_moments=self.second_moments, among=SecondMoments)
         object.__setattr__(self, "second_moments", SecondMoments(kind))
 

@@ -1,8 +1,8 @@
 """What the records of each cell look like: the cell by the clipped record, the numbers by the record itself.
 
-A ball that records are shrunk to keeps the noise of cells small and moves far records. Here a record finds its
-cell by its clipped form, as in ``predict``, and is measured where it is: in the whitened coordinates of that
-cell, inside the box of the bounds. The noise of residuals does not depend on the width of that box.
+A ball that records are shrunk to keeps the noise of cells small and moves far records. Here a record finds
+its cell by its clipped form, as in ``predict``, and is measured where it is: in the whitened coordinates of
+that cell, inside the box of the bounds. The noise of residuals does not depend on the width of that box.
 """
 
 import math
@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpmorse import _validate
 from dpmorse.statistics.cells import ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.counts import GroupCounts
 from dpmorse.statistics.domain import Domain
@@ -39,6 +40,15 @@ class ProfileCells:
 
     box: Domain
     """Where records are measured."""
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together: compiled code would read beside its arrays."""
+        shapes = {rule.offsets.shape for rule in (self.partition, self.units)}
+        if shapes != {(self.n_cells, domain.n_features) for domain in (self.ball, self.box)}:
+            raise ValueError("partition, ball, units and box must have the same columns and cells")
+        for rule, domain in ((self.partition, self.ball), (self.units, self.box)):
+            if rule.grid_bits != domain.grid_bits:
+                raise ValueError("a rule must be for the grid of its domain")
 
     @property
     def n_cells(self) -> int:
@@ -73,6 +83,10 @@ class RadiusHistograms:
     cells: ProfileCells
     n_bins: int = N_RADII
 
+    def __post_init__(self) -> None:
+        """Refuse a table without bins."""
+        _validate.positive_int(n_bins=self.n_bins)
+
     @property
     def n_features(self) -> int:
         """Number of rows of the table of counts: the cells."""
@@ -100,5 +114,5 @@ class RadiusHistograms:
 
 
 def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:
-    """Return where the bins of lengths begin: just outside a normal distribution, then by factors of sqrt 2."""
+    """Return where bins of lengths begin: just outside a normal distribution, then by factors of sqrt 2."""
     return (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins) / 2)

@@ -30,7 +30,9 @@ only the second exists.
 such vectors is convex in (gamma, gamma'), so its maximum is at vertices: one-hot vectors, the
 cases above, or 0, which is no worse. Soft costs what hard costs.
 
-**Residuals.** ``z_k`` depends on the record and on released values only, and |z_k| <= 1 = P.
+**Residuals.** ``z_k`` depends on the record and on released values only, and |z_k| <= 1 = P. Profile cells
+(``profiles.py``) are hard cells of this kind: the cell is that of the record clipped to one domain, ``z_k``
+that of the record clipped to another, and both domains are released values.
 
 **Partial cells.** Where a record may have no cell it adds 0, the vertex of the last paragraph; only for a
 single cell does this matter, since there a replaced record may enter or leave it: N.
