@@ -1,8 +1,8 @@
-"""Whether published numbers are right: coverage of intervals, errors of centres and spreads, synthetic records.
+"""Whether published numbers are right: coverage of intervals, errors of centres and spreads, samples.
 
-``python -m benchmarks.numbers --out FILE`` draws settings at random (columns, records, budget, size and distance
-of a small cluster, shape of the clusters, width of the bounds), fits the default estimator and compares what it
-publishes with the records at hand. Prints tables and writes JSON.
+``python -m benchmarks.numbers --out FILE`` draws settings at random (columns, records, budget, size and
+distance of a small cluster, shape of the clusters, width of the bounds), fits the default estimator and
+compares what it publishes with the records at hand. Prints tables and writes JSON.
 """
 
 import argparse
@@ -33,7 +33,7 @@ _LOG_SD = 0.75
 
 @dataclass(frozen=True)
 class Setting:
-    """What is drawn at random, all of it unknown to the estimator but the bounds and the number of clusters."""
+    """What is drawn at random; the estimator is told the bounds, the budget and the number of clusters."""
 
     number: int
     shape: str
@@ -81,12 +81,14 @@ class Setting:
 def _noise(shape: str, size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
     """Draw values with mean 0 and variance 1."""
     if shape == "t3":
-        return rng.standard_t(3, size) / np.sqrt(3)
-    if shape == "normal":
-        return rng.standard_normal(size)
-    variance = np.exp(_LOG_SD**2)
-    values: FloatArray = np.exp(_LOG_SD * rng.standard_normal(size))
-    return (values - np.sqrt(variance)) / np.sqrt(variance * (variance - 1))
+        values: FloatArray = rng.standard_t(3, size) / np.sqrt(3)
+    elif shape == "normal":
+        values = rng.standard_normal(size)
+    else:
+        variance = np.exp(_LOG_SD**2)
+        positive = np.exp(_LOG_SD * rng.standard_normal(size))
+        values = (positive - np.sqrt(variance)) / np.sqrt(variance * (variance - 1))
+    return values
 
 
 def measure(setting: Setting, seed: int) -> dict[str, Any]:
@@ -95,9 +97,9 @@ def measure(setting: Setting, seed: int) -> dict[str, Any]:
     lower, upper = setting.bounds
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = DPMorse(
-            4, epsilon=setting.epsilon, delta=1e-5, bounds=setting.bounds, random_state=seed
-        ).fit(X)
+        model = DPMorse(4, epsilon=setting.epsilon, delta=1e-5, bounds=setting.bounds, random_state=seed).fit(
+            X
+        )
         labels, table = model.predict(X), model.table()
     X = np.clip(X, lower, upper)
     clusters = [_cluster(X, labels == c, table, c) for c in range(model.n_clusters_) if np.any(labels == c)]
@@ -173,7 +175,9 @@ def _task(task: tuple[Setting, int]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the settings and print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.add_argument("--settings", type=int, default=40, help="settings of each shape (default 40)")
     parser.add_argument("--seeds", type=int, default=20, help="fits of each setting (default 20)")

@@ -74,7 +74,7 @@ def profile_from_dict(content: object, n_components: int, n_features: int) -> Pr
     if np.shape(arrays["sums"]) != (n_components, n_features):
         raise ModelFormatError("profile.sums does not have the shape of the mixture.")
     stddevs = {key: number(f"profile.{key}", part) for key, part in parts.items() if key.endswith("_stddev")}
-    return rebuild("profile", lambda: Profile(**arrays, **stddevs))
+    return rebuild("profile", lambda: Profile(**{**arrays, **stddevs}))
 
 
 def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArray) -> GaussianMixture:

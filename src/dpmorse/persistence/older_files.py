@@ -24,7 +24,7 @@ def upgraded(document: dict[str, Any], version: int) -> dict[str, Any]:
 
 
 def _from_version_2(document: dict[str, Any]) -> dict[str, Any]:
-    """Add that there is no profile. A field that the version does not have is left for the checks to refuse."""
+    """Add that there is no profile. Fields that the version does not have are left for checks to refuse."""
     if "base" in document:
         base = document["base"]
         return {**document, "base": _from_version_2(base)} if isinstance(base, dict) else document

@@ -41,7 +41,7 @@ def _of_cluster(table: ClusterTable, c: int, names: Sequence[str]) -> list[Cauti
     if not table.supported[c]:
         return [Caution("size", c, None, _SIZE.format(c=c))]
     found = [
-        Caution("spread", c, int(j), _SPREAD.format(c=c, name=names[j]))
+        Caution("spread", c, int(j), _SPREAD.format(c=c, name=names[int(j)]))
         for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
     ]
     if table.heavy_tailed[c]:
@@ -52,21 +52,21 @@ def _of_cluster(table: ClusterTable, c: int, names: Sequence[str]) -> list[Cauti
 def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
     sides = ("lower", "upper")
     return [
-        Caution("bounds", None, int(j), _BOUNDS.format(name=names[j], side=sides[side]))
+        Caution("bounds", None, int(j), _BOUNDS.format(name=names[int(j)], side=sides[int(side)]))
         for j, side in zip(*np.nonzero(profile.piled), strict=True)
     ]
 
 
 _SIZE = (
-    "cluster {c} is smaller than three standard deviations of its size's noise: it may be noise, and so may its "
-    "centre and spread."
+    "cluster {c} is smaller than three standard deviations of its size's noise: it may be noise, and so may "
+    "its centre and spread."
 )
 _SPREAD = "the spread of column {name!r} in cluster {c} cannot be told from 0: too few records for the noise."
 _TAIL = (
-    "cluster {c} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few records; "
-    "synthetic records, which are normal within components, have a lighter tail."
+    "cluster {c} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few "
+    "records; synthetic records, which are normal within components, have a lighter tail."
 )
 _BOUNDS = (
-    "column {name!r} piles up at its {side} bound: your bounds cut this column. Its centres and spreads are "
-    "those of the clipped values."
+    "column {name!r} piles up at its {side} bound. If there are values beyond it, your bounds cut this "
+    "column: its centres and spreads are those of the clipped values."
 )

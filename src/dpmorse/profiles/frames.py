@@ -19,7 +19,7 @@ def to_frame(
     table: ClusterTable, notes: Sequence[Caution], names: Sequence[str], library: str | None = None
 ) -> Any:
     """Return the table as a frame of this library, or of the first that is installed."""
-    found = [name for name in ([library] if library else LIBRARIES) if find_spec(name) is not None]
+    found: list[Any] = [name for name in ([library] if library else LIBRARIES) if find_spec(name)]
     if not found:
         raise DPMorseError(
             f"a data frame needs one of {', '.join(LIBRARIES)}: pip install pandas. "

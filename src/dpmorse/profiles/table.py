@@ -5,15 +5,15 @@ With N = sum_k n_k over the components of a cluster and F_k, o_k, u as in ``Prof
 * centre: m = sum_k (n_k o_k + F_k s_k) / N, s_k being the sum of u;
 * variance of column j: v_j = sum_k (F_k S_k F_k^T + 2 d_k (F_k s_k)^T + n_k d_k d_k^T)_jj / N, d_k = o_k - m.
 
-Noise is linearised in these ratios. With s_c, s_s, s_2 the noise of a count, of an entry of s_k / r_k and of a
-diagonal entry of S_k / r_k^2 (off the diagonal 1 / sqrt 2 of it), and a_kj the length of row j of F_k:
+Noise is linearised in these ratios. With s_c, s_s, s_2 the noise of a count, of an entry of s_k / r_k and of
+a diagonal entry of S_k / r_k^2 (off the diagonal 1 / sqrt 2 of it), and a_kj the length of row j of F_k:
 
 * var(share) = s_c^2 ((1 - p)^2 K_c + p^2 (K - K_c)) / n^2, p the share and K_c the number of its components;
 * var(m_j) = sum_k ((a_kj r_k s_s)^2 + (d_kj s_c)^2) / N^2;
 * var(v_j) = sum_k ((a_kj^2 r_k^2 s_2)^2 + (2 d_kj a_kj r_k s_s)^2 + ((d_kj^2 - v_j) s_c)^2) / N^2.
 
-What lies beyond r_k was shrunk; what that may have taken from a spread is added above, and to either side of a
-centre, from the released counts of lengths.
+What lies beyond r_k was shrunk; what that may have taken from a spread is added above, and to either side of
+a centre, from the released counts of lengths.
 """
 
 import math
@@ -178,7 +178,7 @@ def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
 
 
 def _shrunk(raw: FloatArray, expected: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return estimates shrunk towards what was expected (James and Stein), by one standard deviation at most."""
+    """Return estimates shrunk towards what was expected (James and Stein), by one of their noises at most."""
     difference = raw - expected
     factor = np.maximum(0.0, 1 - noise / np.maximum(difference**2, 1e-300))
     limit = np.sqrt(noise)

@@ -75,9 +75,8 @@ def release_profile(
 ) -> tuple[Profile, GaussianMixture]:
     """Spend a stage on the profile of a partition; return it with the mixture, mended where it was cut."""
     ask = _Ask(queries, partition, replace(ball, grid_bits=FINE_GRID_BITS), box, stage)
-    look = ask.lengths(
-        "first lengths", partition.means, np.linalg.cholesky(partition.covariances), _FIRST_RADII
-    )
+    factors: FloatArray = np.linalg.cholesky(partition.covariances)
+    look = ask.lengths("first lengths", partition.means, factors, _FIRST_RADII)
     share, distorted = 1 - _FIRST_RADII, look.radii > _DISTORTED * look.edges[0]
     if distorted.any():
         origins, factors, distorted = _zoomed(look, ask.moments("zoom", look, _ZOOM, _ZOOM_SHARES), distorted)
@@ -162,15 +161,13 @@ def _common_reach(tails: FloatArray, stddev: float, edges: FloatArray, noise: fl
 
     Where components are many and small, each hides a tail that may be noise, and all together do not.
     """
-    n, d_edges = len(tails), edges**2
-    total = tails.sum(axis=0)
-    believed = np.where(
-        np.arange(len(edges)) < _end_of_belief(total[None], stddev * math.sqrt(n)), total, 0.0
-    )
-    beyond = np.maximum(math.sqrt(2) * d_edges - d_edges[:, None], 0.0)  # at the middle of each bin
-    lost = beyond @ np.maximum(believed, 0.0)
-    # The same for a quarter of the components and of the records: a cluster.
-    return float(edges[np.argmin((lost / 4) ** 2 + (d_edges * noise) ** 2 * n / 4)])
+    n, squares, total = len(tails), edges**2, tails.sum(axis=0)
+    end = _end_of_belief(total[None], stddev * math.sqrt(n))
+    believed = np.where(np.arange(len(edges)) < end, np.maximum(total, 0.0), 0.0)
+    beyond = np.maximum(math.sqrt(2) * squares - squares[:, None], 0.0)  # at the middle of each bin
+    lost = beyond @ believed
+    # Both for a cluster, taken as a quarter of the components and of the records.
+    return float(edges[np.argmin((lost / 4) ** 2 + (squares * noise) ** 2 * n / 4)])
 
 
 def _zoomed(
