@@ -142,7 +142,7 @@ REVIEWED = {
         "name": "the name of a stage",
         "names = [stage.name for stage in shares]": "names of stages",
     },
-    "bases/private_bounds.py": {"map(str, columns[:10])": COLUMNS, "what": WORDS},
+    "bases/private_bounds.py": {"what": "texts with positions of columns, by what was released of them"},
     "bases/queries.py": {"type(cells).__name__": TYPE, "type(codes).__name__": TYPE},
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {

@@ -21,9 +21,10 @@ from dpmorse import (
 )
 from dpmorse.bases import Queries, Stage
 from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
-from dpmorse.bases.private_bounds import release_bounds
+from dpmorse.bases.private_bounds import guarded_part, release_bounds
+from dpmorse.bases.randomness import Randomness
 from dpmorse.engine import Source
-from dpmorse.privacy import Budget, Neighboring
+from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring
 from dpmorse.privacy.exact import opened
 from dpmorse.statistics import GroupCounts, MagnitudeHistograms
 
@@ -87,6 +88,120 @@ def test_the_bounds_hold_the_records_and_little_more():
     assert np.all(inside > 0.98)
     width = X.max(axis=0) - X.min(axis=0)
     assert np.all(found.upper - found.lower < 2 * width)
+
+
+def released_bounds(X, epsilon, seed):
+    """The first stage of a fit, with its noise."""
+    plan = DPMoGHard(epsilon=epsilon, bounds="private").plan(X.shape[1])
+    budget, randomness = plan.settings.budget, Randomness.from_parameters(seed, plan.settings.noise)
+    with Mechanism.reserve([Ledger(budget)], plan.events, randomness.sampler, budget) as mechanism:
+        return release_bounds(Queries(Source(X, InMemoryEngine()), mechanism, budget), plan)
+
+
+def small(kind, seed, n=2000, d=5):
+    """Few records of a kind."""
+    rng = np.random.default_rng(seed)
+    normal, group = rng.normal(size=(n, d)), rng.integers(0, 3, n)
+    clusters = rng.uniform(-6, 6, (3, d))[group] + normal
+    return {
+        "around zero": lambda: normal,
+        "clusters": lambda: clusters,
+        "clusters far from zero": lambda: clusters + 10.0 ** np.arange(2, 2 + d),
+        "lognormal": lambda: np.exp(normal) * 10.0 ** np.arange(-2, d - 2),
+        "scales and offsets": lambda: normal * [1, 10, 1e-3, 3, 1e4] + [-100, 1500, 4e-3, 10, 0],
+        "t3": lambda: 5 * rng.standard_t(3, (n, d)),
+        "two far groups": lambda: normal + np.where(group[:, None] > 0, 1000.0, -1000.0),
+        "constants": lambda: np.tile([0, 7, -7, 1e-9, 1e9], (n, 1)),
+    }[kind]()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "around zero",
+        "clusters",
+        "clusters far from zero",
+        "lognormal",
+        "scales and offsets",
+        "t3",
+        "two far groups",
+        "constants",
+    ],
+)
+def test_bounds_of_few_records_do_not_cut(kind):
+    """2,000 records in 5 columns at epsilon 1: the noise of a bin is 3 % of them."""
+    inside = []
+    for seed in range(20):
+        X = small(kind, seed)
+        found = released_bounds(X, 1.0, seed)
+        inside.append(np.mean((found.lower <= X) & (found.upper >= X), axis=0).min())
+    assert min(inside) > 0.975
+
+
+def test_bounds_of_few_records_are_not_absurd():
+    """Twenty times as wide as the records, in few columns of few fits: noise is taken for a tail."""
+    widths = []
+    for seed in range(20):
+        X = small("clusters", seed)
+        found = released_bounds(X, 1.0, seed)
+        widths.extend((found.upper - found.lower) / np.ptp(X, axis=0))
+    assert np.median(widths) < 8
+    assert np.quantile(widths, 0.9) < 40
+    assert max(widths) < 200
+
+
+def test_bounds_are_tighter_where_records_are_many():
+    X, _ = patients(100_000)
+    found = released_bounds(X, 1.0, 0)
+    assert np.all(found.upper - found.lower < 2 * np.ptp(X, axis=0))
+
+
+def test_columns_without_bounds_are_named():
+    X = np.column_stack([np.full(700, 9.0), np.random.default_rng(0).normal(size=700) * 10])
+    with pytest.warns(NoisyModelWarning, match=r"nothing stands out .* in columns 1 \(counted from 0\)"):
+        found = released_bounds(X, 0.5, 1)
+    assert (found.lower[1], found.upper[1]) == (-1.0, 1.0)
+    assert found.lower[0] <= 9.0 <= found.upper[0]
+
+
+def test_columns_with_few_records_are_named():
+    with pytest.warns(NoisyModelWarning, match=r"few records stand out .* in columns 0, 1 \("):
+        released_bounds(np.full((800, 2), 9.0), 0.4, 1)
+
+
+def test_warnings_point_at_the_caller_of_fit():
+    with pytest.warns(NoisyModelWarning, match="Private bounds") as caught:
+        DPMoGHard(2, epsilon=0.1, bounds="private", random_state=0).fit(np.full((3, 2), 7.0))
+    assert caught[0].filename == __file__
+
+
+def in_bins(values, first):
+    """Counts of 64 bins, in units of their noise."""
+    counts = np.zeros(64)
+    counts[first : first + len(values)] = values
+    return counts
+
+
+def test_a_range_is_accepted_if_little_can_be_outside():
+    counts = in_bins([100.0, 100, 100, 100], 30)
+    lower, upper = guarded_part(counts, 5, counts.sum())
+    assert (64 * lower, 64 * upper) == pytest.approx((29, 35))
+
+
+def test_a_margin_doubles_until_little_is_outside():
+    """28 of 428 are 6 bins away, too thin to stand out: four bins and their margin leave them out."""
+    counts = in_bins([100.0, 100, 100, 100, *[0] * 6, *[4] * 7], 30)
+    lower, upper = guarded_part(counts, 5, counts.sum())
+    assert 64 * upper >= 47
+    assert 0 < lower < 30 / 64
+
+
+@pytest.mark.parametrize("elsewhere", [0.0, -5.0])
+def test_a_range_is_not_accepted_where_noise_may_hide_much(elsewhere):
+    """Twice the noise of 58 bins is 15, of 40 in all. Counts below 0 are no reason to trust it more."""
+    counts = np.full(64, elsewhere)
+    counts[30:34] = 10.0
+    assert guarded_part(counts, 5, 40.0) == (0.0, 1.0)
 
 
 @KINDS
