@@ -28,7 +28,7 @@ def _from_version_2(document: dict[str, Any]) -> dict[str, Any]:
     if "base" in document:
         base = document["base"]
         return {**document, "base": _from_version_2(base)} if isinstance(base, dict) else document
-    added = {"partition": None, "profile": None}
+    added: dict[str, Any] = {"partition": None, "profile": None}
     if any(name in document for name in added):
         return {**document, "base": None}
     parameters = document.get("parameters")

@@ -75,7 +75,7 @@ def release_profile(
 ) -> tuple[Profile, GaussianMixture]:
     """Spend a stage on the profile of a partition; return it with the mixture, mended where it was cut."""
     ask = _Ask(queries, partition, replace(ball, grid_bits=FINE_GRID_BITS), box, stage)
-    factors: FloatArray = np.linalg.cholesky(partition.covariances)
+    factors = np.linalg.cholesky(partition.covariances).astype(np.float64)
     look = ask.lengths("first lengths", partition.means, factors, _FIRST_RADII)
     share, distorted = 1 - _FIRST_RADII, look.radii > _DISTORTED * look.edges[0]
     if distorted.any():
