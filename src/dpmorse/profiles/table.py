@@ -164,7 +164,7 @@ def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
 
 def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
     noise, step = sums.variance_noise, _grid_step(profile) / 2
-    point = _shrunk(sums.variances, sums.expected[1], noise)
+    point = np.maximum(_shrunk(sums.variances, sums.expected[1], noise), _LEAST_PART * sums.expected[1])
     if population:  # the fourth moment of a normal distribution
         noise = noise + 2 * np.square(sums.variances) / sums.sizes
     half = z * np.sqrt(noise)
@@ -174,7 +174,12 @@ def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
     most = np.sqrt((sums.means - profile.lower) * (profile.upper - sums.means)) + step
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
-    return Estimate(np.clip(np.sqrt(np.maximum(point, 0.0)), low, high), low, high)
+    return Estimate(np.clip(np.sqrt(point), low, high), low, high)
+
+
+_LEAST_PART = 0.25
+"""Smallest variance that is published, as a part of what the coordinates let one expect: where noise makes a
+variance small or negative, the truth is rarely below half of the expected spread."""
 
 
 def _shrunk(raw: FloatArray, expected: FloatArray, noise: FloatArray) -> FloatArray:
