@@ -135,23 +135,27 @@ class PrivateGaussianMixture(PrivateFit):
         settings = plan.settings
         box = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
-        estimates = self._estimates(queries, units, plan, rng)
+        units, estimates = self._estimates(queries, units, plan, rng)
         kept = estimates.kept(at_least=min(settings.min_components, settings.n_components))
         return FitResult(in_units_of(units, kept), units.domain, bool(estimates.supported.any()))
 
     @staticmethod
     def _estimates(
         queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator
-    ) -> Estimates:
-        """Use the joint histogram in one or two columns, else the coreset and rounds of components."""
+    ) -> tuple[Units, Estimates]:
+        """Use the joint histogram in one or two columns, else the coreset and rounds of components.
+
+        The units are those given, with a larger ball where clusters lie far outside of it.
+        """
         k = plan.settings.n_components
         if units.n_features <= MOST_COLUMNS:
-            return fit_cells(release_cells(queries, units, k, plan[HISTOGRAM]), units, k, rng)
+            return units, fit_cells(release_cells(queries, units, k, plan[HISTOGRAM]), units, k, rng)
         measurable = measurable_n_components(queries, units, plan[COMPONENTS])
         k = min(k, max(measurable, plan.settings.min_components))
         balls = release_coreset(queries, units, k, plan[CORESET], rng)
-        start = start_at(*spread_centres(balls, units, k, rng))
-        return release_components(queries, units, start, plan[COMPONENTS])
+        start = spread_centres(balls, units, k, rng)
+        first = start_at(start.means, start.variance)
+        return start.units, release_components(queries, start.units, first, plan[COMPONENTS])
 
     def check_restored(self, plan: Plan[StagedSettings], mixture: GaussianMixture, domain: Domain) -> None:
         """Refuse a mixture with too many components, and a domain that is no ball."""
