@@ -77,7 +77,7 @@ class PrivateGaussianMixture(PrivateFit):
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
     2. their number, means and variances give units in which all columns matter (10 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
-       to find a start (34 %);
+       to find a start (34 %); small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away (52 %).
 
