@@ -12,8 +12,8 @@ from dpmorse.typing import FloatArray, IntArray
 
 _APART = 2.0
 """Two balls are apart if the distance of their centres is more than this many times the sum of their root
-mean square radii. In five columns far clusters are 2.5 or more apart from the rest, balls of heavy tails 1.5
-or less (docs/default.md)."""
+mean square radii. Far clusters in five columns are 2 to more than 3 times that sum away from the rest, balls
+of heavy tails 1.5 times or less (docs/default.md)."""
 
 
 def light_islands(
