@@ -27,7 +27,8 @@ def test_records_have_the_small_cluster_where_the_setting_says():
     far = np.linalg.norm(X, axis=1) > 5
     assert far.mean() == pytest.approx(0.1, abs=0.01)
     assert np.linalg.norm(X[far].mean(axis=0)) == pytest.approx(8, abs=0.1)
-    assert np.all((X > setting.bounds[0]) & (X < setting.bounds[1]))
+    lower, upper = setting.bounds
+    assert np.all((lower < X) & (upper > X))
 
 
 def test_a_short_run_prints_tables_and_writes_json(tmp_path, capsys):
