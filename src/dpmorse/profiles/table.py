@@ -204,8 +204,9 @@ class _Tail:
     of_variances: FloatArray
 
 
-_ONE_SIDED = 1.64
-"""Standard deviations that are added to a count of hidden records: a one-sided bound of 95 %."""
+_OF_MEANS, _OF_VARIANCES = 1.0, 1.64
+"""Standard deviations that are added to counts of hidden records: a one-sided bound of 95 % for variances,
+which hidden records always make smaller; less for means, which they shift to either side."""
 
 
 def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
@@ -221,8 +222,9 @@ def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
     hidden = np.take_along_axis(profile.tails, np.where(known, first, 0), axis=1) * known
     shifts = (reach / math.sqrt(d))[:, None] * _SHIFTS[:, None]  # (components, bins, columns)
     squares = (reach**2 / d)[:, None] * _SQUARES[:, None]
-    bounds = (_bounded(members, part, hidden, profile.tail_stddev) for part in (shifts, squares))
-    return _Tail(*(bound / sizes for bound in bounds))
+    stddev = profile.tail_stddev
+    of_means = _bounded(members, shifts, hidden, _OF_MEANS * stddev) / sizes
+    return _Tail(of_means, _bounded(members, squares, hidden, _OF_VARIANCES * stddev) / sizes)
 
 
 _N_HIDDEN = 3
@@ -236,11 +238,11 @@ _SQUARES = _MIDDLES**2 - 1
 cluster shift it against one another."""
 
 
-def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, stddev: float) -> FloatArray:
+def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, noise: float) -> FloatArray:
     """Return an upper bound of effects of hidden records, added up over components and bins."""
     expected = members @ np.einsum("kbj,kb->kj", effect, hidden)
-    noise = stddev * np.sqrt(members @ np.square(effect).sum(axis=1))
-    bound: FloatArray = np.maximum(expected, 0.0) + _ONE_SIDED * noise
+    added = noise * np.sqrt(members @ np.square(effect).sum(axis=1))
+    bound: FloatArray = np.maximum(expected, 0.0) + added
     return bound
 
 
