@@ -82,11 +82,13 @@ class PrivateGaussianMixture(PrivateFit):
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
     2. their number, means and variances give units in which all columns matter (10 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
-       to find a start (34 %); small groups far from all others get a component of their own;
+       to find a start (30 %); small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
-       coordinates; what differs from the last round by no more than noise is shrunk away (52 %).
+       coordinates; what differs from the last round by no more than noise is shrunk away (44 %);
+    5. sizes, centres and spreads of the components, measured where no ball has cut their records: numbers
+       that can be published (12 %, ``profile``).
 
-    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (86 %); the mixture is
+    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (74 %); the mixture is
     fitted to its counts.
 
     Parameters
@@ -97,6 +99,8 @@ class PrivateGaussianMixture(PrivateFit):
         and no fewer than ``min_components``. Components that the noise hides are left out of the mixture.
     min_components : int, default=1
         Components that are fitted, and kept even if the noise hides them, the heaviest first.
+    profile : bool, default=True
+        Whether to make stage 5. False gives its share to 3 and 4; there is no ``summary`` then.
 
     Notes
     -----
