@@ -35,6 +35,12 @@ from dpmorse.typing import FloatArray, IntArray, label_dtype
 ASSIGNMENTS = ("component", "basin")
 
 
+def _partition(base: Any) -> GaussianMixture:
+    """Return what labels records: the mixture itself, if a base does not tell the two apart."""
+    partition: GaussianMixture = getattr(base, "partition_", base.mixture_)
+    return partition
+
+
 def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
     """Return the attributes that say which leaf is in which cluster."""
     return {
@@ -50,6 +56,7 @@ class Learnt:
     n_clusters: Any  # an integer or "auto"
     base_: Any
     mixture_: GaussianMixture
+    partition_: GaussianMixture
     merge_tree_: MergeTree
     n_clusters_: int
     component_labels_: IntArray
@@ -73,11 +80,14 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     Attributes
     ----------
     mixture_ : GaussianMixture
-        The released mixture.
+        The released mixture, of which ``sample``, ``score_samples`` and ``summary`` speak.
+    partition_ : GaussianMixture
+        The mixture that labels records, clipped as in ``fit``, and whose tree this is. Another one than
+        ``mixture_`` only where that clipping had moved records.
     merge_tree_ : MergeTree
         Modes, saddles, merges; cuts at any number of clusters.
     modes_, saddles_ : ndarray of shape (n, n_features)
-        Modes of the released density, and saddles between them, lowest f first.
+        Modes of the density of ``partition_``, and saddles between them, lowest f first.
     graph_ : MorseGraph
         Modes as nodes, saddles as weighted edges.
     n_clusters_ : int
@@ -126,7 +136,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
         """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
         try:
-            return merge_tree(base.mixture_, rule=self.merge, n_clusters=n_clusters, search=self.search)
+            return merge_tree(_partition(base), rule=self.merge, n_clusters=n_clusters, search=self.search)
         except Exception as error:
             failure = TreeNotBuiltError(
                 "The merge tree of the released mixture could not be built. The release is not lost: the "
@@ -145,32 +155,31 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         Labels have the smallest signed type that holds them.
         """
         check_is_fitted(self, "merge_tree_")
-        mixture, tree = self.mixture_, self.merge_tree_
+        partition, tree = self.partition_, self.merge_tree_
         of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
             return self._each(
                 X,
                 lambda points: label_by_basin(
-                    mixture, tree.critical_points, tree.leaves, of_leaf, points
+                    partition, tree.critical_points, tree.leaves, of_leaf, points
                 ).astype(of_leaf.dtype),
-                self._described,
+                self._labelled,
             )
         if isinstance(self.base_, PrivateMixtureEstimator):
-            return each_record(self.base_, X, Label(self.base_.partition_, self.base_.domain_, of_leaf))
+            return each_record(self.base_, X, Label(partition, self.base_.domain_, of_leaf))
         return of_leaf[self.base_.predict(X)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
-        members = np.eye(self.n_clusters_)[self.component_labels_]
-        partition = getattr(self.base_, "partition_", self.mixture_)
-        domain = getattr(self.base_, "domain_", None)
-        return self._each(X, lambda points: partition.responsibilities(points) @ members, domain)
+        partition, members = self.partition_, np.eye(self.n_clusters_)[self.component_labels_]
+        return self._each(X, lambda points: partition.responsibilities(points) @ members, self._labelled)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "merge_tree_")
-        return self._each(X, self.mixture_.log_density, self._described)
+        described = getattr(self.base_, "described_domain", None)
+        return self._each(X, self.mixture_.log_density, described)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -223,6 +232,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         learnt = {
             "base_": base,
             "mixture_": base.mixture_,
+            "partition_": _partition(base),
             "privacy_": base.privacy_,
             "merge_tree_": tree,
             "graph_": tree.graph,
@@ -253,9 +263,9 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return int(min(self.n_clusters, tree.n_leaves))
 
     @property
-    def _described(self) -> Any:
-        """Where the records lie that the mixture describes, if the base says."""
-        return getattr(self.base_, "described_domain", None)
+    def _labelled(self) -> Any:
+        """Where records are clipped to for their label, if the base says."""
+        return getattr(self.base_, "domain_", None)
 
     def _each(self, X: Any, function: Function, domain: Any) -> Any:
         """Return a function of every record, clipped to a domain of the base."""
@@ -291,11 +301,11 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
             _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
         model = cls.around(base, parameters)
         _plain_data.rebuild("parameters", model.check_choices)
-        points = critical_points_from_dict(fields["critical_points"], base.mixture_)
+        points = critical_points_from_dict(fields["critical_points"], base.partition_)
         tree = _plain_data.rebuild(
             "critical_points",
             lambda: merge_tree(
-                base.mixture_,
+                base.partition_,
                 rule=model.merge,
                 n_clusters=chosen_for,
                 search=model.search,

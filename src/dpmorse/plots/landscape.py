@@ -72,7 +72,7 @@ class LandscapeDisplay:
     @classmethod
     def from_estimator(cls, model: Any, resolution: int = 160) -> Self:
         """Compute the landscape of a fitted ``MorseClustering``, coloured by its clusters."""
-        return cls.from_tree(model.merge_tree_, model.mixture_, model.n_clusters_, resolution)
+        return cls.from_tree(model.merge_tree_, model.partition_, model.n_clusters_, resolution)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
