@@ -1,7 +1,7 @@
 """The one-line default: a private mixture and its Morse step in one estimator."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Self
 
 from dpmorse import _validate
@@ -39,6 +39,9 @@ class DPMorse(MorseEstimator, FitParameters):
     n_components : int or None, default=None
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
+    profile : bool, default=True
+        Whether to spend 12 % of the budget on sizes, centres and spreads that can be published: ``summary``
+        (docs/numbers.md). False leaves more for the clusters.
 
     Attributes
     ----------
@@ -66,6 +69,8 @@ class DPMorse(MorseEstimator, FitParameters):
 
     n_clusters: int | str = "auto"
     n_components: int | None = None
+    _: KW_ONLY
+    profile: bool = True
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X, then find the tree of the mixture that was released.
@@ -91,6 +96,7 @@ class DPMorse(MorseEstimator, FitParameters):
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
             min_components=n_clusters or 1,
+            profile=self.profile,
             **{name: getattr(self, name) for name in _OF_BASE},
         )
 
@@ -111,7 +117,7 @@ class DPMorse(MorseEstimator, FitParameters):
         if not isinstance(base, PrivateGaussianMixture):
             raise ModelFormatError("the base of a DPMorse must be a PrivateGaussianMixture.")
         of_base = {name: getattr(base, name) for name in _OF_BASE}
-        return cls(n_components=base.n_components, **parameters, **of_base)
+        return cls(n_components=base.n_components, profile=base.profile, **parameters, **of_base)
 
 
 _OF_BASE = tuple(parameter.name for parameter in fields(FitParameters))

@@ -164,17 +164,25 @@ def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
 
 def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
     noise, step = sums.variance_noise, _grid_step(profile) / 2
-    point = _shrunk(sums.variances, sums.expected[1], noise)
+    point = np.maximum(_shrunk(sums.variances, sums.expected[1], noise), _LEAST_PART * sums.expected[1])
     if population:  # the fourth moment of a normal distribution
         noise = noise + 2 * np.square(sums.variances) / sums.sizes
     half = z * np.sqrt(noise)
     low = np.sqrt(np.maximum(sums.variances - half, 0.0)) - step
     high = np.sqrt(np.maximum(sums.variances + half + tail.of_variances, 0.0)) + step
-    # The variance of values in [a, b] with mean m is at most (m - a) (b - m).
-    most = np.sqrt((sums.means - profile.lower) * (profile.upper - sums.means)) + step
+    # The variance of values in [a, b] with mean m is at most (m - a) (b - m): of all m that the noise leaves
+    # open, the one nearest to the middle has the largest.
+    unsure, middle = z * np.sqrt(sums.mean_noise) + tail.of_means, (profile.lower + profile.upper) / 2
+    means = sums.means + np.clip(middle - sums.means, -unsure, unsure)
+    most = np.sqrt((means - profile.lower) * (profile.upper - means)) + step
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
-    return Estimate(np.clip(np.sqrt(np.maximum(point, 0.0)), low, high), low, high)
+    return Estimate(np.clip(np.sqrt(point), low, high), low, high)
+
+
+_LEAST_PART = 0.25
+"""Smallest variance that is published, as a part of what the coordinates let one expect: where noise makes a
+variance small or negative, the truth is rarely below half of the expected spread."""
 
 
 def _shrunk(raw: FloatArray, expected: FloatArray, noise: FloatArray) -> FloatArray:
@@ -199,8 +207,9 @@ class _Tail:
     of_variances: FloatArray
 
 
-_ONE_SIDED = 1.64
-"""Standard deviations that are added to a count of hidden records: a one-sided bound of 95 %."""
+_OF_MEANS, _OF_VARIANCES = 1.0, 1.64
+"""Standard deviations that are added to counts of hidden records: a one-sided bound of 95 % for variances,
+which hidden records always make smaller; less for means, which they shift to either side."""
 
 
 def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
@@ -216,8 +225,9 @@ def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
     hidden = np.take_along_axis(profile.tails, np.where(known, first, 0), axis=1) * known
     shifts = (reach / math.sqrt(d))[:, None] * _SHIFTS[:, None]  # (components, bins, columns)
     squares = (reach**2 / d)[:, None] * _SQUARES[:, None]
-    bounds = (_bounded(members, part, hidden, profile.tail_stddev) for part in (shifts, squares))
-    return _Tail(*(bound / sizes for bound in bounds))
+    stddev = profile.tail_stddev
+    of_means = _bounded(members, shifts, hidden, _OF_MEANS * stddev) / sizes
+    return _Tail(of_means, _bounded(members, squares, hidden, _OF_VARIANCES * stddev) / sizes)
 
 
 _N_HIDDEN = 3
@@ -231,11 +241,11 @@ _SQUARES = _MIDDLES**2 - 1
 cluster shift it against one another."""
 
 
-def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, stddev: float) -> FloatArray:
+def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, noise: float) -> FloatArray:
     """Return an upper bound of effects of hidden records, added up over components and bins."""
     expected = members @ np.einsum("kbj,kb->kj", effect, hidden)
-    noise = stddev * np.sqrt(members @ np.square(effect).sum(axis=1))
-    bound: FloatArray = np.maximum(expected, 0.0) + _ONE_SIDED * noise
+    added = noise * np.sqrt(members @ np.square(effect).sum(axis=1))
+    bound: FloatArray = np.maximum(expected, 0.0) + added
     return bound
 
 

@@ -3,6 +3,10 @@
 Rounds of Lloyd's algorithm release, for each cell, its count, the sum of its records' offsets from its
 centre, and the sum of their squared lengths. The result is a noisy approximation of the records. Drawing
 synthetic points from it and clustering them is post-processing, which may be repeated at no cost.
+
+Records are looked at in a ball four times as large as that of the units. The noise depends on how far
+offsets reach, not on the ball, so this is free. It shows whether what lies outside the units' ball is a far
+cluster or a tail.
 """
 
 from dataclasses import dataclass
@@ -12,10 +16,11 @@ import numpy as np
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
+from dpmorse.bases.staged.islands import light_islands
 from dpmorse.bases.staged.units import Units
 from dpmorse.bases.starts import k_means
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
-from dpmorse.typing import FloatArray
+from dpmorse.typing import BoolArray, FloatArray
 
 N_ROUNDS = 3
 """Rounds of Lloyd's algorithm. They share the stage's budget, so that more of them would each be noisier."""
@@ -27,6 +32,19 @@ and traces of second moments have one."""
 _REACH = 0.6
 """Offsets from a centre are shrunk to at most this part of the radius of the records' ball. The noise of sums
 is proportional to it; records further from their centre than that pull less."""
+
+_OUTER = 4.0
+"""Radius of the ball in which records are looked at, in radii of the units' ball. What lies further out is
+moved to its surface, which is far from all else."""
+
+_PULLED = 0.8
+"""A mean offset longer than this part of the reach means that nearly all records of the cell lie beyond the
+reach, in one direction."""
+
+_STRIDE = 2.0
+"""Factor by which such a cell's step is lengthened: its records are further away than offsets can tell. In
+three rounds it gets as far as the outer ball; the cell of a tail finds its records earlier, spread around
+it."""
 
 _LEAST_CELLS = 40
 """Number of cells for few components: enough to approximate clusters that are not round. More cells
@@ -72,7 +90,21 @@ class Balls:
         """Draw synthetic records."""
         ball = rng.choice(len(self.weights), n, p=self.weights / self.weights.sum())
         offsets = rng.standard_normal((n, self.centres.shape[1])) * np.sqrt(self.variances[ball, None])
-        return units.project(self.centres[ball] + offsets)
+        return units.clip(self.centres[ball] + offsets)
+
+    def part(self, chosen: BoolArray) -> "Balls":
+        """Return some of the balls."""
+        return Balls(self.weights[chosen], self.centres[chosen], self.variances[chosen])
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the components start, and the units whose ball holds them."""
+
+    units: Units
+    means: FloatArray
+    variance: float
+    """Variance of a column around the means."""
 
 
 def largest_n_cells(n_components: int) -> int:
@@ -85,30 +117,38 @@ def release_coreset(
 ) -> Balls:
     """Spend a stage on a coreset, started from a data-free sketch of the released variances."""
     cost = stage.cost / N_ROUNDS
-    statistic = _statistic(units, _n_cells(queries, units, n_components, cost))
+    outer, reach = units.widened(_OUTER), _REACH * units.radius
+    statistic = _statistic(outer, _n_cells(queries, outer, n_components, cost))
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
     centres = k_means(start, k, 1, rng).cluster_centers_
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
     for i in range(1, N_ROUNDS + 1):
-        cells = GaussianCells.nearest(balls.centres / units.radius, _REACH)
+        cells = GaussianCells.nearest(balls.centres / outer.radius, reach / outer.radius)
         scales = queries.calibrate(statistic, cost, _SHARES)
         noisy = queries.moments(
             stage.step("round", i, N_ROUNDS), statistic, cells, scales, n_repeats=N_ROUNDS - i
         )
-        balls = _move(balls, noisy, units, _REACH * units.radius)
+        balls = _move(balls, noisy, outer, reach)
     return _heavy(balls, noisy.count_stddev, units.n_records, n_components)
 
 
-def spread_centres(
-    balls: Balls, units: Units, n_components: int, rng: np.random.Generator
-) -> tuple[FloatArray, float]:
-    """Return starting means, and the variance of a column around them: k-means on synthetic records."""
+def spread_centres(balls: Balls, units: Units, n_components: int, rng: np.random.Generator) -> Start:
+    """Return the start: k-means on synthetic records, and one mean for each light island.
+
+    K-means may spend no centre on a small cluster, however far it is. Where there are islands, components are
+    measured in the outer ball, since the units' ball presses what is outside of it against the rest.
+    """
     n = max(_SYNTHETIC_POINTS, 20 * n_components)
-    points = balls.sample(n, units, rng)
-    found = k_means(points, n_components, 10 if n_components <= 40 else 3, rng)
-    return found.cluster_centers_, float(found.inertia_) / (n * units.n_features)
+    islands = light_islands(balls.weights, balls.centres, balls.variances, n_components)
+    n_islands = int(islands.max()) + 1
+    outer = units.widened(_OUTER) if n_islands else units
+    alone = [balls.part(islands == i).sample(n, outer, rng).mean(axis=0) for i in range(n_islands)]
+    points = balls.part(islands < 0).sample(n, units, rng)
+    found = k_means(points, n_components - n_islands, 10 if n_components <= 40 else 3, rng)
+    variance = float(found.inertia_) / (n * units.n_features)
+    return Start(outer, np.vstack([found.cluster_centers_, *alone]), variance)
 
 
 def _statistic(units: Units, n_cells: int) -> CellMoments:
@@ -128,8 +168,10 @@ def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Ball
     supported = noisy.counts > _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     steps = mean_residuals(noisy, counts, reach)
+    squared = np.square(steps).sum(axis=1)
     # Variance of a column: (E|offset|^2 - |E offset|^2) / D, clipped because noise can make it negative.
-    spread = (reach**2 * noisy.second_moments / counts - np.square(steps).sum(axis=1)) / units.n_features
+    spread = (reach**2 * noisy.second_moments / counts - squared) / units.n_features
+    steps *= np.where(squared > (_PULLED * reach) ** 2, _STRIDE, 1.0)[:, None]
     return Balls(
         noisy.counts,
         np.where(supported[:, None], units.project(balls.centres + steps), balls.centres),

@@ -1,7 +1,7 @@
 """Second stage: the number of records, and units in which the columns have comparable spreads."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,6 +72,16 @@ class Units:
     def project(self, points: FloatArray) -> FloatArray:
         """Shrink points to the ball; constant columns are set to 0, their only value."""
         return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
+
+    def clip(self, points: FloatArray) -> FloatArray:
+        """Move points into the box around the ball, then into the ball, as is done with records."""
+        return self.project(np.clip(points, -self.radius, self.radius))
+
+    def widened(self, factor: float) -> "Units":
+        """Return the same units with a ball that is so many times as large."""
+        reach = factor * self.domain.half_width
+        domain = Domain(self.domain.centre - reach, self.domain.centre + reach, radius=1.0)
+        return replace(self, domain=domain, radius=factor * self.radius)
 
 
 def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -> Units:
