@@ -16,10 +16,10 @@ def edges_of(n_features, n_bins=20):
 
 
 def random_factors(rng, n_components, n_features):
-    """Lower triangular matrices with a positive diagonal."""
+    """Lower triangular matrices with a positive diagonal, in narrow units: spreads are not expected to be wide."""
     factors = np.tril(rng.normal(size=(n_components, n_features, n_features)))
     factors[:, range(n_features), range(n_features)] = rng.uniform(0.5, 2.0, size=(n_components, n_features))
-    return factors
+    return 0.1 * factors
 
 
 def exact_profile(X, components, rng, *, bounds=(-1e3, 1e3), reach=None, standard=False) -> Profile:

@@ -109,13 +109,10 @@ def around(base: Any) -> Fit:
     return Fit(MorseClustering(unfitted, n_clusters=3), 3)
 
 
-def without_profile(way: Fit) -> Callable[[], Any]:
-    """Return the same fit whose base releases no profile; ``DPMorse`` has no parameter for that."""
+def without_profile(way: Fit) -> Fit:
+    """Return the same fit whose base releases no profile."""
     model = clone(way.estimator)
-    if isinstance(model, DPMorse):
-        base = model.base_for(way.n_columns).set_params(profile=False)
-        return lambda: model.remember(replace(way, estimator=base)())
-    name = "profile" if isinstance(model, PrivateGaussianMixture) else "base__profile"
+    name = "base__profile" if isinstance(model, MorseClustering) else "profile"
     return replace(way, estimator=model.set_params(**{name: False}))
 
 

@@ -40,6 +40,12 @@ def far_cluster(seed, n_features, part=0.1, n=20_000):
     return X, is_far
 
 
+def heavy_tails(n_features, n=10_000):
+    """One cluster whose records reach further than any normal ones: components of it get new coordinates."""
+    rng = np.random.default_rng(0)
+    return np.clip(rng.standard_t(1.5, size=(n, n_features)), *BOUNDS)
+
+
 def near_clusters(n_features, n=5000):
     rng = np.random.default_rng(0)
     return rng.choice([-0.5, 0.5], size=(n, 1)) + 0.1 * rng.normal(size=(n, n_features))
@@ -82,9 +88,9 @@ def described(n_features, seed):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("n_features", [2, 5])
 def test_a_far_cluster_is_where_it_is(n_features, seed):
-    """The ball of the other stages moves it to its surface, to a centre of about 8."""
+    """In the plane the ball of the other stages moves it to its surface, and the zoom brings it back."""
     model, c, X, labels, is_far = described(n_features, seed)
-    assert parts_of(model) == ZOOMED
+    assert n_features > 2 or parts_of(model) == ZOOMED
     assert (labels[is_far] == c).mean() > 0.98
     assert is_far[labels == c].mean() > 0.98
     table, of_cluster = model.table(), model.component_labels_ == c
@@ -92,25 +98,16 @@ def test_a_far_cluster_is_where_it_is(n_features, seed):
     assert table.share.value[c] == pytest.approx((labels == c).mean(), abs=0.01)
     weights = model.mixture_.weights[of_cluster]
     before, after = (m.means[of_cluster, 0] for m in (model.base_.partition_, model.mixture_))
-    assert np.average(before, weights=weights) < 9.5, "or nothing is mended"
+    assert n_features > 2 or np.average(before, weights=weights) < 9.5, "or nothing is mended"
     assert np.average(after, weights=weights) == pytest.approx(10.0, abs=0.4)
     points, of = model.sample(20_000, random_state=0)
     assert points[of == c, 0].mean() == pytest.approx(10.0, abs=0.5)
 
 
-TOO_WIDE = pytest.mark.xfail(
-    strict=True,
-    reason="1.64: it is measured up to a radius of 6.5, where some 45 of its records lie beyond 4.6, and the noise of "
-    "its variance is then .35 for a variance of .25 (.09 at a radius of 3.2)",
-)
-
-
-@pytest.mark.parametrize(
-    ("n_features", "seed"),
-    [(2, 0), (2, 1), (2, 2), (5, 0), pytest.param(5, 1, marks=TOO_WIDE), (5, 2)],
-)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("n_features", [2, 5])
 def test_a_far_cluster_is_as_wide_as_it_is(n_features, seed):
-    """The ball leaves a spread of about .1."""
+    """A ball that cuts it leaves a spread of about .1."""
     model, c, X, labels, _ = described(n_features, seed)
     assert 1 / 1.6 < model.table().spread.value[c, 0] / X[labels == c, 0].std() < 1.6
 
@@ -221,7 +218,7 @@ def test_bounds_that_cut_are_said(rng):
 @pytest.mark.parametrize("neighboring", ["add-remove", "replace-one", "person"])
 @pytest.mark.parametrize(
     ("X", "parts"),
-    [(far_cluster(0, 2)[0], ZOOMED), (far_cluster(0, 3)[0], ZOOMED), (near_clusters(3), PLAIN)],
+    [(far_cluster(0, 2)[0], ZOOMED), (heavy_tails(3), ZOOMED), (near_clusters(3), PLAIN)],
     ids=["zoom, 2 columns", "zoom, 3 columns", "no zoom"],
 )
 def test_the_stage_costs_its_share_whatever_it_asks(X, parts, neighboring):
@@ -271,7 +268,8 @@ def test_a_rehearsal_notes_the_stage(n_features, profile):
 @pytest.mark.parametrize("zooms", [True, False])
 def test_neighbours_answer_within_what_was_paid(zooms, n_features, unit, monkeypatch):
     """One record at a far corner, or nine of one person of which two count; the same answers to both fits."""
-    X = far_cluster(0, n_features, n=8000)[0] if zooms else near_clusters(n_features)
+    far = far_cluster(0, 2, n=8000)[0] if n_features == 2 else heavy_tails(n_features)
+    X = far if zooms else near_clusters(n_features)
     corner = np.where(np.arange(n_features) % 2, -20.0, 20.0)
     groups, n_more = np.arange(len(X)), {"person": 9}.get(unit, 1)
     if unit == "replace-one":
@@ -365,15 +363,15 @@ def storages(X, folder):
 @pytest.mark.filterwarnings("ignore")
 def test_the_same_profile_wherever_records_are(tmp_path):
     """Bit for bit, zoom included."""
-    X, _ = far_cluster(0, 3, n=10_000)
-    base = PrivateGaussianMixture(epsilon=1.0, bounds=BOUNDS, random_state=3)
+    X = heavy_tails(3)
+    base = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0)
     expected = base.fit(X)
     assert parts_of(expected) == ZOOMED
     for name, records in storages(X, tmp_path):
-        found = PrivateGaussianMixture(epsilon=1.0, bounds=BOUNDS, random_state=3).fit(records)
+        found = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0).fit(records)
         assert_same_profile(found, expected, name)
     for engine in (InMemoryEngine(chunk_rows=700, n_threads=2), InMemoryEngine(n_threads=1)):
-        found = PrivateGaussianMixture(epsilon=1.0, bounds=BOUNDS, random_state=3, engine=engine).fit(X)
+        found = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0, engine=engine).fit(X)
         assert_same_profile(found, expected)
 
 

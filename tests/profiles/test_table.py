@@ -146,9 +146,6 @@ def test_records_beyond_the_radius_widen_what_they_were_taken_from(rng):
     assert np.all((table.centre.low < expected["centre"]) & (expected["centre"] < table.centre.high))
 
 
-numbers = st.floats(-1e6, 1e6)
-
-
 @settings(max_examples=150)
 @given(
     counts=st.lists(st.floats(-500, 5000), min_size=4, max_size=4),
@@ -174,6 +171,16 @@ def test_every_released_value_gives_a_table_inside_the_bounds(counts, size, cut,
     assert np.all((table.share.low >= 0) & (table.share.high <= 1))
     assert np.all((table.centre.low >= -5) & (table.centre.high <= 7))
     assert np.all((table.spread.low >= 0) & (table.spread.high <= 6.0001))
+
+
+def test_where_noise_hides_a_spread_half_of_what_was_expected_is_published(rng):
+    """Not 0, which no reader should take for a measurement; the interval begins there nevertheless."""
+    X, components = labelled(rng, n_features=2)
+    exact = exact_profile(X, components, rng, standard=True)
+    hidden = replace(exact, second_moments=np.zeros((6, 2, 2)), second_moment_stddev=20.0)
+    spread = cluster_table(replace(hidden, sums=np.zeros((6, 2))), np.arange(6)).spread
+    assert np.all(spread.low == 0)
+    assert np.all((spread.value > 0.49) & (spread.value <= spread.high))
 
 
 def test_a_cluster_without_records_is_told_by_whole_bounds(rng):
