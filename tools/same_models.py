@@ -2,20 +2,26 @@
 
     python -m tools.same_models write FOLDER     fit every estimator in many ways; one model file each
     python -m tools.same_models compare A B      list the files that differ
+    python -m tools.same_models released A B     list the models of A that released something else than in B
 
 Run ``write`` at two commits (``PYTHONPATH=<checkout>/src``) and compare the folders. It says nothing about
-whether the models are good: only that a change of the code has not changed what is released.
+whether the models are good: only that a change of the code has not changed what is released. ``released``
+looks at mixture, domain and ledger only, whatever else files hold; fits that have a profile are written
+without it, too, and these stand for what code before the profile wrote.
 """
 
 import argparse
 import itertools
+import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from dpmorse import (
     DPCube,
@@ -30,6 +36,7 @@ from dpmorse import (
 )
 
 BASES = (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
+WITHOUT = "-without-profile"
 RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
 
 
@@ -42,7 +49,14 @@ def records(n_columns: int, n_rows: int = 3000) -> Any:
 
 
 def ways() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield names and seeded fits."""
+    """Yield names and seeded fits; those of the default base twice."""
+    for name, make in _ways():
+        yield name, make
+        if name.removeprefix("MorseClustering-").startswith((PrivateGaussianMixture.__name__, "DPMorse")):
+            yield name + WITHOUT, without_profile(make)
+
+
+def _ways() -> Iterator[tuple[str, "Fit"]]:
     for base, d in itertools.product(BASES, (1, 2, 3, 8)):
         yield f"{base.__name__}-{d}", fit(base, d)
         yield f"{base.__name__}-{d}-replace", fit(base, d, neighboring="replace-one")
@@ -69,18 +83,37 @@ def ways() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"MorseClustering-{base.__name__}", around(base)
 
 
-def fit(kind: Any, n_columns: int, **parameters: Any) -> Callable[[], Any]:
-    """Return a seeded fit that is made when it is called."""
+@dataclass(frozen=True)
+class Fit:
+    """A seeded fit that is made when it is called."""
+
+    estimator: Any
+    n_columns: int
+    owned: bool = False
+
+    def __call__(self) -> Any:
+        """Return the fitted estimator."""
+        X, owners = records(self.n_columns)
+        return self.estimator.fit(X, groups=owners if self.owned else None)
+
+
+def fit(kind: Any, n_columns: int, **parameters: Any) -> Fit:
+    """Return a fit of an estimator."""
     default = {"n_components": 6, "epsilon": 1.0, "bounds": (-1.0, 1.0), "random_state": 7}
-    X, owners = records(n_columns)
-    groups = owners if "max_rows_per_group" in parameters else None
-    return lambda: kind(**{**default, **parameters}).fit(X, groups=groups)
+    return Fit(kind(**{**default, **parameters}), n_columns, "max_rows_per_group" in parameters)
 
 
-def around(base: Any) -> Callable[[], Any]:
+def around(base: Any) -> Fit:
     """Return a fit of the Morse step on a base."""
     unfitted = base(8, epsilon=1.0, bounds=(-1.0, 1.0), random_state=3)
-    return lambda: MorseClustering(unfitted, n_clusters=3).fit(records(3)[0])
+    return Fit(MorseClustering(unfitted, n_clusters=3), 3)
+
+
+def without_profile(way: Fit) -> Fit:
+    """Return the same fit whose base releases no profile."""
+    model = clone(way.estimator)
+    name = "base__profile" if isinstance(model, MorseClustering) else "profile"
+    return replace(way, estimator=model.set_params(**{name: False}))
 
 
 def write(folder: Path) -> None:
@@ -112,6 +145,25 @@ def compare(some: Path, others: Path) -> list[str]:
     return [name for name in names if _content(some / name) != _content(others / name)]
 
 
+def released(before: Path, after: Path) -> list[str]:
+    """Return the names of models that released something else before."""
+    pairs = [(path, _successor(path, after)) for path in sorted(before.glob("*.json"))]
+    return [some.name for some, other in pairs if _released(some) != _released(other)]
+
+
+def _successor(path: Path, folder: Path) -> Path:
+    without = folder / f"{path.stem}{WITHOUT}.json"
+    return without if without.exists() else folder / path.name
+
+
+def _released(path: Path) -> Any:
+    if not path.exists():
+        return None
+    document = json.loads(path.read_text())
+    base = document.get("base", document)
+    return {name: base[name] for name in ("mixture", "domain", "privacy")}
+
+
 def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
@@ -121,14 +173,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=["write", "compare"])
+    parser.add_argument("command", choices=["write", "compare", "released"])
     parser.add_argument("folders", nargs="+", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "write":
         write(arguments.folders[0])
         return 0
-    different = compare(*arguments.folders)
-    n_files = len(list(arguments.folders[0].iterdir()))
+    different = {"compare": compare, "released": released}[arguments.command](*arguments.folders)
+    pattern = "*" if arguments.command == "compare" else "*.json"
+    n_files = len(list(arguments.folders[0].glob(pattern)))
     print(f"{n_files - len(different)} of {n_files} files are the same.", *different, sep="\n")
     return int(bool(different))
 

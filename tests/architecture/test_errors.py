@@ -143,6 +143,7 @@ REVIEWED = {
         "names = [stage.name for stage in shares]": "names of stages",
     },
     "bases/private_bounds.py": {"what": "texts with positions of columns, by what was released of them"},
+    "bases/numbers.py": {"_validate.describe(n_clusters)": PARAMETER, "type(self).__name__": TYPE},
     "bases/queries.py": {"type(cells).__name__": TYPE, "type(codes).__name__": TYPE},
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {
@@ -156,9 +157,9 @@ REVIEWED = {
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
         "1 << 21": FIXED,
-        "n_components": PARAMETER,
-        "n_components * n_features * (n_features + 1) // 2": COLUMNS,
-        "n_features": COLUMNS,
+        "self.n_components": PARAMETER,
+        "self.n_triangles * self.n_components * d * (d + 1) // 2": COLUMNS,
+        "d = self.n_features": COLUMNS,
     },
     "bases/centres/dp_cube.py": {"value": PARAMETER},
     "clustering/dp_morse.py": {

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from dpmorse import DPMorse, PrivateGaussianMixture
@@ -73,9 +74,13 @@ def test_negative_counts_keep_a_step_unbiased(rng):
 def test_the_width_of_cells_adds_nothing_to_a_covariance(no_noise, rng):
     """A cluster no wider than a cell: its variance without Sheppard's correction would be half as large again."""
     X = np.vstack([rng.normal(size=(20_000, 2)) * 0.04, rng.uniform(-1, 1, size=(500, 2))])
-    mixture = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X).mixture_
-    heavy = mixture.covariances[mixture.weights.argmax()]
-    assert np.sqrt(np.diag(heavy)) == pytest.approx([0.04, 0.04], rel=0.1)
+    model = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
+    k = model.partition_.weights.argmax()
+    assert np.sqrt(np.diag(model.partition_.covariances[k])) == pytest.approx([0.04, 0.04], rel=0.1)
+    # Records that are scattered around are of this component, too: the profile measures some, and allows for all.
+    spread, stated = X[model.predict(X) == k].std(axis=0), model.table().spread
+    assert np.all(np.sqrt(np.diag(model.mixture_.covariances[k])) > 0.045)
+    assert np.all((stated.low[k] > 0.045) & (stated.low[k] < spread) & (spread < stated.high[k]))
 
 
 @pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])
@@ -102,7 +107,8 @@ def test_the_noise_that_a_page_states_is_about_the_noise_that_is_drawn(n, spread
     """Two groups that stand alone, one component each: sizes and centres of many fits."""
     labels = rng.random(n) < 0.3
     X = np.where(labels[:, None], 0.5, -0.5) + rng.normal(size=(n, 2)) * spread
-    fits = [PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1), random_state=s).fit(X) for s in range(40)]
+    base = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1), profile=False)  # or the profile is the last
+    fits = [clone(base).set_params(random_state=seed).fit(X) for seed in range(40)]
     mixtures = [fit.mixture_ for fit in fits]
     right = [int(mixture.means[:, 0].argmax()) for mixture in mixtures]
     noise = noise_of_last_release(last_release(fits[0]), mixtures[0], fits[0].domain_)

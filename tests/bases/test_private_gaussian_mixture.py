@@ -61,8 +61,9 @@ def test_wide_bounds_cost_little(factor):
 
 
 @RELATIONS
+@pytest.mark.parametrize("profile", [True, False])
 @pytest.mark.parametrize("n_features", [2, 4])
-def test_every_stage_costs_what_its_event_says(n_features, neighboring, monkeypatch, blobs):
+def test_every_stage_costs_what_its_event_says(n_features, profile, neighboring, monkeypatch, blobs):
     """Costs worked out anew from the scales that were drawn: the worst record of every stage."""
     calls = []
     original = NativeSampler.gaussian
@@ -72,7 +73,7 @@ def test_every_stage_costs_what_its_event_says(n_features, neighboring, monkeypa
         return original(self, scales)
 
     monkeypatch.setattr(NativeSampler, "gaussian", spy)
-    model = PrivateGaussianMixture(3, epsilon=1.0, bounds=(-1, 1), neighboring=neighboring)
+    model = PrivateGaussianMixture(3, epsilon=1.0, bounds=(-1, 1), neighboring=neighboring, profile=profile)
     model.fit(np.column_stack([blobs[0], blobs[0]])[:, :n_features])
     events = model.privacy_.events
     assert len(calls) == len(events)
@@ -91,12 +92,32 @@ def test_every_stage_costs_what_its_event_says(n_features, neighboring, monkeypa
             assert event.rho == pytest.approx(sum((one / float(s)) ** 2 for s in (count, total, trace)) / 2)
     if n_features == 2:  # a record moves one count, or two if it is replaced
         assert events[2].rho == pytest.approx(_pairs(neighboring) * (one / calls[2][0]) ** 2 / 2, rel=1e-9)
-        assert len(events) == 3
+        assert {event.step.stage for event in events[3:]} == ({"profile"} if profile else set())
+    _check_costs_of_profile(calls, events, model.mixture_.n_components, neighboring)
     shares = [
         sum(event.rho for event in events if event.step.stage == stage.name) for stage in model.plan_.stages
     ]
-    wanted = [0.04, 0.10, 0.86] if n_features == 2 else [0.04, 0.10, 0.34, 0.52]
+    wanted = {
+        (2, False): [0.04, 0.10, 0.86],
+        (2, True): [0.04, 0.10, 0.74, 0.12],
+        (4, False): [0.04, 0.10, 0.34, 0.52],
+        (4, True): [0.04, 0.10, 0.30, 0.44, 0.12],
+    }[n_features, profile]
     assert np.array(shares) / sum(shares) == pytest.approx(wanted, rel=1e-4)
+
+
+def _check_costs_of_profile(calls, events, n_components, neighboring):
+    """A record moves one count of lengths; its residual is one on the sphere of one component."""
+    one = 2.0**UNIT_BITS
+    for scales, event in zip(calls, events, strict=True):
+        if event.step.stage == "profile" and "lengths" in event.step.part:
+            assert event.rho == pytest.approx(_pairs(neighboring) * (one / scales[0]) ** 2 / 2, rel=1e-9)
+        elif event.step.stage == "profile" and neighboring == "add-remove":
+            d = round(
+                np.sqrt(2 * len(scales) / n_components - 1.75) - 1.5
+            )  # 1 + d + d (d + 1) / 2 values each
+            blocks = scales[[0, n_components, n_components * (1 + d)]].astype(float)
+            assert event.rho == pytest.approx(np.sum((one / blocks) ** 2) / 2, rel=1e-6)
 
 
 def _pairs(neighboring):
@@ -151,9 +172,10 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
 
     X = rng.uniform([0.25, -1.0], [0.5, 1.0], size=(100_000, 2))
     queries = Queries(Source(X, InMemoryEngine()), Silent(), Budget(1.0))
-    box = ranges.occupied_box(queries, Domain.from_bounds((-1.0, 1.0), 2), Step("ranges"), 1.0)
+    box, piled = ranges.occupied_box(queries, Domain.from_bounds((-1.0, 1.0), 2), Step("ranges"), 1.0)
     assert box.lower == pytest.approx([0.0, -1.0], abs=0.04)
     assert box.upper == pytest.approx([0.75, 1.0], abs=0.07), "records may reach into one bin more"
+    assert not piled.any(), "records that are spread evenly up to a bound do not pile up there"
     metric = units.release_units(queries, Domain.from_bounds((-1.0, 1.0), 2), box, Stage("moments", 1.0, 5))
     assert metric.n_records == pytest.approx(100_000, abs=1)
     assert metric.domain.centre == pytest.approx([0.375, 0.0], abs=0.01)
@@ -165,7 +187,7 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
 
 
 def range_of(counts, stddev, n_columns=1, margin=0.0):
-    return np.array(ranges._range(counts / stddev, n_columns, margin)) * 64
+    return np.array(ranges.occupied_part(counts / stddev, n_columns, margin)) * 64
 
 
 def test_few_records_are_seen_in_runs_of_bins_where_no_bin_stands_out(rng):

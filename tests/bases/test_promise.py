@@ -1,11 +1,12 @@
 """The promise is what was reserved before the records were read; what was used is an account beside it."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpmorse import DPCube, DPLloyd, DPMoGHard, DPTree, PrivateGaussianMixture, load
+from dpmorse import DPCube, DPLloyd, DPMoGHard, DPTree, InvalidTypeError, PrivateGaussianMixture, load
 from dpmorse.privacy.events import Composition
 
 OLDER = Path(__file__).parents[1] / "older_files"
@@ -76,3 +77,25 @@ def test_files_of_version_1_load_and_state_what_was_reserved(name, epsilon, tmp_
     assert report.budget.unit is None
     model.save(tmp_path / "again.json")
     assert load(tmp_path / "again.json").privacy_ == report
+
+
+@pytest.mark.parametrize("name", ["staged", "morse", "lloyd"])
+def test_files_of_version_2_load_without_a_profile(name, tmp_path):
+    older = OLDER / f"{name}.version2.json"
+    written = json.loads(older.read_text())
+    model = load(older)
+    base = getattr(model, "base_", model)
+    base_written = written.get("base", written)
+    assert base.profile_ is None
+    assert base.partition_ is base.mixture_
+    assert base.get_params().get("profile", False) is False
+    assert base.mixture_.means.tolist() == base_written["mixture"]["means"]
+    assert base.privacy_.epsilon == base_written["privacy"]["epsilon"]
+    with pytest.raises(InvalidTypeError, match="has no profile"):
+        model.table()
+    model.save(tmp_path / "again.json")
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert again["version"] == 3
+    for part in ("mixture", "domain", "privacy", "feature_names"):
+        assert again.get("base", again)[part] == base_written[part]
+    assert load(tmp_path / "again.json").privacy_ == model.privacy_

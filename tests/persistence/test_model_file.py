@@ -12,15 +12,32 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpmorse import DPMoG, DPMoGHard, ModelFormatError, MomentShares, _atomic, load
+from dpmorse import (
+    DPMoG,
+    DPMoGHard,
+    InvalidParameterError,
+    ModelFormatError,
+    MomentShares,
+    PrivateGaussianMixture,
+    _atomic,
+    load,
+)
 from dpmorse.persistence import model_file as _model_file
 from dpmorse.persistence.model_file import _checksum, write_document
+from dpmorse.statistics import N_RADII
 
 
 @pytest.fixture(scope="module")
 def fitted():
     X = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
     return DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=123456789).fit(X)
+
+
+@pytest.fixture(scope="module")
+def profiled():
+    X = np.random.default_rng(0).normal(size=(4000, 3)) * 0.1
+    X[:400] += [0.9, 0.0, 0.0]
+    return PrivateGaussianMixture(4, epsilon=2.0, bounds=(-1, 1), random_state=0).fit(X)
 
 
 @pytest.fixture
@@ -85,6 +102,21 @@ def test_the_largest_model_that_can_be_fitted_can_be_saved():
 
     longest = len(json.dumps(-1.2345678901234567e-123)) + len(", ")
     assert LARGEST_MODEL * longest * 1.1 < _model_file.LARGEST_FILE
+    assert LARGEST_MODEL * 1.1 < _model_file._MOST_VALUES
+
+
+def test_a_profile_counts_in_the_size_of_a_model(profiled):
+    """All numbers of a file but for the events are those of triangles, and what grows with them more slowly."""
+    with_profile = PrivateGaussianMixture(600, epsilon=1.0, bounds=(-1, 1))
+    with pytest.raises(InvalidParameterError, match=r"needs 3060000 covariance entries.* or profile=False\."):
+        with_profile.plan(50)
+    assert with_profile.set_params(profile=False).plan(50)
+    document, k, d = profiled.to_document(), profiled.mixture_.n_components, profiled.n_features_in_
+    parts = [document[name] for name in ("mixture", "partition", "profile")]
+    found = sum(np.size(value) for part in parts for value in part.values())
+    triangles = profiled._settings.n_triangles * k * d * (d + 1) // 2
+    others = 2 * (k + k * d) + k * (2 + 2 * d + N_RADII) + 4 * d + N_RADII + 4
+    assert found == triangles + others
 
 
 def test_a_loaded_model_can_be_fitted_again(fitted, tmp_path, blobs):
@@ -147,7 +179,7 @@ def test_missing_file(tmp_path):
         (b'{"format": "dpmorse-model", "version": true}', "does not state a valid version"),
         (
             b'{"format": "dpmorse-model", "version": 99}',
-            "has version 99; this dpmorse reads up to version 2. Upgrade",
+            "has version 99; this dpmorse reads up to version 3. Upgrade",
         ),
         (b'{"format": "dpmorse-model", "version": 1}', "checksum does not match"),
         (b'{"format": "a", "format": "dpmorse-model"}', "a key appears twice"),
@@ -272,7 +304,10 @@ def edit(document, path, value):
         (["privacy", "budget", "unit"], "patient", "privacy.budget is not valid: unit='patient' does not go"),
         (["privacy", "budget", "unit"], 3, "privacy.budget is not valid: unit must be a text"),
         (["privacy", "budget", "unit"], ..., "privacy.budget must have exactly the fields"),
-        (["version"], 1, "privacy must have exactly the fields"),
+        (["version"], 1, "the file must have exactly the fields"),
+        (["version"], 2, "the file must have exactly the fields"),
+        (["partition"], ..., "the file must have exactly the fields"),
+        (["profile"], ..., "the file must have exactly the fields"),
         (["privacy", "rho"], 0.0, "privacy.rho is stated as 0, but"),
         (["privacy", "events"], [], "privacy.events must not be empty"),
         (["privacy", "secure"], "yes", "privacy.secure must be of type bool"),
@@ -324,6 +359,78 @@ def test_edited_files_with_a_valid_checksum(path, value, message, document, tmp_
         load(target)
 
 
+def test_a_file_keeps_profile_and_partition(profiled, tmp_path):
+    profiled.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert vars(loaded.profile_).keys() == vars(profiled.profile_).keys()
+    for name, value in vars(profiled.profile_).items():
+        assert np.array_equal(getattr(loaded.profile_, name), value), name
+    assert loaded.partition_ == profiled.partition_
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["profile"], None, "partition and profile must be given together"),
+        (["partition"], None, "partition and profile must be given together"),
+        (
+            ["partition", "weights"],
+            [0.25, 0.25, 0.25, 0.25],
+            "partition must have the components and weights",
+        ),
+        (["partition", "means"], [[0, 0]], "partition.covariances_lower does not have the shape"),
+        (["partition", "covariances_lower", 0, 0], -1.0, r"partition is not valid: .*covariances\[0\]"),
+        (["partition", "weights", 0], "a", "partition.weights must hold numbers only"),
+        (["profile"], [], "profile must be of type dict"),
+        (["profile", "piled"], ..., "profile must have exactly the fields"),
+        (["profile", "evil"], 1, "profile must have exactly the fields"),
+        (["profile", "sums"], [[0.0]], "profile.sums does not have the shape of the mixture"),
+        (["profile", "sums"], 3, "profile.sums must be a list of numbers"),
+        (["profile", "counts"], [[0.0], 1.0], "profile is not valid"),
+        (["profile", "counts"], [0.0], "counts must be finite and have the shape"),
+        (["profile", "counts", 0], True, "profile.counts must hold numbers only"),
+        (["profile", "counts", 0], 10**400, "profile.counts must hold numbers only"),
+        (["profile", "second_moments_lower"], [[1.0]], "second_moments_lower does not have the shape"),
+        (["profile", "factors_lower", 0, 0], -1.0, "factors must be lower triangular, with a positive"),
+        (["profile", "factors_lower", 0], [1.0], "profile is not valid"),
+        (["profile", "radii", 0], 0.0, "radii must be positive"),
+        (["profile", "edges", 1], 0.1, "edges must be positive and grow"),
+        (["profile", "edges"], [], "edges a list of numbers"),
+        (["profile", "tails"], [[1.0]], "tails must be finite and have the shape"),
+        (["profile", "piled", 0, 0], 0.5, "piled must be 0 or 1"),
+        (["profile", "lower", 0], -0.5, "the profile is not one inside the bounds"),
+        (["profile", "upper", 0], -5.0, "lower must be at most upper"),
+        (["profile", "count_stddev"], 0.0, "profile.count_stddev"),
+        (["profile", "sum_stddev"], "1", "profile.sum_stddev must be a finite number"),
+        (["profile", "count_stddev"], 1.0, "the profile does not state the noise of its releases"),
+        (["profile", "tail_stddev"], 1.0, "the profile does not state the noise of its releases"),
+        (["profile", "second_moment_stddev"], 1.0, "the profile does not state the noise of its releases"),
+        (["parameters", "profile"], False, "there must be a profile, unless"),
+        (["parameters", "profile"], 1, "parameters is not valid: profile must be"),
+        (["parameters", "profile"], ..., "parameters must have exactly the fields"),
+        (["version"], 2, "the file must have exactly the fields"),
+    ],
+)
+def test_edited_profiles_with_a_valid_checksum(path, value, message, profiled, tmp_path):
+    profiled.save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    target = write(tmp_path / "edited.json", edit(document, path, value))
+    with pytest.raises(ModelFormatError, match=message):
+        load(target)
+
+
+def test_a_file_cannot_take_its_profile_away(profiled, tmp_path):
+    """What was paid for the profile is in the ledger, and no fit without one pays for it."""
+    profiled.save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    document |= {"partition": None, "profile": None}
+    document["parameters"]["profile"] = False
+    with pytest.raises(ModelFormatError, match=r"privacy\.events are not those of a fit"):
+        load(write(tmp_path / "edited.json", document))
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
@@ -338,8 +445,10 @@ json_values = st.recursive(
 @pytest.mark.long
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_random_edits_raise_nothing_but_format_errors(data, document, tmp_path):
+def test_random_edits_raise_nothing_but_format_errors(data, document, profiled, tmp_path):
     """Replace a random node of a valid file by random JSON: it loads, or it is a ModelFormatError."""
+    profiled.save(tmp_path / "profiled.json")
+    document = data.draw(st.sampled_from([document, json.loads((tmp_path / "profiled.json").read_text())]))
     nodes = []
 
     def visit(node, path):

@@ -19,7 +19,7 @@ bin. The later stages find the scale of the records, so that a range three times
 
 
 _PILE = 4.0
-"""Standard deviations of noise by which an outermost bin must exceed what its neighbours let one expect."""
+"""Standard deviations by which an outermost bin must exceed what its neighbours let one expect."""
 
 _STEEPEST = 3.0
 """Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
@@ -44,13 +44,15 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
     """Say in which columns the first bin holds more than the next two let one expect: clipped values.
 
     Counts that grow towards the bound by a constant factor, as those of an exponential distribution do, are
-    expected to go on.
+    expected to go on. Whole numbers fall into bins unevenly: no bin is expected to hold less than the third.
     """
     first, second, third = counts[:, :3].T
     factor = np.clip(second / np.maximum(third, stddev), 1.0, _STEEPEST)
-    # The noise of first - second^2 / third, linearised.
-    noise = stddev * np.sqrt(1 + 4 * factor**2 + factor**4)
-    piled: BoolArray = first - np.maximum(second, 0.0) * factor > _PILE * noise
+    # The noise of first - second^2 / third, linearised; counts of records vary by their root without any.
+    weights = np.column_stack([np.ones_like(factor), 4 * factor**2, factor**4])
+    noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
+    expected = np.maximum(np.maximum(second, 0.0) * factor, third)
+    piled: BoolArray = first - expected > _PILE * noise
     return piled
 
 

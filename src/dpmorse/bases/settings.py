@@ -20,7 +20,8 @@ LARGEST_N_ITER = 10_000
 """More rounds would leave each with less than a ten-thousandth of the budget, which measures nothing."""
 
 LARGEST_MODEL = 1 << 21
-"""Entries of all covariances' lower triangles: a file of them is about 40 MB, and 64 MB can be read back."""
+"""Entries of all lower triangles, of covariances and of what else a base releases of components: a file of
+them is about 40 MB, and 64 MB can be read back."""
 
 NOISE_BACKENDS = ("native", "opendp")
 
@@ -133,8 +134,9 @@ class Settings:
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
         del checked["budget"]
-        _check_size(checked["n_components"], n_features)
-        return cls(**checked)
+        settings = cls(**checked)
+        settings.check_size()
+        return settings
 
     @classmethod
     def table(cls) -> dict[str, Parameter]:
@@ -159,6 +161,22 @@ class Settings:
         return Budget.of(self)
 
     @property
+    def n_triangles(self) -> int:
+        """Lower triangles that a file holds of each component: of its covariance, and what a base adds."""
+        return 1
+
+    def check_size(self) -> None:
+        """Refuse models that a file could not hold, before anything is spent on them."""
+        d = self.n_features
+        entries = self.n_triangles * self.n_components * d * (d + 1) // 2
+        if entries > LARGEST_MODEL:
+            raise InvalidParameterError(
+                f"n_components={self.n_components} with {d} columns needs {entries} covariance entries; "
+                f"at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
+                + (", or profile=False." if self.n_triangles > 1 else ".")
+            )
+
+    @property
     def private_bounds(self) -> bool:
         """Whether bounds are yet to be released."""
         return isinstance(self.bounds, str)
@@ -167,13 +185,3 @@ class Settings:
     def domain(self) -> Domain:
         """Where records are clipped to; a placeholder where bounds are yet to be released."""
         return Domain.from_bounds(self.bounds, self.n_features, getattr(self, "radius", None))
-
-
-def _check_size(n_components: int, n_features: int) -> None:
-    """Refuse models that a file could not hold."""
-    entries = n_components * n_features * (n_features + 1) // 2
-    if entries > LARGEST_MODEL:
-        raise InvalidParameterError(
-            f"n_components={n_components} with {n_features} columns needs {entries} covariance entries; "
-            f"at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns."
-        )

@@ -30,14 +30,16 @@ _BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
 _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
 """The fields of a privacy report in a model file."""
 
+_MATRICES = ("second_moments", "factors")
+"""The parts of a profile of which a file holds the lower triangles: symmetric, and lower triangular."""
+
 
 def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
     """Return the parameters of a mixture as nested lists."""
-    rows, columns = np.tril_indices(mixture.n_features)
     return {
         "weights": mixture.weights.tolist(),
         "means": mixture.means.tolist(),
-        "covariances_lower": mixture.covariances[:, rows, columns].tolist(),
+        "covariances_lower": _lower(mixture.covariances),
     }
 
 
@@ -56,38 +58,64 @@ def domain_from_dict(content: object, n_features: int) -> Domain:
 def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
     """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
     parts = fields(name, content, "weights", "means", "covariances_lower")
-    return rebuild(name, lambda: _mixture(**{key: _array(name, key, part) for key, part in parts.items()}))
+    return rebuild(
+        name, lambda: _mixture(name, **{key: _array(name, key, part) for key, part in parts.items()})
+    )
 
 
 def profile_to_dict(profile: Profile) -> dict[str, Any]:
-    """Return a profile as plain data."""
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in vars(profile).items()
-    }
+    """Return a profile as plain data; of matrices the lower triangles."""
+    parts = {name: np.asarray(value).tolist() for name, value in vars(profile).items()}
+    for name in _MATRICES:
+        del parts[name]
+        parts[f"{name}_lower"] = _lower(getattr(profile, name))
+    return parts
 
 
 def profile_from_dict(content: object, n_components: int, n_features: int) -> Profile:
-    """Rebuild a profile; its constructor checks the rest."""
-    parts = fields("profile", content, *(field.name for field in dataclasses.fields(Profile)))
-    arrays = {key: _array("profile", key, part) for key, part in parts.items() if not key.endswith("_stddev")}
-    if np.shape(arrays["sums"]) != (n_components, n_features):
+    """Rebuild a profile; its constructor checks what is in its parts."""
+    names = [field.name for field in dataclasses.fields(Profile)]
+    parts = fields("profile", content, *(f"{name}_lower" if name in _MATRICES else name for name in names))
+    return rebuild("profile", lambda: _profile(parts, n_components, n_features))
+
+
+def _profile(parts: Mapping[str, Any], k: int, d: int) -> Profile:
+    values: dict[str, Any] = {
+        key: number(f"profile.{key}", part) if key.endswith("_stddev") else _array("profile", key, part)
+        for key, part in parts.items()
+    }
+    if values["sums"].shape != (k, d):
         raise ModelFormatError("profile.sums does not have the shape of the mixture.")
-    stddevs = {key: number(f"profile.{key}", part) for key, part in parts.items() if key.endswith("_stddev")}
-    return rebuild("profile", lambda: Profile(**{**arrays, **stddevs}))
+    for name in _MATRICES:
+        values[name] = _unfolded(f"profile.{name}_lower", values.pop(f"{name}_lower"), k, d)
+    values["second_moments"] += np.tril(values["second_moments"], -1).transpose(0, 2, 1)
+    return Profile(**values)
 
 
-def _mixture(weights: FloatArray, means: FloatArray, covariances_lower: FloatArray) -> GaussianMixture:
+def _mixture(
+    name: str, weights: FloatArray, means: FloatArray, covariances_lower: FloatArray
+) -> GaussianMixture:
     """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
     if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
-        raise ModelFormatError("mixture.weights and mixture.means do not have the shapes of a mixture.")
-    k, d = means.shape
-    if covariances_lower.shape != (k, d * (d + 1) // 2):
-        raise ModelFormatError("mixture.covariances_lower does not have the shape of k lower triangles.")
-    covariances = np.empty((k, d, d))
+        raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
+    lower = _unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
+    return GaussianMixture(weights, means, lower + np.tril(lower, -1).transpose(0, 2, 1))
+
+
+def _lower(matrices: FloatArray) -> Any:
+    """Return the lower triangles, row by row."""
+    rows, columns = np.tril_indices(matrices.shape[-1])
+    return matrices[:, rows, columns].tolist()
+
+
+def _unfolded(name: str, lower: FloatArray, k: int, d: int) -> FloatArray:
+    """Return k lower triangular matrices; the shape is checked before anything of their size is allocated."""
+    if lower.shape != (k, d * (d + 1) // 2):
+        raise ModelFormatError(f"{name} does not have the shape of k lower triangles.")
+    matrices = np.zeros((k, d, d))
     rows, columns = np.tril_indices(d)
-    covariances[:, rows, columns] = covariances[:, columns, rows] = covariances_lower
-    return GaussianMixture(weights, means, covariances)
+    matrices[:, rows, columns] = lower
+    return matrices
 
 
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:

@@ -63,6 +63,8 @@ class Profile:
 
     def __post_init__(self) -> None:
         """Check that the parts fit to one another."""
+        if np.ndim(self.sums) != 2 or np.ndim(self.edges) != 1 or not np.size(self.edges):
+            raise InvalidParameterError("profile: sums must be a matrix, and edges a list of numbers.")
         (k, d), n_bins = np.shape(self.sums), np.size(self.edges)
         shapes = {
             "counts": (k,), "sums": (k, d), "second_moments": (k, d, d), "origins": (k, d),
@@ -78,10 +80,22 @@ class Profile:
             object.__setattr__(self, name, value)
         for name in _STDDEVS:
             _validate.positive_real(**{f"profile.{name}": getattr(self, name)})
-        if not np.isin(self.piled, (0.0, 1.0)).all():
-            raise InvalidParameterError("profile: piled must be 0 or 1.")
-        if np.any(self.radii <= 0) or np.any(self.lower > self.upper):
-            raise InvalidParameterError("profile: radii must be positive, and lower at most upper.")
+        for what, holds in self._claims().items():
+            if not holds:
+                raise InvalidParameterError(f"profile: {what}.")
+
+    def _claims(self) -> dict[str, bool]:
+        """Return what must hold of the values, and whether it does."""
+        diagonals = np.diagonal(self.factors, axis1=1, axis2=2)
+        return {
+            "piled must be 0 or 1": bool(np.isin(self.piled, (0.0, 1.0)).all()),
+            "radii must be positive": bool(np.all(self.radii > 0)),
+            "lower must be at most upper": bool(np.all(self.lower <= self.upper)),
+            "edges must be positive and grow": bool(np.all(np.diff(self.edges, prepend=0.0) > 0)),
+            "factors must be lower triangular, with a positive diagonal": bool(
+                np.all(diagonals > 0) and not np.triu(self.factors, 1).any()
+            ),
+        }
 
     @property
     def n_components(self) -> int:

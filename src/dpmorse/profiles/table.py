@@ -159,7 +159,7 @@ def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
         noise = noise + np.maximum(sums.variances, 0.0) / sums.sizes
     half = z * np.sqrt(noise) + tail.of_means + _grid_step(profile) / 2
     low, high = (np.clip(end, profile.lower, profile.upper) for end in (sums.means - half, sums.means + half))
-    return Estimate(np.clip(point, profile.lower, profile.upper), low, high)
+    return Estimate(np.clip(point, low, high), low, high)
 
 
 def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:

@@ -61,6 +61,11 @@ class StagedSettings(Settings):
     min_components: int = parameter(whole(), refused=(0, -1, 2.5, "two", None, True))
     profile: bool = parameter(true_or_false, refused=(0, 1, "yes", None))
 
+    @property
+    def n_triangles(self) -> int:
+        """Covariances of mixture and partition, second moments and factors of the profile."""
+        return 4 if self.profile else 1
+
 
 RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS, PROFILE = (
     "ranges of the columns",
@@ -178,14 +183,19 @@ class PrivateGaussianMixture(PrivateFit):
         return start.units, release_components(queries, start.units, first, plan[COMPONENTS])
 
     def check_restored(self, plan: Plan[StagedSettings], released: Released) -> None:
-        """Refuse a mixture with too many components, a domain that is no ball, a profile of other bounds."""
+        """Refuse a mixture with too many components, a domain that is no ball, a profile of another fit."""
         if released.mixture.n_components > plan.settings.n_components:
             raise ModelFormatError("the mixture has more than n_components components.")
         if released.domain.radius is None:
             raise ModelFormatError("the domain must have a radius.")
         if (released.profile is not None) != plan.settings.profile:
             raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
-        if released.profile is not None and not plan.settings.private_bounds:
-            bounds = (released.profile.lower, released.profile.upper)
-            if np.any(bounds != np.array([plan.domain.lower, plan.domain.upper])):
-                raise ModelFormatError("the profile is not one inside the bounds.")
+        if released.profile is None:
+            return
+        bounds = (released.profile.lower, released.profile.upper)
+        wanted = np.array([plan.domain.lower, plan.domain.upper])
+        if not plan.settings.private_bounds and np.any(bounds != wanted):
+            raise ModelFormatError("the profile is not one inside the bounds.")
+        events = [event for event in released.privacy.events if event.step.stage == PROFILE]
+        if not profile.has_noise_of(released.profile, events):
+            raise ModelFormatError("the profile does not state the noise of its releases.")

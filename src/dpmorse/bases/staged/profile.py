@@ -10,6 +10,7 @@ surface. Here a record finds its component as in ``predict`` and is measured whe
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import james_stein, shrink_to_identity
 from dpmorse.densities import GaussianMixture
+from dpmorse.privacy import ReleaseEvent
 from dpmorse.profiles import Profile
 from dpmorse.statistics import (
     FINE_GRID_BITS,
@@ -213,6 +215,19 @@ def _profile(look: _Look, noisy: NoisyMoments, box: Domain) -> Profile:
         second_moment_stddev=noisy.second_moment_stddev,
         tail_stddev=look.tail_stddev,
     )
+
+
+def has_noise_of(profile: Profile, events: Sequence[ReleaseEvent]) -> bool:
+    """Say whether a profile states the noise of the last lengths and moments that were paid for."""
+    stated = [
+        {"count": profile.tail_stddev},
+        {
+            "count": profile.count_stddev,
+            "sum": profile.sum_stddev,
+            "second moment": profile.second_moment_stddev,
+        },
+    ]
+    return [dict(event.noise_stddev) for event in events[-2:]] == stated
 
 
 def _mended(partition: GaussianMixture, profile: Profile, distorted: BoolArray) -> GaussianMixture:

@@ -1,0 +1,484 @@
+"""The last stage of the default base: what is published about clusters is right, paid for, and the same everywhere."""
+
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from audits.attacks.replayed_fits import Replay
+from dpmorse import (
+    Budget,
+    DataFiles,
+    DPLloyd,
+    DPMorse,
+    InMemoryEngine,
+    InvalidParameterError,
+    InvalidTypeError,
+    Ledger,
+    MorseClustering,
+    NoisyModelWarning,
+    PrivateGaussianMixture,
+    load,
+)
+from dpmorse.bases import rehearse
+from dpmorse.privacy import Composition
+
+BOUNDS = (-20.0, 20.0)
+ZOOMED = ["first lengths", "zoom", "lengths", "moments"]
+PLAIN = ["first lengths", "moments"]
+
+
+def far_cluster(seed, n_features, part=0.1, n=20_000):
+    """Three clusters near 0, and one around 10 on the first axis; all with a spread of .5."""
+    rng = np.random.default_rng(seed)
+    means, of = rng.uniform(-2, 2, (3, n_features)), rng.integers(3, size=n)
+    X = means[of] + 0.5 * rng.normal(size=(n, n_features))
+    is_far = rng.random(n) < part
+    X[is_far] = 0.5 * rng.normal(size=(is_far.sum(), n_features))
+    X[is_far, 0] += 10.0
+    return X, is_far
+
+
+def heavy_tails(n_features, n=10_000):
+    """One cluster whose records reach further than any normal ones: components of it get new coordinates."""
+    rng = np.random.default_rng(0)
+    return np.clip(rng.standard_t(1.5, size=(n, n_features)), *BOUNDS)
+
+
+def near_clusters(n_features, n=5000):
+    rng = np.random.default_rng(0)
+    return rng.choice([-0.5, 0.5], size=(n, 1)) + 0.1 * rng.normal(size=(n, n_features))
+
+
+def parts_of(model):
+    """The releases of the stage."""
+    events = getattr(model, "base_", model).privacy_.events
+    return [event.step.part for event in events if event.step.stage == "profile"]
+
+
+def assert_same_profile(some, other, where=""):
+    assert some.mixture_ == other.mixture_, where
+    assert some.partition_ == other.partition_, where
+    for name, value in vars(some.profile_).items():
+        assert np.array_equal(value, getattr(other.profile_, name)), (where, name)
+
+
+@pytest.fixture(scope="module")
+def far_model():
+    """A fit that zooms, of named columns."""
+    pd = pytest.importorskip("pandas")
+    X, _ = far_cluster(0, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    return DPMorse(4, epsilon=1.0, bounds=BOUNDS, random_state=0).fit(frame), X
+
+
+# What is released is right
+
+
+@cache
+def described(n_features, seed):
+    """A fit to a far cluster; the cluster that holds it, and what its records are like."""
+    X, is_far = far_cluster(seed, n_features)
+    model = DPMorse(4, epsilon=1.0, delta=1e-5, bounds=BOUNDS, random_state=seed).fit(X)
+    labels = model.predict(X)
+    return model, int(np.bincount(labels[is_far]).argmax()), X, labels, is_far
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("n_features", [2, 5])
+def test_a_far_cluster_is_where_it_is(n_features, seed):
+    """In the plane the ball of the other stages moves it to its surface, and the zoom brings it back."""
+    model, c, X, labels, is_far = described(n_features, seed)
+    assert n_features > 2 or parts_of(model) == ZOOMED
+    assert (labels[is_far] == c).mean() > 0.98
+    assert is_far[labels == c].mean() > 0.98
+    table, of_cluster = model.table(), model.component_labels_ == c
+    assert table.centre.value[c, 0] == pytest.approx(X[labels == c, 0].mean(), abs=0.4)
+    assert table.share.value[c] == pytest.approx((labels == c).mean(), abs=0.01)
+    weights = model.mixture_.weights[of_cluster]
+    before, after = (m.means[of_cluster, 0] for m in (model.base_.partition_, model.mixture_))
+    assert n_features > 2 or np.average(before, weights=weights) < 9.5, "or nothing is mended"
+    assert np.average(after, weights=weights) == pytest.approx(10.0, abs=0.4)
+    points, of = model.sample(20_000, random_state=0)
+    assert points[of == c, 0].mean() == pytest.approx(10.0, abs=0.5)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("n_features", [2, 5])
+def test_a_far_cluster_is_as_wide_as_it_is(n_features, seed):
+    """A ball that cuts it leaves a spread of about .1."""
+    model, c, X, labels, _ = described(n_features, seed)
+    assert 1 / 1.6 < model.table().spread.value[c, 0] / X[labels == c, 0].std() < 1.6
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("n_features", [2, 5])
+def test_the_intervals_of_a_far_cluster_hold_what_it_is_like(n_features, seed):
+    """Also where its spread is measured badly."""
+    model, c, X, labels, _ = described(n_features, seed)
+    table, members = model.table(level=0.999), X[labels == c]
+    for stated, truth in ((table.centre, members.mean(axis=0)), (table.spread, members.std(axis=0))):
+        assert np.all((stated.low[c] <= truth) & (truth <= stated.high[c]))
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_without_noise_tables_are_those_of_labelled_records(n_features, no_noise):
+    """Sizes are exact; centres and spreads but for what lies beyond the radii."""
+    X = near_clusters(n_features)
+    model = DPMorse(2, epsilon=5.0, bounds=(-2, 2), random_state=0).fit(X)
+    labels, table = model.predict(X), model.table()
+    assert table.counts.tolist() == np.bincount(labels).tolist()
+    for c in range(2):
+        members = X[labels == c]
+        assert table.centre.value[c] == pytest.approx(members.mean(axis=0), abs=0.01)
+        assert table.spread.value[c] == pytest.approx(members.std(axis=0), rel=0.05)
+        assert np.all(
+            (table.centre.low[c] < members.mean(axis=0)) & (members.mean(axis=0) < table.centre.high[c])
+        )
+
+
+def test_counts_are_those_of_predict(no_noise, far_model):
+    """The cell of a record is its label: nearly all of them, for grids differ."""
+    _, X = far_model
+    model = PrivateGaussianMixture(epsilon=1.0, bounds=BOUNDS, random_state=1).fit(X)
+    found = np.bincount(model.predict(X), minlength=model.mixture_.n_components)
+    assert np.abs(found - model.profile_.counts).sum() <= 4
+
+
+def test_the_table_of_every_cut_adds_up(far_model):
+    model, _ = far_model
+    whole = model.table(1)
+    for k in range(2, model.merge_tree_.n_leaves + 1):
+        table = model.table(k)
+        assert len(table.counts) == k
+        assert table.counts.sum() == pytest.approx(whole.counts[0])
+        together = (table.counts[:, None] * table.centre.value).sum(axis=0) / whole.counts[0]
+        assert together == pytest.approx(whole.centre.value[0], abs=0.2)
+    assert np.array_equal(model.cut(3).table().counts, model.table(3).counts)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_synthetic_records_are_inside_the_bounds(n_features):
+    X = np.clip(far_cluster(0, n_features, n=4000)[0], -2.5, 10.0)
+    for model in (
+        PrivateGaussianMixture(epsilon=1.0, bounds=(-2.5, 10.0), random_state=0).fit(X),
+        DPMorse(3, epsilon=1.0, bounds=(-2.5, 10.0), random_state=0).fit(X),
+    ):
+        points, _ = model.sample(5000, random_state=1)
+        assert points.min() >= -2.5
+        assert points.max() <= 10.0
+
+
+# Bounds that cut
+
+
+def piled(columns, bounds, seed=0):
+    model = PrivateGaussianMixture(4, epsilon=1.0, bounds=bounds, random_state=seed)
+    return model.fit(np.column_stack(columns)).profile_.piled
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_pile_up_are_found_and_others_are_not(seed):
+    rng, n = np.random.default_rng(seed), 20_000
+    columns = {
+        "clipped on both sides": (rng.normal(size=n), -1.0, 1.0, [1, 1]),
+        "clipped above": (rng.exponential(size=n), 0.0, 1.5, [0, 1]),
+        "exponential, from 0 on": (rng.exponential(size=n), 0.0, 20.0, [0, 0]),
+        "steep exponential": (rng.exponential(size=n), 0.0, 60.0, [0, 0]),
+        "even": (rng.uniform(size=n), 0.0, 1.0, [0, 0]),
+        "whole numbers": (rng.integers(0, 151, size=n), 0.0, 150.0, [0, 0]),
+        "far from its bounds": (rng.normal(size=n), -50.0, 50.0, [0, 0]),
+        "constant": (np.full(n, 3.0), 3.0, 3.0, [0, 0]),
+    }
+    values, lower, upper, expected = zip(*columns.values(), strict=True)
+    found = piled(values, (np.array(lower), np.array(upper)), seed)
+    for name, is_piled, wanted in zip(columns, found, expected, strict=True):
+        assert is_piled.tolist() == wanted, name
+
+
+def test_many_even_records_do_not_pile_up():
+    """Counts of a million records vary by more than the noise of a large budget."""
+    for seed in range(5):
+        X = np.random.default_rng(seed).uniform(size=(1_000_000, 1))
+        model = PrivateGaussianMixture(2, epsilon=9.0, bounds=(0, 1), random_state=seed).fit(X)
+        assert not model.profile_.piled.any()
+
+
+def test_bounds_that_cut_are_said(rng):
+    X = np.clip(rng.normal(size=(5000, 2)), -1, [1, 9])
+    model = DPMorse(1, epsilon=1.0, bounds=([-1, -9], [1, 9]), random_state=0).fit(X)
+    notes = [note for note in model.cautions() if note.kind == "bounds"]
+    assert [(note.cluster, note.column) for note in notes] == [(None, 0), (None, 0)]
+
+
+# What it costs
+
+
+@pytest.mark.parametrize("neighboring", ["add-remove", "replace-one", "person"])
+@pytest.mark.parametrize(
+    ("X", "parts"),
+    [(far_cluster(0, 2)[0], ZOOMED), (heavy_tails(3), ZOOMED), (near_clusters(3), PLAIN)],
+    ids=["zoom, 2 columns", "zoom, 3 columns", "no zoom"],
+)
+def test_the_stage_costs_its_share_whatever_it_asks(X, parts, neighboring):
+    rows = {"max_rows_per_group": 2} if neighboring == "person" else {"neighboring": neighboring}
+    groups = np.arange(len(X)) if neighboring == "person" else None
+    unit = "add-remove-group" if neighboring == "person" else neighboring
+    ledger = Ledger(Budget(4.0, 1e-5, **{**rows, "neighboring": unit}))
+    model = PrivateGaussianMixture(
+        4, epsilon=4.0, delta=1e-5, bounds=BOUNDS, random_state=0, ledger=ledger, **rows
+    )
+    model.fit(X, groups=groups)
+    assert parts_of(model) == parts
+    stage = model.plan_["profile"]
+    events = [event for event in model.privacy_.events if event.step.stage == "profile"]
+    assert sum(event.rho for event in events) == pytest.approx(stage.cost, rel=1e-6)
+    assert sum(event.rho for event in events) <= stage.cost
+    assert sum(event.n_draws for event in events) <= stage.n_draws
+    assert stage.cost == pytest.approx(0.12 * sum(each.cost for each in model.plan_.stages))
+    assert Composition.of(model.privacy_.reserved).covers(Composition.of(ledger.events))
+    assert [event.step for event in ledger.events] == [event.step for event in model.privacy_.events]
+    shares = [event.rho / stage.cost for event in events]
+    assert shares == pytest.approx([0.15, 0.20, 0.15, 0.50] if parts == ZOOMED else [0.15, 0.85], rel=1e-3)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 12])
+def test_without_a_profile_the_budget_goes_to_the_others(n_features):
+    with_profile, without = (
+        PrivateGaussianMixture(epsilon=1.0, bounds=(-1, 1), profile=profile).plan(n_features)
+        for profile in (True, False)
+    )
+    assert [stage.name for stage in without.stages] == [stage.name for stage in with_profile.stages][:-1]
+    totals = [sum(stage.cost for stage in plan.stages) for plan in (with_profile, without)]
+    assert totals[0] == pytest.approx(totals[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8])
+@pytest.mark.parametrize("profile", [True, False])
+def test_a_rehearsal_notes_the_stage(n_features, profile):
+    base = PrivateGaussianMixture(epsilon=1.0, bounds=(-1, 1), profile=profile)
+    rehearsed, plan = rehearse(base, n_features, 50_000), base.plan(n_features)
+    assert rehearsed.rho == pytest.approx(Composition.of(plan.events).rho, rel=1e-6)
+    assert 0 < rehearsed.smallest_cluster < 2000
+
+
+@pytest.mark.parametrize("unit", ["add-remove", "replace-one", "person"])
+@pytest.mark.parametrize("n_features", [2, 6])
+@pytest.mark.parametrize("zooms", [True, False])
+def test_neighbours_answer_within_what_was_paid(zooms, n_features, unit, monkeypatch):
+    """One record at a far corner, or nine of one person of which two count; the same answers to both fits."""
+    far = far_cluster(0, 2, n=8000)[0] if n_features == 2 else heavy_tails(n_features)
+    X = far if zooms else near_clusters(n_features)
+    corner = np.where(np.arange(n_features) % 2, -20.0, 20.0)
+    groups, n_more = np.arange(len(X)), {"person": 9}.get(unit, 1)
+    if unit == "replace-one":
+        other, of_other = np.vstack([corner, X[1:]]), groups
+    else:
+        other, of_other = np.vstack([X, np.tile(corner, (n_more, 1))]), np.append(groups, [10**6] * n_more)
+    rows = {"max_rows_per_group": 2} if unit == "person" else {"neighboring": unit}
+    fitted = []
+
+    def fit(records, owners):
+        model = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0, **rows)
+        fitted.append(model.fit(records, groups=owners if unit == "person" else None))
+
+    found = Replay(monkeypatch).distances(lambda: fit(X, groups), lambda: fit(other, of_other))
+    assert all(distance <= 1 + 1e-9 for _, distance in found), found
+    moved = {name: distance for name, distance in found if name.startswith("profile")}
+    assert list(moved) == [f"profile, {part}" for part in (ZOOMED if zooms else PLAIN)]
+    assert_same_profile(*fitted)
+    least = 0.9 if unit != "replace-one" else 0.45  # a record that is replaced is the worst of one side only
+    assert all(part > least for part in moved.values()), "a far record uses up what was paid for"
+
+
+def test_nothing_but_releases_reaches_the_profile(monkeypatch, rng):
+    from dpmorse.privacy import Mechanism
+    from dpmorse.statistics.moments import UNIT_BITS
+
+    def instead(self, exact, planned):
+        self._record(planned.event)
+        replay = np.random.default_rng(planned.scales.size)
+        return replay.integers(0, 5000, planned.scales.size) << UNIT_BITS
+
+    monkeypatch.setattr(Mechanism, "release", instead)
+    models = [
+        PrivateGaussianMixture(5, epsilon=1.0, bounds=(-1, 1), random_state=0).fit(X)
+        for X in (rng.normal(size=(500, 3)), rng.uniform(-1, 1, size=(7000, 3)))
+    ]
+    assert_same_profile(*models)
+    assert np.array_equal(models[0].sample(9, 0)[0], models[1].sample(9, 0)[0])
+
+
+def test_answers_that_are_pure_noise_give_a_profile_that_says_so(rng):
+    for n_features in (1, 2, 4):
+        with pytest.warns(NoisyModelWarning):
+            model = PrivateGaussianMixture(
+                epsilon=0.05, bounds=(-1, 1), min_components=3, random_state=0
+            ).fit(rng.uniform(-1, 1, size=(40, n_features)))
+        table = model.table()
+        assert all(
+            np.isfinite(vars(part)[end]).all()
+            for part in (table.share, table.centre, table.spread)
+            for end in ("value", "low", "high")
+        )
+        assert {note.kind for note in model.cautions()} <= {"size"}
+        assert not table.supported.any()
+
+
+# The same everywhere
+
+
+class Batches:
+    """Records that come in several arrays, in every pass."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def __iter__(self):
+        return (self.X[start : start + 3000] for start in range(0, len(self.X), 3000))
+
+
+def storages(X, folder):
+    """The same records in other places, orders and containers."""
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    names = ["a", "b", "c"]
+    frame = pd.DataFrame(X, columns=names)
+    shuffled = frame.iloc[np.random.default_rng(1).permutation(len(frame))]
+    frame.to_parquet(folder / "x.parquet", index=False)
+    shuffled.to_csv(folder / "x.csv", index=False)
+    yield "fortran", np.asfortranarray(X)
+    yield "frame", shuffled
+    yield "parquet", DataFiles(str(folder / "x.parquet"))
+    yield "csv", DataFiles(str(folder / "x.csv"))
+    yield "batches", Batches(X)
+    yield "Dask", dd.from_pandas(shuffled, npartitions=3, sort=False)
+    if find_spec("torch"):
+        import torch
+
+        yield "tensor", torch.from_numpy(X)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_same_profile_wherever_records_are(tmp_path):
+    """Bit for bit, zoom included."""
+    X = heavy_tails(3)
+    base = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0)
+    expected = base.fit(X)
+    assert parts_of(expected) == ZOOMED
+    for name, records in storages(X, tmp_path):
+        found = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0).fit(records)
+        assert_same_profile(found, expected, name)
+    for engine in (InMemoryEngine(chunk_rows=700, n_threads=2), InMemoryEngine(n_threads=1)):
+        found = PrivateGaussianMixture(4, epsilon=4.0, bounds=BOUNDS, random_state=0, engine=engine).fit(X)
+        assert_same_profile(found, expected)
+
+
+def test_units_do_not_matter():
+    X, _ = far_cluster(0, 2, n=8000)
+    scale, shift = np.array([2.0**10, 2.0**-7]), np.array([2.0**14, 0.0])
+    plain = DPMorse(3, epsilon=1.0, bounds=BOUNDS, random_state=3).fit(X)
+    other = DPMorse(3, epsilon=1.0, bounds=(-20 * scale + shift, 20 * scale + shift), random_state=3).fit(
+        X * scale + shift
+    )
+    some, of_other = plain.table(), other.table()
+    assert of_other.share.value == pytest.approx(some.share.value, abs=1e-3)
+    for end in ("value", "low", "high"):
+        centre = vars(some.centre)[end] * scale + shift
+        assert np.all(np.abs(vars(of_other.centre)[end] - centre) < 0.02 * scale), end
+        assert np.all(np.abs(vars(of_other.spread)[end] - vars(some.spread)[end] * scale) < 0.02 * scale), end
+
+
+# Files, and what users call
+
+
+def test_files_keep_all_that_is_published(far_model, tmp_path):
+    model, X = far_model
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c"])
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert_same_profile(loaded.base_, model.base_)
+    for k in (None, 2, 5):
+        assert model.summary(k, population=True).equals(loaded.summary(k, population=True))
+        assert model.cautions(k) == loaded.cautions(k)
+    some, other = (each.sample(500, random_state=5) for each in (model, loaded))
+    assert np.array_equal(some[0], other[0])
+    assert np.array_equal(some[1], other[1])
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+    assert np.array_equal(loaded.score_samples(frame), model.score_samples(frame))
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_a_summary_names_columns_and_is_the_table(far_model):
+    model, _ = far_model
+    frame, table = model.summary(level=0.9), model.table(level=0.9)
+    assert list(frame["column"]) == ["a", "b", "c"] * 4
+    assert frame["centre_low"].to_numpy().reshape(4, 3) == pytest.approx(table.centre.low)
+    assert frame["share_high"].to_numpy()[::3] == pytest.approx(table.share.high)
+    unnamed = DPMorse(2, epsilon=1.0, bounds=(-2, 2), random_state=0).fit(near_clusters(2)).summary()
+    assert list(unnamed["column"]) == ["column 0", "column 1"] * 2
+
+
+def test_components_have_a_table_of_their_own(far_model):
+    model, _ = far_model
+    table = model.base_.table()
+    assert len(table.counts) == model.mixture_.n_components
+    with pytest.raises(InvalidParameterError, match="n_clusters must be None"):
+        model.base_.table(2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"level": 0.0}, InvalidParameterError),
+        ({"level": 1.0}, InvalidParameterError),
+        ({"level": "high"}, InvalidTypeError),
+        ({"population": 1}, InvalidTypeError),
+        ({"n_clusters": 0}, InvalidParameterError),
+        ({"n_clusters": 1000}, InvalidParameterError),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, far_model):
+    for method in (far_model[0].table, far_model[0].summary):
+        with pytest.raises(error):
+            method(**arguments)
+    with pytest.raises(InvalidParameterError, match="library"):
+        far_model[0].summary(library="excel")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PrivateGaussianMixture(3, epsilon=1.0, bounds=(-2, 2), profile=False),
+        MorseClustering(PrivateGaussianMixture(3, epsilon=1.0, bounds=(-2, 2), profile=False), 2),
+        DPLloyd(3, epsilon=1.0, bounds=(-2, 2)),
+    ],
+    ids=["base", "Morse", "another base"],
+)
+def test_without_a_profile_it_is_said_what_to_do(model):
+    fitted = model.fit(near_clusters(2))
+    base = getattr(fitted, "base_", fitted)
+    assert base.profile_ is None
+    assert base.partition_ is base.mixture_
+    for method in (fitted.table, fitted.summary, fitted.cautions):
+        with pytest.raises(InvalidTypeError, match=r"Fit DPMorse, or PrivateGaussianMixture\(profile=True\)"):
+            method()
+    assert len(fitted.sample(10, random_state=0)[0]) == 10
+
+
+def test_private_bounds_are_those_of_the_profile():
+    X = near_clusters(3, n=20_000)
+    model = DPMorse(2, epsilon=2.0, bounds="private", random_state=0).fit(X)
+    profile = model.base_.profile_
+    assert np.all((profile.lower <= X.min(axis=0)) & (X.max(axis=0) <= profile.upper))
+    points, _ = model.sample(1000, random_state=0)
+    assert np.all((points >= profile.lower) & (points <= profile.upper))
+
+
+def test_a_component_that_was_kept_without_weight_has_a_profile(rng):
+    model = PrivateGaussianMixture(5, epsilon=1.0, bounds=(-1, 1), min_components=5, random_state=0)
+    model.fit(0.05 * rng.normal(size=(3000, 3)))
+    assert model.mixture_.n_components == 5
+    assert np.isfinite(model.table().centre.value).all()
