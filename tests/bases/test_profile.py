@@ -188,6 +188,8 @@ def test_columns_that_pile_up_are_found_and_others_are_not(seed):
         "steep exponential": (rng.exponential(size=n), 0.0, 60.0, [0, 0]),
         "even": (rng.uniform(size=n), 0.0, 1.0, [0, 0]),
         "whole numbers": (rng.integers(0, 151, size=n), 0.0, 150.0, [0, 0]),
+        "yes or no": (rng.integers(0, 2, size=n), 0.0, 1.0, [0, 0]),
+        "few values": (rng.integers(0, 13, size=n), 0.0, 12.0, [0, 0]),
         "far from its bounds": (rng.normal(size=n), -50.0, 50.0, [0, 0]),
         "constant": (np.full(n, 3.0), 3.0, 3.0, [0, 0]),
     }

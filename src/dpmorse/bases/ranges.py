@@ -45,6 +45,7 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
 
     Counts that grow towards the bound by a constant factor, as those of an exponential distribution do, are
     expected to go on. Whole numbers fall into bins unevenly: no bin is expected to hold less than the third.
+    Where the next bin is empty, the column is taken for one of few values, such as 0 and 1.
     """
     first, second, third = counts[:, :3].T
     factor = np.clip(second / np.maximum(third, stddev), 1.0, _STEEPEST)
@@ -52,7 +53,7 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
     weights = np.column_stack([np.ones_like(factor), 4 * factor**2, factor**4])
     noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
     expected = np.maximum(np.maximum(second, 0.0) * factor, third)
-    piled: BoolArray = first - expected > _PILE * noise
+    piled: BoolArray = (first - expected > _PILE * noise) & (second > _PILE * stddev)
     return piled
 
 
