@@ -21,6 +21,9 @@ bin. The later stages find the scale of the records, so that a range three times
 _PILE = 4.0
 """Standard deviations by which an outermost bin must exceed what its neighbours let one expect."""
 
+_NEXT = 8
+"""Bins next to the outermost one, of which the emptier half tells a continuous column from one of few values."""
+
 _STEEPEST = 3.0
 """Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
 
@@ -45,7 +48,7 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
 
     Counts that grow towards the bound by a constant factor, as those of an exponential distribution do, are
     expected to go on. Whole numbers fall into bins unevenly: no bin is expected to hold less than the third.
-    Where the next bin is empty, the column is taken for one of few values, such as 0 and 1.
+    Where most of the next bins are empty, the column is taken for one of few values, such as 0 and 1.
     """
     first, second, third = counts[:, :3].T
     factor = np.clip(second / np.maximum(third, stddev), 1.0, _STEEPEST)
@@ -53,7 +56,8 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
     weights = np.column_stack([np.ones_like(factor), 4 * factor**2, factor**4])
     noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
     expected = np.maximum(np.maximum(second, 0.0) * factor, third)
-    piled: BoolArray = (first - expected > _PILE * noise) & (second > _PILE * stddev)
+    emptiest = np.sort(counts[:, 1 : 1 + _NEXT], axis=1)[:, : _NEXT // 2].sum(axis=1)
+    piled: BoolArray = (first - expected > _PILE * noise) & (emptiest > 0)
     return piled
 
 
