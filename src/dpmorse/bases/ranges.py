@@ -21,8 +21,9 @@ bin. The later stages find the scale of the records, so that a range three times
 _PILE = 4.0
 """Standard deviations by which an outermost bin must exceed what its neighbours let one expect."""
 
-_NEXT = 8
-"""Bins next to the outermost one, of which the emptier half tells a continuous column from one of few values."""
+_NEXT = 16
+"""Bins next to the outermost one, of which the emptier half tells a continuous column from one of few
+values."""
 
 _STEEPEST = 3.0
 """Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
