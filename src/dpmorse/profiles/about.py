@@ -1,8 +1,8 @@
 """What the intervals of a table are about, in words: the same on a page, in a terminal and in JSON."""
 
 NO_INTERVALS = (
-    "No profile was released, so there are no intervals: the numbers are those of the released mixture, and what "
-    "clipping has changed is not known."
+    "No profile was released, so there are no intervals: the numbers are those of the released mixture, and "
+    "what clipping has changed is not known."
 )
 """What is said where a base, its parameters or an old model file give no profile."""
 
