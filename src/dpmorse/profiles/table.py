@@ -180,8 +180,11 @@ def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
     half = z * np.sqrt(noise)
     low = np.sqrt(np.maximum(sums.variances - half, 0.0)) - step
     high = np.sqrt(np.maximum(sums.variances + half + tail.of_variances, 0.0)) + step
-    # The variance of values in [a, b] with mean m is at most (m - a) (b - m).
-    most = np.sqrt((sums.means - profile.lower) * (profile.upper - sums.means)) + step
+    # The variance of values in [a, b] with mean m is at most (m - a) (b - m): of all m that the noise leaves
+    # open, the one nearest to the middle has the largest.
+    unsure, middle = z * np.sqrt(sums.mean_noise) + tail.of_means, (profile.lower + profile.upper) / 2
+    means = sums.means + np.clip(middle - sums.means, -unsure, unsure)
+    most = np.sqrt((means - profile.lower) * (profile.upper - means)) + step
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return Estimate(np.clip(np.sqrt(np.maximum(point, 0.0)), low, high), low, high)
