@@ -11,7 +11,7 @@ from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, column_names, label_name
 from dpmorse.clustering import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import NO_INTERVALS, Profile, about_intervals
+from dpmorse.profiles import NO_INTERVALS, Caution, Profile, about_intervals
 from dpmorse.typing import FloatArray, IntArray
 
 _SHOWN_COLUMNS = 5
@@ -19,6 +19,9 @@ _SHOWN_COLUMNS = 5
 
 _WIDTH = 18
 """Characters of a name, and of a cell without interval; longer names are cut."""
+
+_MARKED = "  * see the warnings"
+"""The line below a table with stars."""
 
 _MOST_WARNINGS = 12
 """Warnings about numbers that are printed. --json has all."""
@@ -108,8 +111,7 @@ def about_numbers(model: Model, *, population: bool = False) -> str:
 def cluster_table(model: Model, *, population: bool = False) -> str:
     """Return the clusters as a table of text, and what its intervals are about."""
     described, names = parts(model, population=population), column_names(model)
-    measured = _profile(model) is not None
-    lines = (_rows_with_intervals if measured else _rows)(described, names, label_name([], model))
+    lines = _rows(model, described) if _profile(model) is None else _rows_with_intervals(model, described)
     return "\n".join(
         [_title(model, described, names), "", *lines, "", about_numbers(model, population=population)]
     )
@@ -127,10 +129,10 @@ def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str
     return f"{counted} in {len(names)} columns{more}, {total}; values [and their intervals] as released:"
 
 
-def _rows(described: Sequence[Part], names: Sequence[str], kind: str) -> list[str]:
+def _rows(model: Model, described: Sequence[Part]) -> list[str]:
     """Return one line a cluster: its share, and mean ± standard deviation of the first columns."""
-    shown = [_short(name) for name in names[:_SHOWN_COLUMNS]]
-    header = f"{kind:>9}{'share':>9}" + "".join(f"  {name:>{_WIDTH}}" for name in shown)
+    shown = [_short(name) for name in column_names(model)[:_SHOWN_COLUMNS]]
+    header = f"{label_name([], model):>9}{'share':>9}" + "".join(f"  {name:>{_WIDTH}}" for name in shown)
     return [
         header,
         *(
@@ -146,19 +148,34 @@ def _cells(part: Part, n_shown: int) -> list[str]:
     return [f"{mean:.4g} ± {deviation:.2g}" for mean, deviation in pairs]
 
 
-def _rows_with_intervals(described: Sequence[Part], names: Sequence[str], kind: str) -> list[str]:
+def _rows_with_intervals(model: Model, described: Sequence[Part]) -> list[str]:
     """Return one line for each cluster and column; the share stands in the first line of its cluster."""
-    rows = [(kind, "share, %", "column", "centre", "spread")]
-    for number, part in enumerate(described):
+    rows = [(label_name([], model), "share, %", "column", "centre", "spread")]
+    notes = model.cautions()
+    for c, part in enumerate(described):
         ends = part.ends or {}
         share = _with_ends(100 * part.share, *(100 * end for end in ends["share"]))
-        for j, name in enumerate(names[:_SHOWN_COLUMNS]):
+        first = (f"{c}{_mark(notes, 'tail', c)}", share + _mark(notes, "size", c))
+        for j, name in enumerate(column_names(model)[:_SHOWN_COLUMNS]):
             mean, spread = (
                 _with_ends(value[j], *(end[j] for end in ends[key]))
                 for key, value in (("mean", part.mean), ("standard_deviation", part.deviation))
             )
-            rows.append((str(number) if j == 0 else "", share if j == 0 else "", _short(name), mean, spread))
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+            column = _short(name) + _mark(notes, "bounds", None, j)
+            rows.append(
+                (*(first if j == 0 else ("", "")), column, mean, spread + _mark(notes, "spread", c, j))
+            )
+    return [*_aligned(rows), *([_MARKED] if notes else [])]
+
+
+def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int | None = None) -> str:
+    """Return a star for what a warning is about."""
+    found = any((note.kind, note.cluster, note.column) == (kind, cluster, column) for note in notes)
+    return "*" if found else ""
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return [f"  {line.rstrip()}" for line in padded]
 
