@@ -106,7 +106,7 @@ def test_any_number_of_numbers_fits_in_a_small_page(n_components, n_features, ha
 
     page = render(Fitted())
     data = embedded(page)
-    assert len(page) < 2_000_000
+    assert len(page) < 1_000_000
     assert len(data["cuts"]) == min(n_components, contents_module._MOST_NUMBERS // (12 * n_features))
     for k in {1, len(data["cuts"])}:
         labels = Fitted.merge_tree_.cut(k)[:n_components]

@@ -126,7 +126,7 @@ def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str
     if profile is None:
         return f"{counted} in {len(names)} columns{more}; share, mean ± standard deviation as released:"
     total = f"about {profile.counts.sum():,.0f} records"
-    return f"{counted} in {len(names)} columns{more}, {total}; values [and their intervals] as released:"
+    return f"{counted} in {len(names)} columns{more}, {total}:"
 
 
 def _rows(model: Model, described: Sequence[Part]) -> list[str]:

@@ -21,7 +21,7 @@ mail."""
 _MOST_LABELS = 200_000
 """Most labels of all cuts together, cuts times leaves."""
 
-_MOST_NUMBERS = 80_000
+_MOST_NUMBERS = 48_000
 """Most numbers of clusters with intervals: nodes, two for each cut, times columns times six."""
 
 _MOST_POINTS = 200
