@@ -1,6 +1,5 @@
 """The clusters of a model as a table, as warnings and as plain data, with intervals if it has a profile."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, column_names, label_name
 from dpmorse.clustering import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import NO_INTERVALS, Caution, Profile, about_intervals
+from dpmorse.profiles import NO_INTERVALS, Caution, Profile, about_intervals, shown_decimals
 from dpmorse.typing import FloatArray, IntArray
 
 _SHOWN_COLUMNS = 5
@@ -182,9 +181,8 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _with_ends(value: float, low: float, high: float) -> str:
     """Write a number and its interval to two digits of half the interval's width."""
-    half, largest = (high - low) / 2, max(abs(low), abs(high))
-    decimals = 1 - math.floor(math.log10(half)) if half > 0 else 2
-    if largest >= 1e7 or decimals > 6:
+    decimals = shown_decimals(low, high)
+    if max(abs(low), abs(high)) >= 1e7 or decimals > 6:
         return f"{value:.5g} [{low:.5g}, {high:.5g}]"
     value, low, high = (round(number, decimals) + 0.0 for number in (value, low, high))
     shown = max(decimals, 0)

@@ -1,5 +1,6 @@
 from dpmorse.profiles.about import NO_INTERVALS as NO_INTERVALS
 from dpmorse.profiles.about import about_intervals as about_intervals
+from dpmorse.profiles.about import shown_decimals as shown_decimals
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import cautions_of as cautions_of
 from dpmorse.profiles.cautions import in_one_text as in_one_text

@@ -1,4 +1,6 @@
-"""What the intervals of a table are about, in words: the same on a page, in a terminal and in JSON."""
+"""How intervals are shown: what they are about, in words, and to how many digits. The same wherever it is."""
+
+import math
 
 NO_INTERVALS = (
     "No profile was released, so there are no intervals: the numbers are those of the released mixture, and "
@@ -10,6 +12,12 @@ NO_INTERVALS = (
 def about_intervals(*, level: float = 0.95, population: bool = False) -> str:
     """Return a sentence or two about intervals of this level."""
     return f"Intervals ({100 * level:g} %) {_POPULATION if population else _AT_HAND}"
+
+
+def shown_decimals(low: float, high: float) -> int:
+    """Return how many decimals of a number matter: two digits of half its interval; negative for tens."""
+    half = (high - low) / 2
+    return 1 - math.floor(math.log10(half)) if half > 0 else 2
 
 
 _AT_HAND = (

@@ -4,7 +4,6 @@ Every cluster of every cut is a node of the merge tree, and a node's numbers do 
 there is one row for each node, and each cut says which rows are its clusters.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from dpmorse.profiles import (
     about_intervals,
     cautions_of,
     group_table,
+    shown_decimals,
 )
 from dpmorse.typing import FloatArray, IntArray
 
@@ -91,7 +91,7 @@ def _rows(
 def _row(
     table: ClusterTable, i: int, columns: IntArray, notes: list[Caution], texts: dict[str, int]
 ) -> dict[str, Any]:
-    """Describe one node: [value, low, high] of each number, and notes as [text, column] by their kind."""
+    """Describe one node: [value, low, high, decimals] of each number; notes as [text, column], by kind."""
     said: dict[str, Any] = {}
     for note in notes:
         column = None if note.column is None else int(np.searchsorted(columns, note.column))
@@ -120,8 +120,7 @@ def _numbered(text: str, texts: dict[str, int]) -> int:
 
 
 def _with_ends(estimate: Estimate, *place: int) -> list[float]:
-    """Return a number and the ends of its interval, to a thousandth of the interval."""
+    """Return a number and the ends of its interval, rounded to what is shown, and the number of decimals."""
     value, low, high = (float(part[place]) for part in (estimate.value, estimate.low, estimate.high))
-    width = max(high - low, abs(value) * 1e-9)
-    decimals = 3 - math.floor(math.log10(width)) if width > 0 else 0
-    return [round(number, decimals) for number in (value, low, high)]
+    decimals = shown_decimals(low, high)
+    return [*(round(number, decimals) for number in (value, low, high)), decimals]

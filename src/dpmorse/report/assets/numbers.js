@@ -53,19 +53,21 @@ const emptyCells = () => [cell(NONE, "start"), cell(NONE),
 function measuredCells(cluster, largest) {
   const {row} = cluster;
   return [
-    estimate(row.share.map((part) => 100 * part), "start", marks(cluster, "size"), " %",
-      [bar(cluster, largest)]),
+    estimate(inPercent(row.share), "start", marks(cluster, "size"), " %", [bar(cluster, largest)]),
     cell("\u2248 " + fixed(Math.max(row.records, 0), 0)),
     ...groupColumns().flatMap((column) => [estimate(row.centre[column], "start"),
       estimate(row.spread[column], null, marks(cluster, "spread", column))]),
   ];
 }
 
-// A number to two digits of its uncertainty, and below it the interval.
-function estimate([value, low, high], kind, found = [], unit = "", before = []) {
-  const scale = 5 * (high - low);
-  return make("td", {class: kind}, ...before, make("span", {class: "value"}, show(value, scale) + unit),
-    ...found, make("span", {class: "interval"}, `${show(low, scale)} to ${show(high, scale)}`));
+const inPercent = ([value, low, high, decimals]) => [100 * value, 100 * low, 100 * high, decimals - 2];
+
+// A number, and below it its interval.
+function estimate([value, low, high, decimals], kind, found = [], unit = "", before = []) {
+  const plain = decimals <= 7 && Math.max(Math.abs(low), Math.abs(high)) < 1e9;
+  const text = (number) => (plain ? fixed(number, decimals) : withMinus(number.toPrecision(5)));
+  return make("td", {class: kind}, ...before, make("span", {class: "value"}, text(value) + unit), ...found,
+    make("span", {class: "interval"}, `${text(low)} to ${text(high)}`));
 }
 
 function measuredFoot() {
