@@ -14,7 +14,7 @@ BOUNDS = ([-1, -9, -9], [9, 9, 9])
 @pytest.fixture(scope="module")
 def records():
     """Normal records, the first column of which is cut at -1."""
-    X = np.random.default_rng(0).normal(size=(4000, 3))
+    X = np.random.default_rng(0).normal(size=(20_000, 3))
     return np.clip(X, [-1, -9, -9], 9)
 
 
@@ -41,7 +41,7 @@ def test_bounds_that_cut_are_told_once_at_the_callers_line(i, records):
 @pytest.mark.parametrize("i", range(3))
 def test_small_clusters_are_told_in_one_warning(i, records):
     model = estimators(epsilon=0.1, k=9)[i]
-    found = warned(model, records)
+    found = warned(model, records[:4000])
     about = [str(warning.message) for warning in found if "is smaller than three" in str(warning.message)]
     small = [caution for caution in model.cautions() if caution.kind == "size"]
     assert len(about) == 1
