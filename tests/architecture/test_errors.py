@@ -143,7 +143,11 @@ REVIEWED = {
         "names = [stage.name for stage in shares]": "names of stages",
     },
     "bases/private_bounds.py": {"what": "texts with positions of columns, by what was released of them"},
-    "bases/numbers.py": {"_validate.describe(n_clusters)": PARAMETER, "type(self).__name__": TYPE},
+    "bases/numbers.py": {
+        "_validate.describe(n_clusters)": PARAMETER,
+        "type(self).__name__": TYPE,
+        "in_one_text(found, _MOST_SENTENCES)": "sentences about clusters and columns, by what was released",
+    },
     "bases/queries.py": {"type(cells).__name__": TYPE, "type(codes).__name__": TYPE},
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {

@@ -1,6 +1,7 @@
 """What the tests of the command line share: files of invented people, and a way to run commands."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
-from dpmorse import DPMoGHard, MorseClustering
+from dpmorse import DPMoGHard, DPMorse, MorseClustering
 from dpmorse.cli.application import app
 from dpmorse.datasets import make_patients
 
@@ -71,3 +72,25 @@ def model_file(here, model_text):
 @pytest.fixture
 def rng():
     return np.random.default_rng(5)
+
+
+@pytest.fixture(scope="session")
+def measured_text(tmp_path_factory, patients):
+    """A fitted model with a profile, some of whose numbers are worth a warning, as the text of its file."""
+    path = tmp_path_factory.mktemp("measured") / "model.json"
+    model = DPMorse(3, 3, epsilon=9.0, bounds=([0, 60], [110, 220]), random_state=0).fit(patients)
+    measured = model.base_.profile_
+    counts, squares, piled = measured.counts.copy(), measured.second_moments.copy(), measured.piled.copy()
+    last, first = np.flatnonzero(model.component_labels_ == 2), np.flatnonzero(model.component_labels_ == 0)
+    counts[last], piled[1, 1] = measured.count_stddev, 1
+    squares[first] *= 1e-6
+    model.base_.profile_ = replace(measured, counts=counts, second_moments=squares, piled=piled)
+    model.save(path)
+    return path.read_text()
+
+
+@pytest.fixture
+def measured_file(here, measured_text):
+    path = here / "measured.json"
+    path.write_text(measured_text)
+    return path

@@ -145,20 +145,74 @@ def test_moving_the_slider_changes_clusters_table_and_colours(visit, default_mod
 
 
 @pytest.mark.parametrize("k", [2, 4, 6])
-def test_the_table_shows_what_the_mixture_says(visit, default_model, k):
+def test_the_table_shows_what_the_model_says(visit, default_model, k):
+    """Values and both ends of their intervals are those of ``table``, as far as they can be seen."""
     seen = visit(default_model)
     seen.page.fill("#k-number", str(k))
     seen.page.keyboard.press("Tab")
     seen.settle()
+    table = default_model.table(k)
+    assert len(seen.rows()) == k
+    cells = seen.page.locator("#cluster-table tbody tr td:has(.interval)")
+    texts = zip(
+        cells.locator(".value").all_inner_texts(), cells.locator(".interval").all_inner_texts(), strict=True
+    )
+    shown = np.array([[number(value), *map(number, ends.split(" to "))] for value, ends in texts])
+    shown = shown.reshape(k, 5, 3)
+    for i, estimate in ((0, table.share), (1, table.centre), (2, table.spread)):
+        for part, name in enumerate(("value", "low", "high")):
+            values = np.reshape(getattr(estimate, name), (k, -1)) * (100 if i == 0 else 1)
+            wide = np.reshape(estimate.high - estimate.low, (k, -1)) * (100 if i == 0 else 1)
+            found = shown[:, :1, part] if i == 0 else shown[:, i::2, part]
+            assert np.all(np.abs(found - values) <= 0.06 * wide)
+    assert "records at hand" in seen.page.inner_text("#cluster-caption")
+    assert not seen.page.is_visible("#records")
+
+
+def test_notes_are_beside_the_numbers_and_can_be_read(visit, doubtful_model):
+    seen = visit(doubtful_model, columns=["age", "income"])
+    marks = seen.page.locator("#cluster-table .mark")
+    notes = seen.page.locator("#notes li").all_inner_texts()
+    assert len(notes) == 4
+    for i in range(marks.count()):
+        mark = marks.nth(i)
+        text = notes[int(mark.inner_text()) - 1]
+        assert mark.get_attribute("aria-label").endswith(text)
+        assert mark.get_attribute("href") == f"#note-{mark.inner_text()}"
+    rows = seen.page.locator("#cluster-table tbody tr")
+    assert "heavy tail" in rows.nth(0).locator("th .mark").get_attribute("aria-label")
+    assert "spread of column 'age'" in rows.nth(1).locator("td:nth-child(6) .mark").get_attribute(
+        "aria-label"
+    )
+    assert "may be noise" in rows.nth(2).locator("td:nth-child(3) .mark").get_attribute("aria-label")
+    assert "piles up" in seen.page.locator("#cluster-table thead .mark").get_attribute("aria-label")
+    doubts = [
+        "cluster may be noise" in text for text in seen.page.locator("#mode-table tbody tr").all_inner_texts()
+    ]
+    assert sorted(doubts) == [False, False, True], "a certified mode of a cluster that may be noise"
+    assert seen.page.locator(".whisker").count() == 6
+    seen.page.fill("#k-number", "1")
+    seen.settle()
+    assert seen.page.locator("#notes li").count() == 2, "of a column, and of a tail"
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_without_a_profile_the_table_shows_what_the_mixture_says(visit, bare_model, k):
+    seen = visit(bare_model)
+    assert "no intervals" in seen.page.inner_text("#cluster-caption")
+    assert seen.page.locator(".interval, .mark, .whisker").count() == 0
+    seen.page.fill("#k-number", str(k))
+    seen.page.keyboard.press("Tab")
+    seen.settle()
     cells = [[number(cell) for cell in row.split("\t")] for row in seen.rows()]
-    shares, centres, spreads = expected(default_model, k)
+    shares, centres, spreads = expected(bare_model, k)
     assert [row[0] for row in cells] == list(range(k))
     assert [row[2] for row in cells] == pytest.approx(100 * shares, abs=0.06)
     assert np.array([[row[4], row[7]] for row in cells]) == pytest.approx(centres, abs=6e-3)
     assert np.array([[row[5], row[8]] for row in cells]) == pytest.approx(spreads, abs=6e-3)
 
 
-@pytest.mark.parametrize("name", ["default_model", "hard_model"])
+@pytest.mark.parametrize("name", ["bare_model", "hard_model"])
 def test_the_noise_beside_each_number(visit, name, request):
     """In records for a size; for a centre as for 1,000 records, or for the number that the reader enters."""
     model = request.getfixturevalue(name)
@@ -171,7 +225,7 @@ def test_the_noise_beside_each_number(visit, name, request):
         mine = (labels == cluster) & (mixture.weights > 0)
         counts = np.square(noise.counts)[mine]
         assert number(cells[3]) == pytest.approx(np.sqrt(counts.sum()), rel=0.06)
-        if name == "default_model":
+        if name == "bare_model":
             variances = np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
             own = np.square(noise.residuals)[mine] @ variances
             square = own + counts @ (mixture.means[mine] - centres[cluster]) ** 2

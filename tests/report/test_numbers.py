@@ -71,9 +71,9 @@ def promise_of(hard_model):
     return Fitted
 
 
-def test_samples_are_draws_of_the_mixture(data, default_model):
+def test_samples_are_those_of_the_model(data, default_model):
     samples = data["view"]["samples"]
-    points, components = default_model.mixture_.sample(300, np.random.default_rng(0))
+    points, components = default_model.base_.sample(300, random_state=0)
     assert samples["components"] == components.tolist()
     for axis, positions, column in zip(data["axes"], samples["positions"], points.T, strict=True):
         shown = axis["low"] + np.array(positions) / 10_000 * (axis["high"] - axis["low"])
@@ -124,7 +124,8 @@ def test_limits_hold_for_huge_models(monkeypatch, promise_of, embedded):
 def test_what_a_ledger_tells(blobs):
     X = blobs[0][:500]
     hard = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(X)
-    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1)).fit(np.column_stack([X, X]))
+    default = PrivateGaussianMixture(2, epsilon=1.0, bounds=(-1, 1), profile=False)
+    default.fit(np.column_stack([X, X]))
     centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X)
     mixture = GaussianMixture([0.5, 0.5], [[-1.0] * 4, [1.0] * 4], np.tile(np.eye(4), (2, 1, 1)))
     read = [noise_of_last_release(last_release(base), mixture) for base in (hard, default, centres)]
@@ -156,8 +157,9 @@ def test_nothing_is_derived_where_the_noise_of_counts_is_not_known(last):
     assert noise_of_last_release(last, mixture) == NoiseOfLastRelease()
 
 
-def test_a_base_without_a_plan_has_no_last_release():
+def test_a_base_without_a_plan_has_no_last_release(default_model):
     assert last_release(SimpleNamespace(mixture_=None)) is None
+    assert last_release(default_model.base_) is None, "its numbers have intervals"
 
 
 @pytest.mark.long

@@ -17,6 +17,7 @@ from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMi
 from dpmorse.bases.mixture_estimator import draw_records as draw_records
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
 from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers
+from dpmorse.bases.numbers import numbers_told_later as numbers_told_later
 from dpmorse.bases.parameters import FitParameters as FitParameters
 from dpmorse.bases.plan import Plan as Plan
 from dpmorse.bases.plan import Stage as Stage

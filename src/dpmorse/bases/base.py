@@ -112,6 +112,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             result.mixture, result.domain, plan.checked(report), result.partition, result.profile
         )
         self.remember(released, plan.settings, records.columns)
+        self.warn_of_numbers(stacklevel=2)
         return self
 
     def plan(self, n_features: int) -> Plan[Any]:

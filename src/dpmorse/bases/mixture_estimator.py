@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -103,6 +103,8 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     feature_names_in_ : ndarray of str
         Names of the columns, if X had names.
     """
+
+    _called: ClassVar[str] = "component {}"
 
     mixture_: GaussianMixture
     domain_: Domain

@@ -1,13 +1,41 @@
 """Numbers about clusters that may be published: what users of a fitted model ask for."""
 
-from typing import Any
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.profiles import Caution, ClusterTable, Profile, cautions_of, cluster_table, to_frame
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
+from dpmorse.profiles import (
+    Caution,
+    ClusterTable,
+    Profile,
+    cautions_of,
+    cluster_table,
+    in_one_text,
+    to_frame,
+)
 from dpmorse.typing import IntArray
+
+_TOLD_LATER: ContextVar[bool] = ContextVar("_TOLD_LATER", default=False)
+"""Whether whoever called ``fit`` says itself what must be said about the numbers."""
+
+_MOST_SENTENCES = 3
+"""Sentences of a warning; more would not be read."""
+
+
+@contextmanager
+def numbers_told_later() -> Iterator[None]:
+    """Keep a fit from warning about its numbers, for a caller that merges components or has its own place."""
+    token = _TOLD_LATER.set(True)
+    try:
+        yield
+    finally:
+        _TOLD_LATER.reset(token)
 
 
 class PublishedNumbers:
@@ -15,6 +43,9 @@ class PublishedNumbers:
 
     A subclass says which label each component has (``labels_of_components``) and where its profile is.
     """
+
+    _called: ClassVar[str] = "cluster {}"
+    """How sentences call what a row of the table is about."""
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -71,7 +102,15 @@ class PublishedNumbers:
         raise NotImplementedError
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
-        return cautions_of(table, self._profile(), self._column_names())
+        return cautions_of(table, self._profile(), self._column_names(), self._called)
+
+    def warn_of_numbers(self, stacklevel: int) -> None:
+        """Warn of clusters that may be noise and of bounds that cut; spreads and tails are in the summary."""
+        if _TOLD_LATER.get() or getattr(getattr(self, "base_", self), "profile_", None) is None:
+            return
+        found = [caution for caution in self.cautions() if caution.kind in {"size", "bounds"}]
+        if found:
+            warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

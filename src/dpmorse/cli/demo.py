@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import template
+from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
-from dpmorse.cli.summaries import model_in_words
+from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patients
 from dpmorse.typing import FloatArray
@@ -49,14 +51,17 @@ def demo(
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
     patients = pa.table(list(points.T), names=list(_COLUMNS))
-    model.fit(patients)
+    with numbers_told_later():
+        model.fit(patients)
     for name, write in _writers(model, patients).items():
         write(os.path.join(output, name))
-    if not quiet:
-        say(model_in_words(model))
-        say("\nFiles to open:")
-        for name in sorted(os.listdir(output)):
-            say(f"  {os.path.join(output, name)}")
+    if quiet:
+        tell_cautions(model)
+        return
+    say_clusters(model)
+    say(f"\n{model_privacy(model).statement}\n\nFiles to open:")
+    for name in sorted(os.listdir(output)):
+        say(f"  {os.path.join(output, name)}")
 
 
 def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:

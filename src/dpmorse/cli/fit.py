@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
+from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
+from dpmorse.cli.models import Model
 from dpmorse.cli.options import (
     BaseOption,
     ColumnsOption,
@@ -25,7 +28,7 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
-from dpmorse.cli.summaries import Model, budget_in_words, budget_to_dict, model_in_words, model_to_dict
+from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, choose_columns, listed, open_tables
@@ -135,9 +138,20 @@ def fit(
     with progress_bar(shown=not quiet) as bar:
         model = _fitted(source, request, ledger, bar)
     _save(model, output)
+    _tell(model, output, missing, ledger, json=json, quiet=quiet)
+
+
+def _tell(
+    model: Model, output: str, missing: str, ledger: FileLedger | None, *, json: bool, quiet: bool
+) -> None:
     if json:
-        say_json({**model_to_dict(model, output), **_circumstances(missing, ledger)})
-    elif not quiet:
+        known = model_to_dict(model, output)
+        told = [*warnings_told(), *known["warnings"]]
+        say_json({**known, **_circumstances(missing, ledger), "warnings": told})
+    if json or quiet:
+        tell_cautions(model)
+    else:
+        say_clusters(model)
         say(_in_words(model, output, missing, ledger))
 
 
@@ -205,7 +219,7 @@ def _checked_ledger(
 
 def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> Model:
     estimator = request.estimator(len(source.names), ledger)
-    with bar.passes():
+    with bar.passes(), numbers_told_later():  # below the table
         return estimator.fit(source)
 
 
@@ -224,7 +238,6 @@ def _circumstances(missing: str, ledger: FileLedger | None) -> dict[str, Any]:
     return {
         "missing": missing,
         "budget": None if ledger is None else _account(ledger),
-        "warnings": warnings_told(),
     }
 
 
@@ -233,7 +246,7 @@ def _account(ledger: FileLedger) -> dict[str, Any]:
 
 
 def _in_words(model: Model, output: str, missing: str, ledger: FileLedger | None) -> str:
-    lines = [model_in_words(model)]
+    lines = [f"\n{model_privacy(model).statement}"]
     if missing == "drop":
         lines.append(_DROPPED)
     if ledger is not None:

@@ -9,6 +9,7 @@ import typer
 
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes
+from dpmorse.cli.models import Model, label_name, load_model
 from dpmorse.cli.options import (
     ColumnsOption,
     DataArgument,
@@ -20,7 +21,6 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
-from dpmorse.cli.summaries import Model, label_name, load_model
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records import DataFile, Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
 

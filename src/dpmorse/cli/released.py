@@ -6,22 +6,13 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
+from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
+from dpmorse.cli.models import column_names, label_name, load_model, load_tree
 from dpmorse.cli.options import ForceOption, JsonOption, ModelOption, OutputOption, QuietOption
 from dpmorse.cli.outputs import check_output
-from dpmorse.cli.summaries import (
-    budget_in_words,
-    budget_to_dict,
-    cluster_table,
-    column_names,
-    label_name,
-    load_model,
-    load_tree,
-    model_in_words,
-    model_privacy,
-    model_to_dict,
-)
+from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger
 
@@ -42,8 +33,10 @@ def cut(
     other.save(output)
     if json:
         say_json(model_to_dict(other, output))
-    elif not quiet:
-        say(cluster_table(other))
+    if json or quiet:
+        tell_cautions(other)
+    else:
+        say_clusters(other)
 
 
 @reports_mistakes
@@ -93,23 +86,31 @@ def show(
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="FILE", help="A budget file instead: what is spent.")
     ] = None,
+    population: Annotated[
+        bool,
+        typer.Option("--population", help="Intervals about the population that the records are a sample of."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show the clusters of a model, its privacy statement and its ledger; or what a budget file says."""
     if (model is None) == (budget is None):
         raise typer.BadParameter("give either --model or --budget.")
+    if population and model is None:
+        raise typer.BadParameter("--population goes with --model.")
     if model is not None:
-        _show_model(model, json=json)
+        _show_model(model, population=population, json=json)
     elif budget is not None:
         _show_budget(budget, json=json)
 
 
-def _show_model(path: str, *, json: bool) -> None:
+def _show_model(path: str, *, population: bool, json: bool) -> None:
     released = load_model(path)
     if json:
-        say_json(model_to_dict(released, path))
-    else:
-        say(f"{model_in_words(released)}\n\n{model_privacy(released).table}")
+        say_json(model_to_dict(released, path, population=population))
+        tell_cautions(released)
+        return
+    say_clusters(released, population=population)
+    say(f"\n{model_privacy(released).statement}\n\n{model_privacy(released).table}")
 
 
 def _show_budget(path: str, *, json: bool) -> None:

@@ -131,6 +131,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
+        self.warn_of_numbers(stacklevel=3)
         return self
 
     def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:

@@ -5,7 +5,13 @@ from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Self
 
 from dpmorse import _validate
-from dpmorse.bases import FitParameters, PrivateGaussianMixture, PrivateMixtureEstimator, default_n_components
+from dpmorse.bases import (
+    FitParameters,
+    PrivateGaussianMixture,
+    PrivateMixtureEstimator,
+    default_n_components,
+    numbers_told_later,
+)
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.records import open_records
@@ -87,7 +93,9 @@ class DPMorse(MorseEstimator, FitParameters):
         """
         self._check_parameters()
         records = open_records(X, groups)
-        return self.remember(self.base_for(records.columns.n_features_in_).fit(records))
+        with numbers_told_later():
+            base = self.base_for(records.columns.n_features_in_).fit(records)
+        return self.remember(base)
 
     def base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""

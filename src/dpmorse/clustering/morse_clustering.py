@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import MetaEstimatorMixin, clone
 
 from dpmorse import _validate
-from dpmorse.bases import PrivateMixtureEstimator
+from dpmorse.bases import PrivateMixtureEstimator, numbers_told_later
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
@@ -65,7 +65,9 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         ``groups`` says whose record each row is, see the base.
         """
         of_groups = {} if groups is None else {"groups": groups}
-        return self.remember(self._unfitted_base().fit(X, y, **of_groups))
+        with numbers_told_later():
+            base = self._unfitted_base().fit(X, y, **of_groups)
+        return self.remember(base)
 
     def base_for(self, n_features: int) -> Any:
         """Check the parameters; return a copy of the base, whatever the number of columns."""

@@ -31,22 +31,35 @@ class Caution:
     text: str
 
 
-def cautions_of(table: ClusterTable, profile: Profile, names: Sequence[str]) -> list[Caution]:
-    """Return what must be said about a table, in the order of its clusters and columns."""
-    found = [caution for c in range(len(table.counts)) for caution in _of_cluster(table, c, names)]
+def cautions_of(
+    table: ClusterTable, profile: Profile, names: Sequence[str], called: str = "cluster {}"
+) -> list[Caution]:
+    """Return what must be said about a table, in the order of its clusters and columns.
+
+    ``called`` is how the sentences call a cluster; braces stand for its number.
+    """
+    clusters = range(len(table.counts))
+    found = [caution for c in clusters for caution in _of_cluster(table, c, names, called.format(c))]
     return [*_of_bounds(profile, names), *found]
 
 
-def _of_cluster(table: ClusterTable, c: int, names: Sequence[str]) -> list[Caution]:
+def _of_cluster(table: ClusterTable, c: int, names: Sequence[str], cluster: str) -> list[Caution]:
     if not table.supported[c]:
-        return [Caution("size", c, None, _SIZE.format(c=c))]
+        return [Caution("size", c, None, _SIZE.format(cluster=cluster))]
     found = [
-        Caution("spread", c, int(j), _SPREAD.format(c=c, name=names[int(j)]))
+        Caution("spread", c, int(j), _SPREAD.format(cluster=cluster, name=names[int(j)]))
         for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
     ]
     if table.heavy_tailed[c]:
-        found.append(Caution("tail", c, None, _TAIL.format(c=c)))
+        found.append(Caution("tail", c, None, _TAIL.format(cluster=cluster)))
     return found
+
+
+def in_one_text(cautions: Sequence[Caution], at_most: int | None = None) -> str:
+    """Return the sentences as one text; beyond ``at_most`` the others are counted."""
+    said = [f"{caution.text[:1].upper()}{caution.text[1:]}" for caution in cautions[:at_most]]
+    more = len(cautions) - len(said)
+    return " ".join([*said, *([f"And {more} more: see cautions()."] if more else [])])
 
 
 def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
@@ -58,12 +71,12 @@ def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
 
 
 _SIZE = (
-    "cluster {c} is smaller than three standard deviations of its size's noise: it may be noise, and so may "
+    "{cluster} is smaller than three standard deviations of its size's noise: it may be noise, and so may "
     "its centre and spread."
 )
-_SPREAD = "the spread of column {name!r} in cluster {c} cannot be told from 0: too few records for the noise."
+_SPREAD = "the spread of column {name!r} in {cluster} cannot be told from 0: too few records for the noise."
 _TAIL = (
-    "cluster {c} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few "
+    "{cluster} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few "
     "records; synthetic records, which are normal within components, have a lighter tail."
 )
 _BOUNDS = (

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from dpmorse.exceptions import DPMorseError
-from dpmorse.profiles.cautions import Caution
+from dpmorse.profiles.cautions import Caution, in_one_text
 from dpmorse.profiles.table import ClusterTable
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -46,5 +46,5 @@ def columns_of(table: ClusterTable, notes: Sequence[Caution], names: Sequence[st
 
 def _said(notes: Sequence[Caution], cluster: int, column: int) -> str:
     """Return what is said about one row: about its cluster, its column, or both."""
-    about = (note for note in notes if note.cluster in {cluster, None} and note.column in {column, None})
-    return " ".join(f"{note.text[:1].upper()}{note.text[1:]}" for note in about)
+    about = [note for note in notes if note.cluster in {cluster, None} and note.column in {column, None}]
+    return in_one_text(about)

@@ -70,6 +70,16 @@ def cluster_table(
     ``population`` widens the intervals from the records at hand to where they were drawn from.
     """
     members = np.eye(int(labels.max()) + 1)[labels].T  # (clusters, components)
+    return group_table(profile, members, level=level, population=population)
+
+
+def group_table(
+    profile: Profile, members: FloatArray, *, level: float = 0.95, population: bool = False
+) -> ClusterTable:
+    """Return the table of any groups of components: rows of ``members`` have 1 where a component belongs.
+
+    A group's row is the same whatever the others are, so that one table can serve all cuts of a tree.
+    """
     z = float(ndtri(0.5 + level / 2))
     sums = _Sums.of(profile, members)
     tail = _hidden(profile, members, sums.sizes)

@@ -7,17 +7,22 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list
 
 from dpmorse.morse import MergeTree
+from dpmorse.profiles import NO_INTERVALS
 from dpmorse.report.axes import Axes, choose_axes, loadings
 from dpmorse.report.noise import noise_of_last_release
+from dpmorse.report.numbers import numbers
 from dpmorse.report.released import ReleasedModel
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_CUTS = 200
-"""Most numbers of clusters that a page offers. This and the next four limits keep a page small enough for
+"""Most numbers of clusters that a page offers. This and the next five limits keep a page small enough for
 mail."""
 
 _MOST_LABELS = 200_000
 """Most labels of all cuts together, cuts times leaves."""
+
+_MOST_NUMBERS = 48_000
+"""Most numbers of clusters with intervals: nodes, two for each cut, times columns times six."""
 
 _MOST_POINTS = 200
 """Most modes that are described, and most saddles."""
@@ -41,9 +46,11 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
     """Return everything that the page's script draws, as plain data."""
     axes = choose_axes(model.mixture, model.names)
     low, high = axes.ranges(model.mixture, model.tree.modes)
-    cuts = _cuts(model.tree)
+    cuts = _cuts(model, len(axes.columns))
+    measured = numbers(model.profile, cuts, axes.columns, model.names)
     return {
         "columns": _columns(model, axes),
+        "numbers": measured,
         "n_columns": model.mixture.n_features,
         "axes": _axes(axes, low, high, model.names),
         "components": _components(model, axes),
@@ -60,6 +67,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
         "noise": _noise(model),
+        "no_intervals": NO_INTERVALS if measured is None else None,
     }
 
 
@@ -118,17 +126,23 @@ def _samples(
     n_samples: int,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """Draw synthetic records; positions are in ten-thousandths of the viewable axes."""
+    """Draw records as ``model.sample`` does; positions are in ten-thousandths of the viewable axes."""
     points, components = model.mixture.sample(min(n_samples, _MOST_SAMPLE_VALUES // len(axes.viewable)), rng)
+    if model.profile is not None:
+        points = np.clip(points, model.profile.lower, model.profile.upper)
     low, high = (end[axes.viewable] for end in ends)
     positions = np.rint(_STEPS * (axes.project(points)[:, axes.viewable] - low) / (high - low))
     visible = np.clip(positions, -_STEPS, 2 * _STEPS).astype(np.int64)
     return {"components": components.tolist(), "positions": visible.T.tolist()}
 
 
-def _cuts(tree: MergeTree) -> list[list[int]]:
+def _cuts(model: ReleasedModel, n_columns: int) -> list[list[int]]:
     """Return the cluster of each component (then of each mode without component) for 1, 2, ... clusters."""
-    n_cuts = min(tree.n_leaves, _MOST_CUTS, max(2, _MOST_LABELS // tree.n_leaves))
+    tree = model.tree
+    affordable = _MOST_LABELS // tree.n_leaves
+    if model.profile is not None:
+        affordable = min(affordable, _MOST_NUMBERS // (12 * n_columns))
+    n_cuts = min(tree.n_leaves, _MOST_CUTS, max(2, affordable))
     return [tree.cut(k).tolist() for k in range(1, n_cuts + 1)]
 
 

@@ -4,6 +4,7 @@ Every value is escaped, because names come from users and a ledger may come from
 """
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
@@ -21,6 +22,10 @@ _HEADINGS = {"release": "Release", "values": "Numbers drawn", "rho": "Cost (rho)
 
 _NOISE = "noise_stddev_"
 """How the keys of columns with noise begin; what follows names the quantity."""
+
+
+_TWO_SIDED = 1.96
+"""Standard deviations of noise in half an interval of 95 %."""
 
 
 def badge(promise: Promise) -> str:
@@ -45,6 +50,7 @@ def facts(model: ReleasedModel) -> str:
         "May fail with \N{GREEK SMALL LETTER DELTA}": f"{model.promise.delta:g}",
         "Neighbours": model.promise.neighboring,
         "Columns": str(model.mixture.n_features),
+        **_records(model),
         "Components": str(model.mixture.n_components),
         "Modes": f"{model.tree.n_modes}{'' if model.tree.certified else ', some points flagged'}",
         "Merge rule": model.tree.basis,
@@ -53,6 +59,14 @@ def facts(model: ReleasedModel) -> str:
         f"<div><dt>{html.escape(term)}</dt><dd>{html.escape(plain(value))}</dd></div>"
         for term, value in facts.items()
     )
+
+
+def _records(model: ReleasedModel) -> dict[str, str]:
+    """Return the number of records as it was released, with its noise, if it was."""
+    if model.profile is None:
+        return {}
+    half = _TWO_SIDED * model.profile.count_stddev * math.sqrt(model.profile.n_components)
+    return {"Records": f"about {model.profile.counts.sum():,.0f} \N{PLUS-MINUS SIGN} {half:,.0f}"}
 
 
 def ledger(rows: Sequence[Mapping[str, object]]) -> str:

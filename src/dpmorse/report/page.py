@@ -29,6 +29,7 @@ _SCRIPTS = (
     "points.js",
     "profile.js",
     "tables.js",
+    "numbers.js",
     "page.js",
 )
 """The scripts of a page, in the order in which they are joined: later ones use earlier ones."""

@@ -10,6 +10,7 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
+from dpmorse.profiles import Profile
 from dpmorse.report.text import plain
 from dpmorse.typing import FloatArray
 
@@ -53,7 +54,9 @@ class LastRelease:
 
 
 def last_release(base: Any) -> LastRelease | None:
-    """Return the last release of a fitted base, if it has a plan."""
+    """Return the last release of a fitted base without a profile, if it has a plan."""
+    if getattr(base, "profile_", None) is not None:
+        return None  # its numbers have intervals
     plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
     if plan is None or not events:
         return None
@@ -74,8 +77,10 @@ class ReleasedModel:
         What was released, how it merges, what is promised.
     domain : Box or None
         Where records were clipped to; None if the base does not say.
+    profile : Profile or None
+        What was measured of the records of each component; None if the base released none.
     last_release : LastRelease or None
-        What the weights and means come from; None if the base has no plan.
+        What the weights and means come from; None if there is a profile, or no plan.
     names : list of str
         Names of the columns, fit to be shown.
     n_clusters : int
@@ -87,6 +92,7 @@ class ReleasedModel:
     tree: MergeTree
     promise: Promise
     domain: Box | None
+    profile: Profile | None
     last_release: LastRelease | None
     names: list[str]
     n_clusters: int
@@ -108,6 +114,7 @@ def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
         tree=tree,
         promise=promise,
         domain=getattr(base, "domain_", None),
+        profile=getattr(base, "profile_", None),
         last_release=last_release(base),
         names=_names(model, columns, mixture.n_features),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),

@@ -1,4 +1,5 @@
-// Clusters of every cut: their colours, shares, centres, spreads and noise, from the released components.
+// Clusters of every cut: their colours, shares, centres and spreads. Where a profile was released they are
+// looked up; elsewhere they come from the released components, with the noise of the last release.
 
 const parts = data.components;
 const nColumns = data.columns.length;
@@ -27,16 +28,30 @@ function parentsOf(labels, coarser, k) {
 }
 
 function clustersAt(k) {
-  const labels = data.cuts[k - 1];
-  const clusters = coloursOfCuts[k - 1].map((colour, number) => describe(number, colour, labels));
+  const labels = data.cuts[k - 1], describe = data.numbers === null ? added : measured;
+  const clusters = coloursOfCuts[k - 1].map((colour, number) => ({
+    number, colour, ...describe(membersOf(number, labels), k, number)}));
   return {k, labels, clusters, colourOf: (place) => coloursOfCuts[k - 1][labels[place]]};
 }
 
-function describe(number, colour, labels) {
-  const members = [];
-  for (let i = 0; i < nParts; i++) if (labels[i] === number && parts.weights[i] > 0) members.push(i);
+const membersOf = (number, labels) => withWeight.filter((i) => labels[i] === number);
+
+const rowOf = (k, number) => data.numbers.rows[data.numbers.cuts[k - 1][number]] || null;
+const whole = data.numbers === null ? null : rowOf(1, 0);
+
+// Mean and standard deviation of all records, column by column.
+const overall = data.columns.map(({mean, stddev}, i) => (whole !== null && whole.spread[i][0] > 0
+  ? {mean: whole.centre[i][0], stddev: whole.spread[i][0]} : {mean, stddev}));
+
+function measured(members, k, number) {
+  const row = rowOf(k, number), first = (values) => values.map(([value]) => value);
+  if (row === null) return {members: [], row, share: 0, centre: [], spread: []};
+  return {members, row, share: row.share[0], centre: first(row.centre), spread: first(row.spread)};
+}
+
+function added(members) {
   const share = members.reduce((sum, i) => sum + parts.weights[i], 0);
-  const cluster = {number, colour, members, share, centre: [], spread: []};
+  const cluster = {members, row: null, share, centre: [], spread: []};
   for (let column = 0; column < nColumns; column++) {
     const centre = members.reduce((sum, i) => sum + parts.weights[i] * parts.means[i][column], 0) / share;
     const variance = members.reduce((sum, i) => sum + parts.weights[i] *

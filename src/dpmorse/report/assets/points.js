@@ -52,7 +52,8 @@ function modeShapes(frame, cut, place = at) {
                                   stroke: paint(mode.certified ? "--ink" : "--bad"),
                                   "stroke-width": crowded ? 1 : 1.6, class: "mode"});
     ring.append(shape("title", {}, `mode ${i}, cluster ${cut.labels[mode.leaf]}` +
-      (mode.certified ? "" : ", not certified")));
+      (mode.certified ? "" : ", not certified") +
+      (mayBeNoise(cut.clusters[cut.labels[mode.leaf]]) ? ", which may be noise" : "")));
     return crowded
       ? [ring] : [ring, shape("text", {x: x + 8, y: y - 6, class: "strong halo"}, String(i))];
   });

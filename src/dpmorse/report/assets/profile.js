@@ -11,8 +11,8 @@ function drawProfile(cut) {
 
 const steep = nColumns > 25; // names of columns need room
 
-const scaled = (cluster, column) =>
-  (cluster.centre[column] - data.columns[column].mean) / data.columns[column].stddev;
+const inUnits = (value, column) => (value - overall[column].mean) / overall[column].stddev;
+const scaled = (cluster, column) => inUnits(cluster.centre[column], column);
 
 function profileFrame(cut) {
   const width = Math.max(byId("profile").clientWidth || 1100, 280);
@@ -68,7 +68,16 @@ function profileLine(frame, cluster) {
   const radius = nColumns > 30 ? 2 : 3.2;
   const ink = colour(cluster.colour);
   const dots = points.map(([x, y]) => shape("circle", {cx: x, cy: y, r: radius, fill: ink}));
-  return [line, ...dots];
+  return [line, ...whiskers(frame, cluster), ...dots];
+}
+
+// The interval of each centre, as far as it is inside the picture.
+function whiskers(frame, cluster) {
+  if (cluster.row === null) return [];
+  const inside = (value, column) => Math.min(frame.high, Math.max(frame.low, inUnits(value, column)));
+  return cluster.row.centre.map(([, low, high], column) => shape("line", {class: "whisker",
+    x1: frame.x(column), x2: frame.x(column), y1: frame.y(inside(low, column)),
+    y2: frame.y(inside(high, column)), stroke: colour(cluster.colour), "stroke-width": 1.2}));
 }
 
 // Numbers at the right end, pushed apart; left out where there is no room for them.

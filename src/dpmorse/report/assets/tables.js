@@ -1,4 +1,5 @@
-// Tables: clusters with their noise, modes and saddles with their certificates.
+// Tables: clusters with the noise of the last release, where there are no intervals; modes and saddles with
+// their certificates.
 
 const GROUP = 4; // columns of the data that one table shows at a time
 const EXAMPLE = 1000; // records for which the noise of a centre is stated where their number is not known
@@ -19,6 +20,11 @@ const cell = (content, kind = null) => make("td", {class: kind}, content);
 const NONE = "\u2013";
 
 function drawClusterTable(cut) {
+  byId("records-choice").hidden = data.numbers !== null;
+  if (data.numbers !== null) {
+    drawMeasuredTable(cut);
+    return;
+  }
   byId("cluster-table").replaceChildren(clusterHead(), clusterBody(cut), clusterFoot());
   byId("cluster-caption").textContent = clusterCaption().join(" ");
 }
@@ -90,16 +96,17 @@ function clusterCaption() {
     "units of the data.",
     "Noise: standard deviation of the noise of the last release in these numbers; sampling error and what " +
     "earlier rounds did to the components come on top."];
+  words.unshift(data.no_intervals);
   if (data.noise.counts !== null) {
     words.push("The noise of a size is in records, added up over the components of the cluster.");
   }
   if (data.noise.records !== null) words.push("A base that averages its last rounds has less.");
   if (knowsCentres && !state.records) words.push(conditional());
-  if (nColumns < data.n_columns) {
-    words.push(`Shown are the ${nColumns} of ${data.n_columns} columns in which components differ most.`);
-  }
-  return words;
+  return [...words, ...columnsLeftOut()];
 }
+
+const columnsLeftOut = () => (nColumns < data.n_columns
+  ? [`Shown are the ${nColumns} of ${data.n_columns} columns in which components differ most.`] : []);
 
 const conditional = () => "The number of records is not released, so the noise of a centre is given as for " +
   `a cluster of ${fixed(EXAMPLE, 0)} records; with ten times as many it is a tenth. If their number is ` +
@@ -107,8 +114,12 @@ const conditional = () => "The number of records is not released, so the noise o
 
 // -- modes and saddles -----------------------------------------------------------------------------
 
-const certificate = (certified) =>
-  certified ? make("td", {class: "fine"}, "certified") : make("td", {class: "flag"}, "flagged");
+const certificate = (certified, doubt = []) =>
+  make("td", {class: certified ? "fine" : "flag"}, certified ? "certified" : "flagged", ...doubt);
+
+// A certified mode of a cluster that may be noise: the word is about the density, which has noise in it.
+const doubtOf = (cluster) => (mayBeNoise(cluster)
+  ? [make("span", {class: "flag"}, ", cluster may be noise", ...marks(cluster, "size"))] : []);
 
 const coordinates = (point) => groupColumns().map((column) =>
   make("td", {}, show(point[column], data.columns[column].stddev)));
@@ -123,7 +134,8 @@ function drawPointTables(cut) {
       make("td", {}, swatch(cut.colourOf(mode.leaf)), String(cut.labels[mode.leaf])),
       make("td", {}, show(mode.height, scale)),
       make("td", {}, mode.persistence === null ? "\u221e" : show(mode.persistence, scale)),
-      certificate(mode.certified), ...coordinates(mode.point)))));
+      certificate(mode.certified, doubtOf(cut.clusters[cut.labels[mode.leaf]])),
+      ...coordinates(mode.point)))));
   byId("saddle-table").replaceChildren(pointHead("Saddle between", "Merges", "f", "Lower bound"),
     make("tbody", {}, ...data.saddles.map((saddle) => make("tr", {},
       make("th", {scope: "row"}, `modes ${saddle.modes.join(" and ")}`),
