@@ -58,7 +58,8 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
     noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
     expected = np.maximum(np.maximum(second, 0.0) * factor, third)
     emptiest = np.sort(counts[:, 1 : 1 + _NEXT], axis=1)[:, : _NEXT // 2].sum(axis=1)
-    piled: BoolArray = (first - expected > _PILE * noise) & (emptiest > 0)
+    continuous = emptiest > math.sqrt(_NEXT // 2) * stddev
+    piled: BoolArray = (first - expected > _PILE * noise) & continuous
     return piled
 
 

@@ -29,7 +29,7 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import refuse_pure
 from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
 
-_PROFILE = 0.12
+_PROFILE = 0.08
 """Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
 
 _SOME_CLUSTERS = 6
@@ -87,13 +87,13 @@ class PrivateGaussianMixture(PrivateFit):
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
     2. their number, means and variances give units in which all columns matter (10 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
-       to find a start (30 %); small groups far from all others get a component of their own;
+       to find a start (32 %); small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
-       coordinates; what differs from the last round by no more than noise is shrunk away (44 %);
+       coordinates; what differs from the last round by no more than noise is shrunk away (46 %);
     5. sizes, centres and spreads of the components, measured where no ball has cut their records: numbers
-       that can be published (12 %, ``profile``).
+       that can be published (8 %, ``profile``).
 
-    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (74 %); the mixture is
+    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (78 %); the mixture is
     fitted to its counts.
 
     Parameters
@@ -136,12 +136,12 @@ class PrivateGaussianMixture(PrivateFit):
         units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.10, 1 + 2 * d)]
         last = [Stage(PROFILE, _PROFILE, profile.n_draws(k, d))] if settings.profile else []
         if d <= MOST_COLUMNS:
-            n_cells, share = joint_histogram.largest_n_cells(d, k), 0.74 if last else 0.86
+            n_cells, share = joint_histogram.largest_n_cells(d, k), 0.78 if last else 0.86
             return [*units, Stage(HISTOGRAM, share, n_cells, SumsOf.CELLS), *last]
         in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
         in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
         reach = components.radius_of_residuals(d)
-        for_coreset, for_components = (0.30, 0.44) if last else (0.34, 0.52)
+        for_coreset, for_components = (0.32, 0.46) if last else (0.34, 0.52)
         return [
             *units,
             Stage(CORESET, for_coreset, in_coreset),
