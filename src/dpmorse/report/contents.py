@@ -45,7 +45,7 @@ width."""
 def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return everything that the page's script draws, as plain data."""
     axes = choose_axes(model.mixture, model.names)
-    low, high = axes.ranges(model.mixture, model.tree.modes)
+    low, high = axes.ranges(model.mixture, model.shown(model.tree.modes))
     cuts = _cuts(model, len(axes.columns))
     measured = numbers(model.profile, cuts, axes.columns, model.names)
     return {
@@ -62,8 +62,8 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "tree": _tree(model.tree),
         "cuts": cuts,
         "n_clusters": min(model.n_clusters, len(cuts)),
-        "modes": _modes(model.tree, axes),
-        "saddles": _saddles(model.tree, axes),
+        "modes": _modes(model, axes),
+        "saddles": _saddles(model, axes),
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
         "noise": _noise(model),
@@ -171,10 +171,10 @@ def _leaf_positions(tree: MergeTree) -> IntArray:
     return np.where(bare, len(tree.weights) + np.cumsum(bare) - 1, tree.leaves.components)
 
 
-def _modes(tree: MergeTree, axes: Axes) -> list[dict[str, Any]]:
+def _modes(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe the deepest modes; ``leaf`` is the heaviest leaf, whose cluster is the mode's."""
-    points = tree.critical_points
-    coordinates = _table(axes.project(points.modes), _scales(axes))
+    tree, points = model.tree, model.tree.critical_points
+    coordinates = _table(axes.project(model.shown(points.modes)), _scales(axes))
     positions = _leaf_positions(tree)
     heaviest = [
         int(positions[np.where(tree.leaves.modes == mode, tree.leaf_weights, -1.0).argmax()])
@@ -192,12 +192,12 @@ def _modes(tree: MergeTree, axes: Axes) -> list[dict[str, Any]]:
     ]
 
 
-def _saddles(tree: MergeTree, axes: Axes) -> list[dict[str, Any]]:
+def _saddles(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe saddles: those over which modes merge, then the others, lowest first."""
-    points, merging = tree.critical_points, set(tree.spanning_saddles.tolist())
+    points, merging = model.tree.critical_points, set(model.tree.spanning_saddles.tolist())
     order = sorted(range(len(points.saddles)), key=lambda i: (i not in merging, i))
     shown = [i for i in order if points.saddle_ends[i].max() < _most_points(axes)][: _most_points(axes)]
-    coordinates = _table(axes.project(points.saddles), _scales(axes))
+    coordinates = _table(axes.project(model.shown(points.saddles)), _scales(axes))
     deepest = points.mode_heights[0]
     return [
         {

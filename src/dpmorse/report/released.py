@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, carried
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
@@ -75,6 +75,8 @@ class ReleasedModel:
         Name of the estimator.
     mixture, tree, promise : objects
         What was released, how it merges, what is promised.
+    partition : GaussianMixture
+        What the tree is of; another mixture than that where clipping had moved records.
     domain : Box or None
         Where records were clipped to; None if the base does not say.
     profile : Profile or None
@@ -89,6 +91,7 @@ class ReleasedModel:
 
     kind: str
     mixture: GaussianMixture
+    partition: GaussianMixture
     tree: MergeTree
     promise: Promise
     domain: Box | None
@@ -96,6 +99,10 @@ class ReleasedModel:
     last_release: LastRelease | None
     names: list[str]
     n_clusters: int
+
+    def shown(self, points: FloatArray) -> FloatArray:
+        """Return points of the tree where a page shows them: among the records that the mixture describes."""
+        return carried(points, self.partition, self.mixture)
 
 
 def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
@@ -107,10 +114,12 @@ def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
             "Call fit first, or give what dpmorse.load returns."
         )
     base = getattr(model, "base_", model)
-    tree = getattr(model, "merge_tree_", None) or merge_tree(mixture, rule="auto")
+    partition = getattr(base, "partition_", mixture)
+    tree = getattr(model, "merge_tree_", None) or merge_tree(partition, rule="auto")
     return ReleasedModel(
         kind=plain(type(model).__name__),
         mixture=mixture,
+        partition=partition,
         tree=tree,
         promise=promise,
         domain=getattr(base, "domain_", None),
