@@ -98,9 +98,9 @@ def test_squared_lengths_are_exact(rng, n_features):
 def test_bins_begin_at_lengths_in_standard_deviations(n_features):
     statistic = RadiusHistograms(round_cells(np.zeros((1, n_features)), 0.01))
     edges = (math.sqrt(n_features) + 1) * 2.0 ** (np.arange(20) / 2)
-    assert statistic.edges == pytest.approx(edges, rel=1e-15)
+    assert statistic.edges == pytest.approx([0.0, *edges], rel=1e-15)
     inside = edges[edges * 0.01 < 99]
-    for factor, expected in ((0.99, np.arange(len(inside)) - 1), (1.01, np.arange(len(inside)))):
+    for factor, expected in ((0.99, np.arange(len(inside))), (1.01, np.arange(len(inside)) + 1)):
         X = np.zeros((len(inside), n_features))
         X[:, -1] = -0.01 * factor * inside
         assert statistic.bins(X).tolist() == expected.tolist()
@@ -109,8 +109,8 @@ def test_bins_begin_at_lengths_in_standard_deviations(n_features):
 
 def test_the_last_bin_has_no_end():
     statistic = RadiusHistograms(round_cells(np.zeros((1, 2)), 0.001), 5)
-    assert radius_edges(2, 5)[-1] == pytest.approx(4 * (math.sqrt(2) + 1))
-    assert statistic.bins(np.array([[1.0, 0.0], [1e300, -np.inf], [0.0, 0.0]])).tolist() == [4, 4, -1]
+    assert radius_edges(2, 5)[-1] == pytest.approx(2 * math.sqrt(2) * (math.sqrt(2) + 1))
+    assert statistic.bins(np.array([[1.0, 0.0], [1e300, -np.inf], [0.0, 0.0]])).tolist() == [4, 4, 0]
     assert radius_counts(np.ones((7, 2)), statistic).tolist() == [[0, 0, 0, 0, 7]]
 
 

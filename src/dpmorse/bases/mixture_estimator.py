@@ -79,7 +79,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     """Base of the estimators that release a mixture of Gaussians.
 
     Everything here works on released values and on the points the caller passes in; only ``fit``, in
-    the subclasses, is private. Points are first clipped to ``domain_``, as in ``fit``: the mixture
+    the subclasses, is private. Points are first clipped as in ``fit``, to ``domain_``: the mixture
     describes records after clipping. ``mixture_`` itself takes points as they are.
 
     Where a profile was released, two things are kept apart: ``partition_`` labels records that are clipped to
@@ -151,12 +151,14 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
+        check_is_fitted(self, "mixture_")
         no_cut(n_clusters)
         return np.arange(self.mixture_.n_components)
 
     @property
     def described_domain(self) -> Domain:
         """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
+        check_is_fitted(self, "mixture_")
         profile = self.profile_
         return self.domain_ if profile is None else Domain(profile.lower, profile.upper)
 
@@ -238,6 +240,6 @@ def _released(fields: Mapping[str, Any]) -> Released:
         return Released(mixture, domain, report)
     partition = mixture_from_dict(fields["partition"], "partition")
     profile = profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
-    if partition.means.shape != mixture.means.shape or np.any(partition.weights != mixture.weights):
-        raise ModelFormatError("partition must have the components and weights of the mixture.")
+    if partition.means.shape != mixture.means.shape:
+        raise ModelFormatError("partition must have the components of the mixture.")
     return Released(mixture, domain, report, partition, profile)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
+    LIBRARIES,
     Caution,
     ClusterTable,
     Profile,
@@ -60,13 +61,20 @@ class PublishedNumbers:
             Probability with which an interval holds the truth.
         population : bool, default=False
             False: intervals are about the records at hand, and hold what noise, clipping and rounding may
-            have changed. True: about the population that they were drawn from, at random; these are wider.
+            have changed. True: about the population that they were drawn from, at random; these are wider,
+            for spreads by what a normal distribution adds.
+
+        Notes
+        -----
+        A record counts for the cluster of its most probable component, which is its label unless the
+        estimator has ``assign="basin"``.
         """
         check_is_fitted(self, "mixture_")
         level = _validate.open_unit_interval(level=level)
         _validate.boolean(population=population)
-        labels = self.labels_of_components(n_clusters)
-        return cluster_table(self._profile(), labels, level=level, population=population)
+        labels, profile = self.labels_of_components(n_clusters), self._profile()
+        k = n_clusters or getattr(self, "n_clusters_", None)
+        return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
 
     def summary(
         self,
@@ -90,7 +98,7 @@ class PublishedNumbers:
         """
         table = self.table(n_clusters, level=level, population=population)
         if library is not None:
-            _validate.choice(library=library, among=("pandas", "polars", "pyarrow"))
+            _validate.choice(library=library, among=LIBRARIES)
         return to_frame(table, self._cautions(table), self._column_names(), library)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
@@ -121,8 +129,9 @@ class PublishedNumbers:
         profile = getattr(getattr(self, "base_", self), "profile_", None)
         if not isinstance(profile, Profile):
             raise InvalidTypeError(
-                f"{type(self).__name__} has no profile, so that nothing is known about its numbers. Fit "
-                "DPMorse, or PrivateGaussianMixture(profile=True)."
+                f"{type(self).__name__} has no profile: it was fitted with profile=False or with a base that "
+                "releases none, or comes from an older file. Fit DPMorse or PrivateGaussianMixture with "
+                "profile=True for numbers with intervals."
             )
         return profile
 

@@ -79,6 +79,8 @@ class Queries:
         self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms | RadiusHistograms, cost: float
     ) -> tuple[FloatArray, float]:
         """Release histograms, one row for each column or cell; return them with their noise."""
+        if type(statistic) not in {ColumnHistograms, MagnitudeHistograms, RadiusHistograms}:
+            raise TypeError(f"statistic must be one of dpmorse.statistics, got {type(statistic).__name__}")
         exact = self._source.histograms(step, statistic)
         released, stddev = self._counts(step, statistic.counts, exact, cost)
         return released.reshape(statistic.n_features, -1), stddev

@@ -25,6 +25,10 @@ _NEXT = 16
 """Bins next to the outermost one, of which the emptier half tells a continuous column from one of few
 values."""
 
+_EMPTY = 1.0
+"""What the emptier half of these bins exceeds, in standard deviations of noise, if it is not empty. Where the
+records of a column have few values, the sum of the half is -4 to -6, give or take two."""
+
 _STEEPEST = 3.0
 """Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
 
@@ -58,7 +62,7 @@ def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
     noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
     expected = np.maximum(np.maximum(second, 0.0) * factor, third)
     emptiest = np.sort(counts[:, 1 : 1 + _NEXT], axis=1)[:, : _NEXT // 2].sum(axis=1)
-    continuous = emptiest > math.sqrt(_NEXT // 2) * stddev
+    continuous = emptiest > _EMPTY * stddev
     piled: BoolArray = (first - expected > _PILE * noise) & continuous
     return piled
 

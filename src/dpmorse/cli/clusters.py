@@ -164,7 +164,8 @@ def _rows_with_intervals(model: Model, described: Sequence[Part]) -> list[str]:
             rows.append(
                 (*(first if j == 0 else ("", "")), column, mean, spread + _mark(notes, "spread", c, j))
             )
-    return [*_aligned(rows), *([_MARKED] if notes else [])]
+    lines = _aligned(rows)
+    return [*lines, *([_MARKED] if any("*" in line for line in lines) else [])]
 
 
 def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int | None = None) -> str:

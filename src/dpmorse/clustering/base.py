@@ -80,7 +80,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     Attributes
     ----------
     mixture_ : GaussianMixture
-        The released mixture, of which ``sample``, ``score_samples`` and ``summary`` speak.
+        The released mixture, of which ``sample`` and ``score_samples`` speak.
     partition_ : GaussianMixture
         The mixture that labels records, clipped as in ``fit``, and whose tree this is. Another one than
         ``mixture_`` only where that clipping had moved records.

@@ -4,8 +4,10 @@ from dpmorse.profiles.about import shown_decimals as shown_decimals
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import cautions_of as cautions_of
 from dpmorse.profiles.cautions import in_one_text as in_one_text
+from dpmorse.profiles.frames import LIBRARIES as LIBRARIES
 from dpmorse.profiles.frames import columns_of as columns_of
 from dpmorse.profiles.frames import to_frame as to_frame
+from dpmorse.profiles.profile import SUPPORT as SUPPORT
 from dpmorse.profiles.profile import Profile as Profile
 from dpmorse.profiles.table import ClusterTable as ClusterTable
 from dpmorse.profiles.table import Estimate as Estimate

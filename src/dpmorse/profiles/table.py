@@ -63,13 +63,19 @@ class ClusterTable:
 
 
 def cluster_table(
-    profile: Profile, labels: IntArray, *, level: float = 0.95, population: bool = False
+    profile: Profile,
+    labels: IntArray,
+    *,
+    n_clusters: int | None = None,
+    level: float = 0.95,
+    population: bool = False,
 ) -> ClusterTable:
     """Return the table of the clusters that components are labelled with, 0, 1, ...
 
-    ``population`` widens the intervals from the records at hand to where they were drawn from.
+    ``n_clusters`` is given where a cluster may have no component: a mode of the density that no component is
+    nearest to. ``population`` widens the intervals from the records at hand to where they were drawn from.
     """
-    members = np.eye(int(labels.max()) + 1)[labels].T  # (clusters, components)
+    members = np.eye(n_clusters or int(labels.max()) + 1)[labels].T  # (clusters, components)
     return group_table(profile, members, level=level, population=population)
 
 
@@ -137,7 +143,7 @@ def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _by_coordinates(profile: Profile, members: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     weights = members * np.maximum(profile.counts, 1.0)
-    weights /= weights.sum(axis=1, keepdims=True)
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
     means = weights @ profile.origins
     offsets = profile.origins[None] - means[:, None]
     return means, _added(weights, rows**2 + offsets**2)
@@ -152,9 +158,13 @@ def _added(members: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool) -> Estimate:
-    total = max(float(profile.counts.sum()), 1.0)
+    total, own = float(profile.counts.sum()), members.sum(axis=1)
+    others = profile.n_components - own
+    if total <= SUPPORT * profile.count_stddev * math.sqrt(profile.n_components):
+        known = (own == 0) | (others == 0)  # nothing and everything; of all else nothing is known
+        share = own / profile.n_components
+        return Estimate(share, np.where(known, share, 0.0), np.where(known, share, 1.0))
     share = np.clip(members @ profile.counts / total, 0.0, 1.0)
-    own, others = members.sum(axis=1), (1 - members).sum(axis=1)
     variance = profile.count_stddev**2 * ((1 - share) ** 2 * own + share**2 * others) / total**2
     if population:
         variance = variance + share * (1 - share) / total

@@ -17,8 +17,8 @@ from dpmorse.statistics.counts import GroupCounts
 from dpmorse.statistics.domain import Domain
 from dpmorse.typing import FloatArray, IntArray
 
-N_RADII = 20
-"""Bins of the lengths of residuals: the last one begins at 2^9.5 times the first."""
+N_RADII = 21
+"""Bins of the lengths of residuals: the last one begins at 2^9.5 times where the first one ends."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class ProfileCells:
 class RadiusHistograms:
     """Counts of the records of each cell by the length of their residuals.
 
-    Bin b holds lengths from ``edges[b]`` to ``edges[b + 1]``, the last one all beyond; shorter residuals are
-    in no bin.
+    Bin b holds lengths from ``edges[b]`` to ``edges[b + 1]``, the last one all beyond.
     """
 
     cells: ProfileCells
@@ -104,15 +103,16 @@ class RadiusHistograms:
 
     @property
     def counts(self) -> GroupCounts:
-        """What is released: a record is in one bin of its own cell, or in none."""
+        """What is released: a record is in one bin of its own cell."""
         return GroupCounts(self.cells.n_cells * self.n_bins)
 
     def bins(self, X: FloatArray) -> IntArray:
-        """Return the bin of each record in its cell (plain form), -1 for none."""
+        """Return the bin of each record in its cell (plain form)."""
         places: IntArray = np.searchsorted(self.limits, self.cells.squared_lengths(X), side="right") - 1
         return places
 
 
 def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:
-    """Return where bins of lengths begin: just outside a normal distribution, then by factors of sqrt 2."""
-    return (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins) / 2)
+    """Return where bins of lengths begin: at 0, outside a normal distribution, then by factors of sqrt 2."""
+    outside = (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins - 1) / 2)
+    return np.concatenate([[0.0], outside])
