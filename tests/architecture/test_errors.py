@@ -148,7 +148,11 @@ REVIEWED = {
         "type(self).__name__": TYPE,
         "in_one_text(found, _MOST_SENTENCES)": "sentences about clusters and columns, by what was released",
     },
-    "bases/queries.py": {"type(cells).__name__": TYPE, "type(codes).__name__": TYPE},
+    "bases/queries.py": {
+        "type(cells).__name__": TYPE,
+        "type(codes).__name__": TYPE,
+        "type(statistic).__name__": TYPE,
+    },
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {
         "NO_LABELS": FIXED,

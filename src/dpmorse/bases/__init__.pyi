@@ -1,4 +1,3 @@
-from dpmorse.bases.base import FitResult as FitResult
 from dpmorse.bases.base import PrivateFit as PrivateFit
 from dpmorse.bases.centres.base import CENTRES as CENTRES
 from dpmorse.bases.centres.base import CentreBase as CentreBase
@@ -13,6 +12,7 @@ from dpmorse.bases.labelling import Label as Label
 from dpmorse.bases.labelling import OfClipped as OfClipped
 from dpmorse.bases.labelling import each_record as each_record
 from dpmorse.bases.mixture_estimator import NO_LABELS as NO_LABELS
+from dpmorse.bases.mixture_estimator import FitResult as FitResult
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMixtureEstimator
 from dpmorse.bases.mixture_estimator import draw_records as draw_records
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once

@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
-from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator, Released
+from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
-from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Source
 from dpmorse.exceptions import (
     InvalidParameterError,
@@ -28,26 +27,10 @@ from dpmorse.exceptions import (
 )
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
-from dpmorse.profiles import Profile
 from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
-from dpmorse.statistics import Domain
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
 """Parameters of constructors that have no part in what is released, and are in no file."""
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """What a fit learns: a mixture in the caller's units, where it holds, and if it is more than noise."""
-
-    mixture: GaussianMixture
-    domain: Domain
-    supported: bool
-    partition: GaussianMixture | None = None
-    """What labels clipped records, where that is another mixture."""
-
-    profile: Profile | None = None
-    """What was measured of the records of each component."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -108,10 +91,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             result = self._ask(records, plan, mechanism, randomness.init)
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
         report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
-        released = Released(
-            result.mixture, result.domain, plan.checked(report), result.partition, result.profile
-        )
-        self.remember(released, plan.settings, records.columns)
+        self.remember(result, plan.checked(report), plan.settings, records.columns)
         self.warn_of_numbers(stacklevel=2)
         return self
 
@@ -144,26 +124,28 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             plan = plan.with_domain(release_bounds(queries, plan))
         return self.release(queries, plan, rng)
 
-    def check_restored(self, plan: Any, released: Released) -> None:
+    def check_restored(self, plan: Any, result: FitResult, report: PrivacyReport) -> None:
         """Refuse parts of a model file that cannot come from one fit by this plan."""
-        if released.profile is not None:
+        if result.profile is not None:
             raise ModelFormatError(f"{type(self).__name__} releases no profile.")
-        if released.mixture.n_components != plan.settings.n_components:
+        if result.mixture.n_components != plan.settings.n_components:
             raise ModelFormatError("the mixture does not have n_components components.")
-        domain = released.domain
+        domain = result.domain
         given = replace(domain, radius=plan.domain.radius) if plan.settings.private_bounds else plan.domain
         if domain_to_dict(domain) != domain_to_dict(given):
             raise ModelFormatError("the domain is not that of the bounds and the radius.")
 
     @classmethod
-    def restore(cls, parameters: dict[str, Any], released: Released) -> tuple[Self, Settings, PrivacyReport]:
+    def restore(
+        cls, parameters: dict[str, Any], result: FitResult, report: PrivacyReport
+    ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
-        estimator, report = cls(**cls.settings_type.restored(parameters)), released.privacy
-        plan = estimator.plan(released.mixture.n_features)
+        estimator = cls(**cls.settings_type.restored(parameters))
+        plan = estimator.plan(result.mixture.n_features)
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
-        estimator.check_restored(plan, released)
+        estimator.check_restored(plan, result, report)
         return estimator, plan.settings, plan.checked(report)
 
     def _prepare(self, records: Records) -> Plan[Any]:

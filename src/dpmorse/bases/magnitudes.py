@@ -41,6 +41,8 @@ class Found:
 
     lower: float
     upper: float
+    """Both with a margin."""
+
     hidden: float
     """The noise of one bin, as a part of the records that were found."""
 

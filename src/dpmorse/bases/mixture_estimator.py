@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -40,18 +40,12 @@ NO_LABELS = (
 
 
 @dataclass(frozen=True)
-class Released:
-    """What a fit has released: the parts of a model file that are no parameters."""
+class FitResult:
+    """What a fit learns: a mixture in the caller's units, where it holds, and if it is more than noise."""
 
     mixture: GaussianMixture
-    """The density, in the units of X."""
-
     domain: Domain
-    """Where records are clipped to for their label."""
-
-    privacy: PrivacyReport
-    """The promise."""
-
+    supported: bool
     partition: GaussianMixture | None = None
     """What labels clipped records, where that is another mixture."""
 
@@ -176,14 +170,16 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def remember(self, released: Released, settings: Settings, columns: Columns) -> None:
+    def remember(
+        self, result: FitResult, report: PrivacyReport, settings: Settings, columns: Columns
+    ) -> None:
         """Set everything a fit learns, at once and last: a failed fit leaves no trace."""
         learnt = {
-            "mixture_": released.mixture,
-            "domain_": released.domain,
-            "partition_": released.partition or released.mixture,
-            "profile_": released.profile,
-            "privacy_": released.privacy,
+            "mixture_": result.mixture,
+            "domain_": result.domain,
+            "partition_": result.partition or result.mixture,
+            "profile_": result.profile,
+            "privacy_": report,
             "_settings": settings,  # those of the fit, whatever set_params does afterwards
             "n_features_in_": columns.n_features_in_,
         }
@@ -208,19 +204,21 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
         keys = ("estimator", "parameters", "feature_names", *_RELEASED)
         fields = _plain_data.fields("the file", document, *keys)
-        released = _released(fields)
+        result, stated = _result(fields), privacy_from_dict(fields["privacy"])
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
         estimator, settings, report = _plain_data.rebuild(
-            "parameters", lambda: cls.restore(parameters, released)
+            "parameters", lambda: cls.restore(parameters, result, stated)
         )
-        n_features, names = released.mixture.n_features, fields["feature_names"]
+        n_features, names = result.mixture.n_features, fields["feature_names"]
         if names is not None:
             names = _plain_data.names("feature_names", names, n_features)
-        estimator.remember(replace(released, privacy=report), settings, Columns.of(n_features, names))
+        estimator.remember(result, report, settings, Columns.of(n_features, names))
         return estimator
 
     @classmethod
-    def restore(cls, parameters: dict[str, Any], released: Released) -> tuple[Self, Settings, PrivacyReport]:
+    def restore(
+        cls, parameters: dict[str, Any], result: FitResult, report: PrivacyReport
+    ) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError
 
@@ -229,17 +227,16 @@ _RELEASED = ("mixture", "domain", "partition", "profile", "privacy")
 """The parts of a model file that a fit has released."""
 
 
-def _released(fields: Mapping[str, Any]) -> Released:
+def _result(fields: Mapping[str, Any]) -> FitResult:
     """Rebuild what a fit has released; a partition and a profile come together."""
     mixture = mixture_from_dict(fields["mixture"])
     domain = domain_from_dict(fields["domain"], mixture.n_features)
-    report = privacy_from_dict(fields["privacy"])
     if (fields["partition"] is None) != (fields["profile"] is None):
         raise ModelFormatError("partition and profile must be given together, or both be null.")
     if fields["profile"] is None:
-        return Released(mixture, domain, report)
+        return FitResult(mixture, domain, supported=True)
     partition = mixture_from_dict(fields["partition"], "partition")
     profile = profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
     if partition.means.shape != mixture.means.shape:
         raise ModelFormatError("partition must have the components of the mixture.")
-    return Released(mixture, domain, report, partition, profile)
+    return FitResult(mixture, domain, supported=True, partition=partition, profile=profile)

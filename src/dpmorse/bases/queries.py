@@ -24,6 +24,7 @@ from dpmorse.statistics import (
     ColumnHistograms,
     GaussianCells,
     GroupCounts,
+    Histograms,
     MagnitudeHistograms,
     MomentShares,
     NearestCubes,
@@ -75,9 +76,7 @@ class Queries:
         """The noise of sums: Laplace for a pure promise."""
         return noise_of_sums(self._budget)
 
-    def histograms(
-        self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms | RadiusHistograms, cost: float
-    ) -> tuple[FloatArray, float]:
+    def histograms(self, step: Step, statistic: Histograms, cost: float) -> tuple[FloatArray, float]:
         """Release histograms, one row for each column or cell; return them with their noise."""
         if type(statistic) not in {ColumnHistograms, MagnitudeHistograms, RadiusHistograms}:
             raise TypeError(f"statistic must be one of dpmorse.statistics, got {type(statistic).__name__}")

@@ -31,6 +31,8 @@ class Part:
     """A cluster, or a component of a model without clusters; ends of intervals where there is a profile."""
 
     share: float
+    """Of all records."""
+
     mean: FloatArray
     deviation: FloatArray
     records: float | None = None

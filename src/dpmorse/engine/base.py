@@ -3,19 +3,14 @@
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from dpmorse.privacy import Exact
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
-    ColumnHistograms,
-    Domain,
     ExactMoments,
     GaussianCells,
-    MagnitudeHistograms,
+    Histograms,
     ProfileCells,
-    RadiusHistograms,
     Tally,
 )
 from dpmorse.typing import IntArray
@@ -61,17 +56,8 @@ def check_cells(statistic: CellMoments, cells: "Cells") -> None:
 def _check_profile(statistic: CellMoments, cells: ProfileCells) -> None:
     if statistic.weight_bits or not statistic.of_residuals:
         raise ValueError("profile cells are hard and have moments of residuals, nothing else")
-    if not _is_same(statistic.domain, cells.box):
+    if not statistic.domain.is_same_as(cells.box):
         raise ValueError("profile cells must be measured in the domain of the statistic")
-
-
-def _is_same(a: Domain, b: Domain) -> bool:
-    bounds_agree = np.array_equal(a.lower, b.lower) and np.array_equal(a.upper, b.upper)
-    return (a.radius, a.grid_bits) == (b.radius, b.grid_bits) and bounds_agree
-
-
-Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
-"""Counts of records in the bins of each column, or of each cell."""
 
 
 class LabelledCells(Protocol):

@@ -11,11 +11,17 @@ from typing import Any
 
 import dask
 
-from dpmorse.engine.base import Cells, Engine, Histograms, add_up
+from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ExactMoments,
+    Histograms,
+    Tally,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 _FAN_IN = 8

@@ -13,7 +13,7 @@ from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, check_cells, spans
+from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     BIN_BITS,
@@ -26,6 +26,7 @@ from dpmorse.statistics import (
     Domain,
     ExactMoments,
     GaussianCells,
+    Histograms,
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,

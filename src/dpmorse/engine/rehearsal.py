@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.engine.base import Cells, Histograms
+from dpmorse.engine.base import Cells
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.source import Source
 from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ExactMoments,
+    Histograms,
+    Tally,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 _N_INVENTED = 512

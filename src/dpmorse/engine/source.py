@@ -6,11 +6,17 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine, Histograms
+from dpmorse.engine.base import Cells, Engine
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ExactMoments,
+    Histograms,
+    Tally,
+)
 from dpmorse.typing import IntArray
 
 

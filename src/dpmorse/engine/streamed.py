@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dpmorse.engine.base import Cells, Engine, Histograms, add_up
+from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Tally
+from dpmorse.statistics import (
+    BinaryCodes,
+    CellMoments,
+    ExactMoments,
+    Histograms,
+    Tally,
+)
 from dpmorse.typing import IntArray
 
 

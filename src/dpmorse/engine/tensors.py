@@ -10,7 +10,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse.engine.base import Cells, Histograms, LabelledCells, add_up, check_cells, spans
+from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
@@ -20,6 +20,7 @@ from dpmorse.statistics import (
     Domain,
     ExactMoments,
     GaussianCells,
+    Histograms,
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,

@@ -28,7 +28,10 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Estimate:
-    """Numbers, and for each the interval that holds the truth with the stated probability."""
+    """Numbers, and for each the interval from ``low`` to ``high``.
+
+    It holds the truth with the stated probability.
+    """
 
     value: FloatArray
     low: FloatArray

@@ -24,6 +24,7 @@ from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.histograms import MagnitudeHistograms as MagnitudeHistograms
 from dpmorse.statistics.moments import CellMoments as CellMoments
 from dpmorse.statistics.profiles import N_RADII as N_RADII
+from dpmorse.statistics.profiles import Histograms as Histograms
 from dpmorse.statistics.profiles import ProfileCells as ProfileCells
 from dpmorse.statistics.profiles import RadiusHistograms as RadiusHistograms
 from dpmorse.statistics.scales import MomentShares as MomentShares

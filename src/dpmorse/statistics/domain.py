@@ -111,6 +111,11 @@ class Domain:
             return box
         return min(box, math.floor(Fraction(self.radius) ** 2 * (1 << 2 * self.grid_bits)))
 
+    def is_same_as(self, other: "Domain") -> bool:
+        """Say whether both have the same box, ball and grid."""
+        boxes_agree = np.array_equal(self.lower, other.lower) and np.array_equal(self.upper, other.upper)
+        return (self.radius, self.grid_bits) == (other.radius, other.grid_bits) and boxes_agree
+
     def clip(self, X: FloatArray) -> FloatArray:
         """Return points moved into the box and the ball, in the caller's units and without rounding."""
         inside: FloatArray = np.clip(X, self.lower, self.upper)

@@ -15,6 +15,7 @@ from dpmorse import _validate
 from dpmorse.statistics.cells import ROUNDING_BITS, GaussianCells
 from dpmorse.statistics.counts import GroupCounts
 from dpmorse.statistics.domain import Domain
+from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.typing import FloatArray, IntArray
 
 N_RADII = 21
@@ -110,6 +111,10 @@ class RadiusHistograms:
         """Return the bin of each record in its cell (plain form)."""
         places: IntArray = np.searchsorted(self.limits, self.cells.squared_lengths(X), side="right") - 1
         return places
+
+
+Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
+"""Counts of records in the bins of each column, or of each cell."""
 
 
 def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:

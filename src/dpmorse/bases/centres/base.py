@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.bases.base import FitResult, PrivateFit
+from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.centres.covariances import release_covariances
+from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import (

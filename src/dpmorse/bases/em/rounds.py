@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.bases.base import FitResult, PrivateFit
+from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.em.maximisation import Prior, maximise, relocate
 from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import (

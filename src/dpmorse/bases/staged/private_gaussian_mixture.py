@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmorse.bases.base import FitResult, PrivateFit
+from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.mixture_estimator import Released
+from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
@@ -26,7 +26,7 @@ from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
 from dpmorse.bases.staged.units import Units, release_units
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import refuse_pure
+from dpmorse.privacy import PrivacyReport, refuse_pure
 from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
 
 _PROFILE = 0.08
@@ -182,20 +182,20 @@ class PrivateGaussianMixture(PrivateFit):
         first = start_at(start.means, start.variance)
         return start.units, release_components(queries, start.units, first, plan[COMPONENTS])
 
-    def check_restored(self, plan: Plan[StagedSettings], released: Released) -> None:
+    def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
         """Refuse a mixture with too many components, a domain that is no ball, a profile of another fit."""
-        if released.mixture.n_components > plan.settings.n_components:
+        if result.mixture.n_components > plan.settings.n_components:
             raise ModelFormatError("the mixture has more than n_components components.")
-        if released.domain.radius is None:
+        if result.domain.radius is None:
             raise ModelFormatError("the domain must have a radius.")
-        if (released.profile is not None) != plan.settings.profile:
+        if (result.profile is not None) != plan.settings.profile:
             raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
-        if released.profile is None:
+        if result.profile is None:
             return
-        bounds = (released.profile.lower, released.profile.upper)
+        bounds = (result.profile.lower, result.profile.upper)
         wanted = np.array([plan.domain.lower, plan.domain.upper])
         if not plan.settings.private_bounds and np.any(bounds != wanted):
             raise ModelFormatError("the profile is not one inside the bounds.")
-        events = [event for event in released.privacy.events if event.step.stage == PROFILE]
-        if not profile.has_noise_of(released.profile, events):
+        events = [event for event in report.events if event.step.stage == PROFILE]
+        if not profile.has_noise_of(result.profile, events):
             raise ModelFormatError("the profile does not state the noise of its releases.")
