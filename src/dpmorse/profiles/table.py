@@ -255,7 +255,7 @@ def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
 
 _N_HIDDEN = 3
 """Bins beyond a radius that are looked at, up to 2.8 times its length: what lies further out stands out by
-itself. With one bin less, spreads of lognormal clusters were covered in 92 % of cases (docs/numbers.md)."""
+itself. With one bin less, spreads of lognormal clusters were covered in 92 % of cases."""
 
 _MIDDLES = 2.0 ** (np.arange(_N_HIDDEN) / 2 + 0.25)
 _SHIFTS = np.where(np.arange(_N_HIDDEN) < 2, _MIDDLES - 1, 0.0)
