@@ -140,8 +140,17 @@ def _synthetic(X: FloatArray, model: DPMorse, seed: int) -> dict[str, float]:
 
 
 def summarise(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figures of docs/numbers.md, for each shape."""
-    return {shape: _of_shape([row for row in rows if row["shape"] == shape]) for shape in SHAPES}
+    """Return the figures of docs/numbers.md for each shape, and again for many records and a large budget."""
+    of_shapes = {shape: [row for row in rows if row["shape"] == shape] for shape in SHAPES}
+    many = {f"{shape}, {_MANY}": [row for row in of_shapes[shape] if _is_large(row)] for shape in SHAPES}
+    return {name: _of_shape(some) for name, some in {**of_shapes, **many}.items() if some}
+
+
+_MANY = "20,000 records or more and epsilon 1 or more"
+
+
+def _is_large(row: Mapping[str, Any]) -> bool:
+    return bool(row["n_records"] >= 20_000 and row["epsilon"] >= 1)
 
 
 def _of_shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -157,6 +166,7 @@ def _of_shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         },
         "centre_error": _mean(c["centre_error"] for c in clusters if c["share"] >= 0.05),
         "spread_off": _mean(abs(c["spread_ratio"] - 1) for c in clusters if c["share"] >= 0.10),
+        "spread_near": _mean(abs(c["spread_ratio"] - 1) <= 0.3 for c in clusters if c["share"] >= 0.10),
         "synthetic": {key: _mean(row["synthetic"][key] for row in rows) for key in rows[0]["synthetic"]}
         if rows
         else {},
@@ -171,8 +181,8 @@ def tables(summary: Mapping[str, Any]) -> str:
 
 
 _COVERAGE = (
-    "| clusters | share | centre | spread | centre off by, sds | spread off by |\n"
-    "| --- | --- | --- | --- | --- | --- |"
+    "| clusters | share | centre | spread | centre off by, sds | spread off by | spreads within 30 % |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
 )
 _SYNTHETIC = (
     "| clusters | KS distance | 99th percentile | outside the bounds | correlations |\n"
@@ -183,7 +193,11 @@ _SYNTHETIC = (
 def _row(shape: str, figures: Mapping[str, float], errors: Mapping[str, Any] | None = None) -> str:
     cells = [f"{value:.3f}" for value in figures.values()]
     if errors is not None:
-        cells += [f"{errors['centre_error']:.2f}", f"{errors['spread_off']:.0%}"]
+        cells += [
+            f"{errors['centre_error']:.2f}",
+            f"{errors['spread_off']:.0%}",
+            f"{errors['spread_near']:.0%}",
+        ]
     return f"| {shape} | {' | '.join(cells)} |"
 
 
