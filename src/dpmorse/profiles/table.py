@@ -236,7 +236,7 @@ which hidden records always make smaller; less for means, which they shift to ei
 
 
 def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
-    """Bound what is hidden by the released counts of the bins beyond each r_k.
+    """Estimate what may be hidden by the released counts of the bins beyond each r_k.
 
     A record at t r_k that was shrunk to r_k lost (t^2 - 1) r_k^2 of |u|^2, on average 1 / D of it in each
     coordinate, and (t - 1) r_k of its length. Counts of a cluster's components are added up before they are
@@ -254,8 +254,8 @@ def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
 
 
 _N_HIDDEN = 3
-"""Bins beyond a radius that are looked at, up to 2.8 times its length: what lies further out stands out by
-itself. With one bin less, spreads of lognormal clusters were covered in 92 % of cases."""
+"""Bins beyond a radius that are looked at, up to 2.8 times its length. With fewer, spreads of lognormal
+clusters were covered too rarely; what lies further out and does not stand out by itself stays hidden."""
 
 _MIDDLES = 2.0 ** (np.arange(_N_HIDDEN) / 2 + 0.25)
 _SHIFTS = np.where(np.arange(_N_HIDDEN) < 2, _MIDDLES - 1, 0.0)
@@ -265,7 +265,7 @@ cluster shift it against one another."""
 
 
 def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, noise: float) -> FloatArray:
-    """Return an upper bound of effects of hidden records, added up over components and bins."""
+    """Return effects of hidden records, and of the noise of their counts, over components and bins."""
     expected = members @ np.einsum("kbj,kb->kj", effect, hidden)
     added = noise * np.sqrt(members @ np.square(effect).sum(axis=1))
     bound: FloatArray = np.maximum(expected, 0.0) + added

@@ -160,8 +160,9 @@ class PrivateGaussianMixture(PrivateFit):
         if PROFILE not in plan:
             return FitResult(partition, units.domain, supported)
         bounds = replace(plan.domain, radius=None, grid_bits=FINE_GRID_BITS)
-        measured, mixture = profile.release_profile(queries, partition, units.domain, bounds, plan[PROFILE])
-        measured = replace(measured, piled=piled.astype(float))
+        measured, mixture = profile.release_profile(
+            queries, partition, plan[PROFILE], ball=units.domain, box=bounds, piled=piled
+        )
         return FitResult(mixture, units.domain, supported, partition, measured)
 
     @staticmethod

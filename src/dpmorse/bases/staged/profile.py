@@ -74,9 +74,18 @@ def n_draws(n_components: int, n_features: int) -> int:
 
 
 def release_profile(
-    queries: Queries, partition: GaussianMixture, ball: Domain, box: Domain, stage: Stage
+    queries: Queries,
+    partition: GaussianMixture,
+    stage: Stage,
+    *,
+    ball: Domain,
+    box: Domain,
+    piled: BoolArray,
 ) -> tuple[Profile, GaussianMixture]:
-    """Spend a stage on the profile of a partition; return it with the mixture, mended where it was cut."""
+    """Spend a stage on the profile of a partition; return it with the mixture, mended where it was cut.
+
+    ``piled`` says which columns pile up at their bounds, by an earlier release.
+    """
     ask = _Ask(queries, partition, replace(ball, grid_bits=FINE_GRID_BITS), box, stage)
     factors = np.linalg.cholesky(partition.covariances).astype(np.float64)
     look = ask.lengths("first lengths", partition.means, factors, _FIRST_RADII)
@@ -86,7 +95,7 @@ def release_profile(
         look = ask.lengths("lengths", origins, factors, _RADII)
         share -= _ZOOM + _RADII
     noisy = ask.moments("moments", look, share, _SHARES)
-    profile = _profile(look, noisy, box)
+    profile = _profile(look, noisy, box, piled)
     return profile, _mended(partition, profile, distorted)
 
 
@@ -232,7 +241,7 @@ def _zoomed(
     return origins, factors, distorted
 
 
-def _profile(look: _Look, noisy: NoisyMoments, box: Domain) -> Profile:
+def _profile(look: _Look, noisy: NoisyMoments, box: Domain, piled: BoolArray) -> Profile:
     return Profile(
         counts=noisy.counts,
         sums=noisy.sums * look.radii[:, None],
@@ -244,7 +253,7 @@ def _profile(look: _Look, noisy: NoisyMoments, box: Domain) -> Profile:
         radii=look.radii,
         lower=box.lower,
         upper=box.upper,
-        piled=np.zeros((box.n_features, 2)),
+        piled=piled.astype(np.float64),
         count_stddev=noisy.count_stddev,
         sum_stddev=noisy.sum_stddev,
         second_moment_stddev=noisy.second_moment_stddev,
