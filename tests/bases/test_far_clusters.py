@@ -5,7 +5,7 @@ import pytest
 
 from dpmorse import DPMorse
 from dpmorse.bases.staged import coreset
-from dpmorse.bases.staged.islands import light_islands
+from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
 
 AXIS, DIAGONAL = (10.0, 0.0, 0.0, 0.0, 0.0), (-(20.0**0.5),) * 5
 
@@ -68,7 +68,8 @@ def test_components_reach_beyond_the_ball_only_where_an_island_does(no_noise):
 def islands_of(weights, positions, variances=0.01, n_components=4):
     weights = np.array(weights, dtype=float)
     centres = np.outer(positions, [1.0, 0.0])
-    return light_islands(weights, centres, np.full(len(weights), variances), n_components).tolist()
+    groups = groups_apart(centres, np.full(len(weights), variances))
+    return light_islands(weights, groups, n_components).tolist()
 
 
 def test_balls_that_are_far_for_their_radii_are_islands():
@@ -88,3 +89,42 @@ def test_islands_are_light_and_no_more_than_half_of_the_components():
     assert islands_of([90, 2, 5, 3], [0.0, 1.0, 2.0, 3.0]) == [-1, -1, 0, 1], "the heaviest two"
     assert islands_of([90, 10], [0.0, 9.0], n_components=1) == [-1, -1]
     assert islands_of([1], [0.0]) == [-1]
+
+
+def test_the_mainland_is_the_heaviest_group():
+    groups = groups_apart(np.outer([0.0, 0.1, 9.0, 9.1, 9.2], [1.0, 0.0]), np.full(5, 0.01))
+    assert on_mainland(np.array([30.0, 30.0, 10.0, 15.0, 15.0]), groups).tolist() == [True] * 2 + [False] * 3
+
+
+@pytest.mark.parametrize("part", [0.05, 0.15, 0.3])
+def test_a_heavy_far_cluster_is_held_by_the_ball_too(part, no_noise):
+    """K-means gives it centres by itself; in the units' ball these would be a disc on its surface."""
+    rng = np.random.default_rng(0)
+    far = rng.random(20_000) < part
+    X = 0.5 * rng.normal(size=(20_000, 4)) + np.where(far, 0, rng.integers(3, size=20_000))[:, None]
+    X[far, 0] += 20.0
+    model = DPMorse(2, epsilon=1.0, delta=1e-5, bounds=(-30, 30), random_state=0).fit(X)
+    found = model.partition_.means[:, 0].max()
+    assert found == pytest.approx(X[far, 0].mean(), abs=0.6)
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_in_few_columns_the_ball_holds_far_clusters_and_no_tails(n_features):
+    rng = np.random.default_rng(1)
+    near = 0.5 * rng.normal(size=(20_000, n_features))
+    far = np.where(rng.random((20_000, 1)) < 0.03, near + 12.0 / np.sqrt(n_features), near)
+    tails = 0.5 * rng.standard_t(3, size=(20_000, n_features))
+    widths = [
+        DPMorse(2, epsilon=1.0, delta=1e-5, bounds=(-40, 40), random_state=0).fit(X).base_.domain_.half_width
+        / X.std(axis=0)
+        for X in (near, far, tails)
+    ]
+    assert np.all(widths[1] > 1.5 * widths[0])
+    assert np.all(widths[2] < 1.3 * widths[0])
+    assert np.all(
+        DPMorse(2, epsilon=1.0, bounds=(-40, 40), random_state=0, profile=False)
+        .fit(far)
+        .base_.domain_.half_width
+        / far.std(axis=0)
+        < 1.3 * widths[0]
+    ), "nothing is looked for"

@@ -142,7 +142,9 @@ ONE_LARGE, EVEN, OTHER_LARGE = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), n
 def test_where_all_score_alike_the_majority_decides(family, seed, n_clusters, monkeypatch):
     """Not the rule that is asked first, which is in the minority here."""
     cuts = []
-    monkeypatch.setattr(selection._Score, "__call__", lambda _, groups: cuts.append(tuple(groups)) or 0.0)
+    monkeypatch.setattr(
+        selection._Score, "__call__", lambda _, groups: cuts.append(tuple(groups)) or (0.0,) * 3
+    )
     tree = merge_tree(random_mixture(family, 2, seed, 8), rule="auto", n_clusters=n_clusters)
     majority, votes = Counter(cuts).most_common(1)[0]
     assert votes > len(cuts) / 2

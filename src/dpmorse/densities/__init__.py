@@ -2,3 +2,7 @@
 
 from dpmorse.densities.carrying import carried as carried
 from dpmorse.densities.mixture import GaussianMixture as GaussianMixture
+from dpmorse.densities.shrinkage import floor_spectrum as floor_spectrum
+from dpmorse.densities.shrinkage import james_stein as james_stein
+from dpmorse.densities.shrinkage import rebuild as rebuild
+from dpmorse.densities.shrinkage import shrink_to_identity as shrink_to_identity

@@ -7,6 +7,7 @@ from dpmorse.profiles.cautions import in_one_text as in_one_text
 from dpmorse.profiles.frames import LIBRARIES as LIBRARIES
 from dpmorse.profiles.frames import columns_of as columns_of
 from dpmorse.profiles.frames import to_frame as to_frame
+from dpmorse.profiles.guess import Guess as Guess
 from dpmorse.profiles.profile import SUPPORT as SUPPORT
 from dpmorse.profiles.profile import Profile as Profile
 from dpmorse.profiles.table import ClusterTable as ClusterTable

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from dpmorse.profiles.guess import Guess
 from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -91,7 +92,7 @@ def group_table(
     """
     z = float(ndtri(0.5 + level / 2))
     sums = _Sums.of(profile, members)
-    tail = _hidden(profile, members, sums.sizes)
+    tail = _hidden(profile, members, sums)
     return ClusterTable(
         members @ profile.counts,
         profile.count_stddev * np.sqrt(members.sum(axis=1)),
@@ -112,8 +113,8 @@ class _Sums:
     mean_noise: FloatArray
     variances: FloatArray
     variance_noise: FloatArray
-    expected: tuple[FloatArray, FloatArray]
-    """Means and variances by the coordinates alone, which an earlier release found."""
+    guess: tuple[FloatArray, FloatArray]
+    """Means and variances with sums that are shrunk by their noise, component by component."""
 
     @classmethod
     def of(cls, profile: Profile, members: FloatArray) -> "_Sums":
@@ -131,9 +132,7 @@ class _Sums:
         mean_noise = _added(members, of_sums + offsets**2 * of_counts) / sizes**2
         excess = offsets**2 - variances[:, None]
         noise = _added(members, of_squares + 4 * offsets**2 * of_sums + excess**2 * of_counts)
-        return cls(
-            sizes, means, mean_noise, variances, noise / sizes**2, _by_coordinates(profile, members, rows)
-        )
+        return cls(sizes, means, mean_noise, variances, noise / sizes**2, _guess(profile, members))
 
 
 def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -144,12 +143,14 @@ def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
     return rows, sums, squares
 
 
-def _by_coordinates(profile: Profile, members: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _guess(profile: Profile, members: FloatArray) -> tuple[FloatArray, FloatArray]:
     weights = members * np.maximum(profile.counts, 1.0)
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
-    means = weights @ profile.origins
-    offsets = profile.origins[None] - means[:, None]
-    return means, _added(weights, rows**2 + offsets**2)
+    guess = Guess.of(profile)
+    of_components = guess.means(profile)
+    means = weights @ of_components
+    offsets = of_components[None] - means[:, None]
+    return means, _added(weights, guess.variances(profile) + offsets**2)
 
 
 def _added(members: FloatArray, values: FloatArray) -> FloatArray:
@@ -177,17 +178,15 @@ def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool
 
 def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
     noise = sums.mean_noise
-    point = _shrunk(sums.means, sums.expected[0], noise)
     if population:
         noise = noise + np.maximum(sums.variances, 0.0) / sums.sizes
     half = z * np.sqrt(noise) + tail.of_means + _grid_step(profile) / 2
     low, high = (np.clip(end, profile.lower, profile.upper) for end in (sums.means - half, sums.means + half))
-    return Estimate(np.clip(point, low, high), low, high)
+    return Estimate(np.clip(sums.guess[0], low, high), low, high)
 
 
 def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
     noise, step = sums.variance_noise, _grid_step(profile) / 2
-    point = np.maximum(_shrunk(sums.variances, sums.expected[1], noise), _LEAST_PART * sums.expected[1])
     if population:  # the fourth moment of a normal distribution
         noise = noise + 2 * np.square(sums.variances) / sums.sizes
     half = z * np.sqrt(noise)
@@ -200,21 +199,7 @@ def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
     most = np.sqrt((means - profile.lower) * (profile.upper - means)) + step
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
-    return Estimate(np.clip(np.sqrt(point), low, high), low, high)
-
-
-_LEAST_PART = 0.25
-"""Smallest variance that is published, as a part of what the coordinates let one expect: where noise makes a
-variance small or negative, the truth is rarely below half of the expected spread."""
-
-
-def _shrunk(raw: FloatArray, expected: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return estimates shrunk towards what was expected (James and Stein), by one of their noises at most."""
-    difference = raw - expected
-    factor = np.maximum(0.0, 1 - noise / np.maximum(difference**2, 1e-300))
-    limit = np.sqrt(noise)
-    shrunk: FloatArray = raw + np.clip((factor - 1) * difference, -limit, limit)
-    return shrunk
+    return Estimate(np.clip(np.sqrt(sums.guess[1]), low, high), low, high)
 
 
 def _grid_step(profile: Profile) -> FloatArray:
@@ -230,46 +215,82 @@ class _Tail:
     of_variances: FloatArray
 
 
-_OF_MEANS, _OF_VARIANCES = 1.0, 1.64
-"""Standard deviations that are added to counts of hidden records: a one-sided bound of 95 % for variances,
-which hidden records always make smaller; less for means, which they shift to either side."""
-
-
-def _hidden(profile: Profile, members: FloatArray, sizes: FloatArray) -> _Tail:
+def _hidden(profile: Profile, members: FloatArray, sums: "_Sums") -> _Tail:
     """Estimate what may be hidden by the released counts of the bins beyond each r_k.
 
     A record at t r_k that was shrunk to r_k lost (t^2 - 1) r_k^2 of |u|^2, on average 1 / D of it in each
     coordinate, and (t - 1) r_k of its length. Counts of a cluster's components are added up before they are
     compared with noise: each may hide little, and all together much.
     """
-    reach, d = np.linalg.norm(profile.factors, axis=2) * profile.radii[:, None], profile.n_features
-    first = np.searchsorted(profile.edges, 0.999 * profile.radii)[:, None] + np.arange(_N_HIDDEN)
+    reach = np.linalg.norm(profile.factors, axis=2) * profile.radii[:, None] / math.sqrt(profile.n_features)
+    first = np.searchsorted(profile.edges, 0.999 * profile.radii)[:, None] + np.arange(_MOST_HIDDEN)
     known = first < profile.edges.size
     hidden = np.take_along_axis(profile.tails, np.where(known, first, 0), axis=1) * known
-    shifts = (reach / math.sqrt(d))[:, None] * _SHIFTS[:, None]  # (components, bins, columns)
-    squares = (reach**2 / d)[:, None] * _SQUARES[:, None]
+    further = _further(profile, sums.guess[1])
+    of_means = _Effect(members, further + _OF_MEANS.n_bins, reach[:, None] * (_MIDDLES - 1)[:, None])
+    of_squares = _Effect(
+        members, further + _OF_VARIANCES.n_bins, (reach**2)[:, None] * (_MIDDLES**2 - 1)[:, None]
+    )
     stddev = profile.tail_stddev
-    of_means = _bounded(members, shifts, hidden, _OF_MEANS * stddev) / sizes
-    return _Tail(of_means, _bounded(members, squares, hidden, _OF_VARIANCES * stddev) / sizes)
+    return _Tail(
+        of_means.bound(hidden, _OF_MEANS.z * stddev) / sums.sizes,
+        of_squares.bound(hidden, _OF_VARIANCES.z * stddev) / sums.sizes,
+    )
 
 
-_N_HIDDEN = 3
-"""Bins beyond a radius that are looked at, up to 2.8 times its length. With fewer, spreads of lognormal
-clusters were covered too rarely; what lies further out and does not stand out by itself stays hidden."""
+@dataclass(frozen=True)
+class _Looked:
+    """How many bins beyond a radius are looked at, and how many standard deviations of noise are added."""
 
-_MIDDLES = 2.0 ** (np.arange(_N_HIDDEN) / 2 + 0.25)
-_SHIFTS = np.where(np.arange(_N_HIDDEN) < 2, _MIDDLES - 1, 0.0)
-_SQUARES = _MIDDLES**2 - 1
-"""t - 1 and t^2 - 1 at the middle of each bin. Centres need only two of them: records on both sides of a
-cluster shift it against one another."""
+    n_bins: int
+    z: float
 
 
-def _bounded(members: FloatArray, effect: FloatArray, hidden: FloatArray, noise: float) -> FloatArray:
-    """Return effects of hidden records, and of the noise of their counts, over components and bins."""
-    expected = members @ np.einsum("kbj,kb->kj", effect, hidden)
-    added = noise * np.sqrt(members @ np.square(effect).sum(axis=1))
-    bound: FloatArray = np.maximum(expected, 0.0) + added
-    return bound
+_OF_MEANS, _OF_VARIANCES = _Looked(2, 1.0), _Looked(3, 1.64)
+"""Three bins reach 2.8 times as far as a radius. With fewer, spreads of lognormal clusters were covered too
+rarely. A one-sided bound of 95 % for variances, which hidden records always make smaller; less for means,
+which records on both sides of a cluster shift against one another. What lies further out and does not stand
+out by itself stays hidden."""
+
+_MOST_HIDDEN = 9
+_MIDDLES = 2.0 ** (np.arange(_MOST_HIDDEN) / 2 + 0.25)
+"""t at the middle of each bin."""
+
+
+def _further(profile: Profile, variances: FloatArray) -> FloatArray:
+    """Return how many more bins to look at where a component is narrow for its cluster.
+
+    Shape (clusters, components). Bins grow by sqrt 2, so that a component half as wide as its cluster, in the
+    mean over columns, needs two more to be looked at as far out.
+    """
+    rows = np.linalg.norm(profile.factors, axis=2)
+    narrow = np.mean(np.log2(np.sqrt(variances)[:, None] / rows), axis=2)
+    more: FloatArray = np.ceil(2 * np.maximum(narrow, 0.0) - _ABOUT_EQUAL)
+    return more
+
+
+_ABOUT_EQUAL = 0.5
+"""Bins that are not counted: a component is always a little narrower than its cluster."""
+
+
+@dataclass(frozen=True)
+class _Effect:
+    """What one hidden record of each component and bin changes in each column, for the bins looked at."""
+
+    members: FloatArray
+    n_bins: FloatArray
+    """Shape (clusters, components)."""
+
+    effect: FloatArray
+    """Shape (components, bins, columns)."""
+
+    def bound(self, hidden: FloatArray, noise: float) -> FloatArray:
+        """Return effects of hidden records, and of the noise of their counts."""
+        looked = self.members[:, :, None] * (np.arange(_MOST_HIDDEN) < self.n_bins[:, :, None])
+        expected = np.einsum("ckb,kb,kbj->cj", looked, hidden, self.effect)
+        added = noise * np.sqrt(np.einsum("ckb,kbj->cj", looked, np.square(self.effect)))
+        bound: FloatArray = np.maximum(expected, 0.0) + added
+        return bound
 
 
 _HEAVY = 0.01

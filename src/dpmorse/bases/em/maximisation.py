@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates, project
-from dpmorse.bases.residuals import rebuild
+from dpmorse.densities import rebuild
 from dpmorse.statistics import GRID_BITS, Domain, NoisyMoments
 from dpmorse.typing import FloatArray
 

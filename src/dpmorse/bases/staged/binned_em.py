@@ -8,12 +8,11 @@ side h has the covariance of its records plus h^2 / 12 in every column (Sheppard
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.residuals import floor_spectrum
 from dpmorse.bases.staged.components import SMALLEST_VARIANCE
 from dpmorse.bases.staged.joint_histogram import Cells
 from dpmorse.bases.staged.units import Units
 from dpmorse.bases.starts import k_means
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, floor_spectrum
 from dpmorse.typing import FloatArray
 
 _N_ROUNDS = 40

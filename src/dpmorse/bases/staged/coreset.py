@@ -16,8 +16,8 @@ import numpy as np
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
-from dpmorse.bases.staged.islands import light_islands
-from dpmorse.bases.staged.units import Units
+from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
+from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.bases.starts import k_means
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import BoolArray, FloatArray
@@ -32,10 +32,6 @@ and traces of second moments have one."""
 _REACH = 0.6
 """Offsets from a centre are shrunk to at most this part of the radius of the records' ball. The noise of sums
 is proportional to it; records further from their centre than that pull less."""
-
-_OUTER = 4.0
-"""Radius of the ball in which records are looked at, in radii of the units' ball. What lies further out is
-moved to its surface, which is far from all else."""
 
 _PULLED = 0.8
 """A mean offset longer than this part of the reach means that nearly all records of the cell lie beyond the
@@ -117,7 +113,7 @@ def release_coreset(
 ) -> Balls:
     """Spend a stage on a coreset, started from a data-free sketch of the released variances."""
     cost = stage.cost / N_ROUNDS
-    outer, reach = units.widened(_OUTER), _REACH * units.radius
+    outer, reach = units.widened(OUTER), _REACH * units.radius
     statistic = _statistic(outer, _n_cells(queries, outer, n_components, cost))
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
@@ -137,18 +133,42 @@ def release_coreset(
 def spread_centres(balls: Balls, units: Units, n_components: int, rng: np.random.Generator) -> Start:
     """Return the start: k-means on synthetic records, and one mean for each light island.
 
-    K-means may spend no centre on a small cluster, however far it is. Where there are islands, components are
-    measured in the outer ball, since the units' ball presses what is outside of it against the rest.
+    K-means may spend no centre on a small cluster, however far it is. Where groups lie apart from the
+    heaviest one and outside the units' ball, which would press them against the rest, components are measured
+    in a larger ball.
     """
     n = max(_SYNTHETIC_POINTS, 20 * n_components)
-    islands = light_islands(balls.weights, balls.centres, balls.variances, n_components)
-    n_islands = int(islands.max()) + 1
-    outer = units.widened(_OUTER) if n_islands else units
+    groups = groups_apart(balls.centres, balls.variances)
+    islands = light_islands(balls.weights, groups, n_components)
+    mainland, n_islands = on_mainland(balls.weights, groups), int(islands.max()) + 1
+    outer = _holding(units, balls.part(~mainland))
     alone = [balls.part(islands == i).sample(n, outer, rng).mean(axis=0) for i in range(n_islands)]
-    points = balls.part(islands < 0).sample(n, units, rng)
+    heavy = islands < 0
+    points = _synthetic(balls.part(heavy), mainland[heavy], n, (units, outer), rng)
     found = k_means(points, n_components - n_islands, 10 if n_components <= 40 else 3, rng)
     variance = float(found.inertia_) / (n * units.n_features)
     return Start(outer, np.vstack([found.cluster_centers_, *alone]), variance)
+
+
+def _holding(units: Units, balls: Balls) -> Units:
+    """Return units whose ball holds these balls, up to the one that records were looked at in."""
+    reach = np.linalg.norm(balls.centres, axis=1)
+    reach = np.where(reach > units.radius, reach + _BEYOND * np.sqrt(units.n_features * balls.variances), 0.0)
+    factor = min(float(reach.max(initial=0.0)) / units.radius, OUTER)
+    return units.widened(factor) if factor > 1 else units
+
+
+_BEYOND = 2.0
+"""Root mean square radii of a far ball that the records' ball must hold beyond its centre."""
+
+
+def _synthetic(
+    balls: Balls, mainland: BoolArray, n: int, units: tuple[Units, Units], rng: np.random.Generator
+) -> FloatArray:
+    """Draw n records: those of the mainland in the smaller units, so that no centre goes to its tails."""
+    n_far = round(n * balls.weights[~mainland].sum() / balls.weights.sum())
+    parts = [(balls.part(mainland), n - n_far, units[0]), (balls.part(~mainland), n_far, units[1])]
+    return np.vstack([part.sample(size, clip, rng) for part, size, clip in parts if size])
 
 
 def _statistic(units: Units, n_cells: int) -> CellMoments:

@@ -1,4 +1,4 @@
-"""Third and last stage in one or two columns: a histogram of all columns at once.
+"""Fourth stage in one or two columns: a histogram of all columns at once.
 
 Where few cells tile the records' ball, all of them can be counted in one release, in which one record changes
 one count. The starts and rounds of expectation-maximisation on these counts are post-processing
@@ -22,8 +22,9 @@ MOST_COLUMNS = 2
 four columns the histogram was tried and not kept (docs/default.md)."""
 
 _HALVINGS = (4, 7)
-"""The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
-cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""
+"""The fewest and the most times that a column is halved: 16 to 128 cells, or 256 where the ball was widened.
+Between these limits an average cell holds about one standard deviation of noise; finer cells were tried and
+not kept (docs/default.md)."""
 
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 """Weights of a cell and its two neighbours along an axis, used to find the cells that hold records. They
@@ -65,37 +66,80 @@ class Cells:
     stddev: float
 
 
-def largest_n_cells(n_columns: int, n_components: int) -> int:
-    """Return the largest number of cells, which is released where records are many."""
-    return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
+@dataclass(frozen=True)
+class Grid:
+    """All cells of a histogram, in the order of an array, and which of them seem to hold records.
+
+    ``counts``, ``smooth`` and ``occupied`` have the shape of the array, ``centres`` has a row for each cell.
+    """
+
+    centres: FloatArray
+    counts: FloatArray
+    smooth: FloatArray
+    occupied: BoolArray
+    width: float
+    stddev: float
+    smooth_stddev: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return self.counts.shape
 
 
-def release_cells(queries: Queries, units: Units, n_components: int, stage: Stage) -> Cells:
-    """Spend a stage on a histogram; return the cells that stand out, at least ``n_components`` of them."""
-    columns = np.eye(units.n_features)[units.domain.half_width > 0]
-    n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
-    bits = _halvings(n_wanted, len(columns), n_components)
-    codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
-    prefixes, halves = _in_order_of_place(codes)
-    tallied = queries.tally(stage.step(), codes)
-    counts, stddev = queries.group_counts(stage.step(), tallied, prefixes, codes.n_bits, cost=stage.cost)
-    side = 1 << codes.bits
-    smooth, noise = _smoothed(counts.reshape((side,) * codes.n_axes), stddev)
-    occupied = _occupied(smooth / noise).ravel()
-    chosen = _and_heaviest(occupied, smooth.ravel(), n_components)
+def largest_n_cells(n_columns: int, n_components: int, *, widened: bool) -> int:
+    """Return the largest number of cells, which is released where records are many and the ball is wide."""
+    return 1 << max((_HALVINGS[1] + widened) * n_columns, _bits_for(n_components))
+
+
+def release_cells(queries: Queries, units: Units, n_components: int, stage: Stage, widened: float) -> Cells:
+    """Spend a stage on a histogram; return the cells that stand out, at least ``n_components`` of them.
+
+    ``widened`` says by how much the ball was, so that cells need not be as much wider.
+    """
+    most = _HALVINGS[1] + (widened > math.sqrt(2))
+    grid = count_cells(
+        queries, units, stage, (_HALVINGS[0], most), n_components=n_components, widened=widened
+    )
+    occupied, smooth = grid.occupied.ravel(), grid.smooth.ravel()
+    chosen = _and_heaviest(occupied, smooth, n_components)
     return Cells(
-        (units.radius / side) * halves[chosen].astype(np.float64),
-        np.where(occupied, counts, 0.0)[chosen],
-        np.maximum(smooth.ravel()[chosen], _LEAST_WEIGHT * noise),
-        2 * units.radius / side,
-        stddev,
+        grid.centres[chosen],
+        np.where(occupied, grid.counts.ravel(), 0.0)[chosen],
+        np.maximum(smooth[chosen], _LEAST_WEIGHT * grid.smooth_stddev),
+        grid.width,
+        grid.stddev,
     )
 
 
-def _halvings(n_wanted: float, n_axes: int, n_components: int) -> int:
+def count_cells(
+    queries: Queries,
+    units: Units,
+    stage: Stage,
+    halvings: tuple[int, int],
+    *,
+    n_components: int = 1,
+    widened: float = 1.0,
+) -> Grid:
+    """Release the counts of all cells of the units' ball; records limit how often a column is halved."""
+    columns = np.eye(units.n_features)[units.domain.half_width > 0]
+    n_wanted = units.n_records / queries.noise_of_counts(stage.cost) * widened ** len(columns)
+    bits = _times_halved(n_wanted, len(columns), n_components, halvings)
+    codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
+    prefixes, halves = _in_order_of_place(codes)
+    tallied = queries.tally(stage.step(), codes)
+    released, stddev = queries.group_counts(stage.step(), tallied, prefixes, codes.n_bits, cost=stage.cost)
+    side = 1 << codes.bits
+    counts = released.reshape((side,) * codes.n_axes)
+    smooth, noise = _smoothed(counts, stddev)
+    centres = (units.radius / side) * halves.astype(np.float64)
+    return Grid(centres, counts, smooth, _occupied(smooth / noise), 2 * units.radius / side, stddev, noise)
+
+
+def _times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
     """Return how often to halve a column for about ``n_wanted`` cells, and for one cell per component."""
     wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
-    return max(int(np.clip(wanted, *_HALVINGS)), math.ceil(_bits_for(n_components) / n_axes))
+    return max(int(np.clip(wanted, *limits)), math.ceil(_bits_for(n_components) / n_axes))
 
 
 def _bits_for(n_components: int) -> int:

@@ -14,7 +14,7 @@ from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
-from dpmorse.bases.staged import components, coreset, joint_histogram, profile
+from dpmorse.bases.staged import components, coreset, joint_histogram, outskirts, profile
 from dpmorse.bases.staged.binned_em import fit_cells
 from dpmorse.bases.staged.components import (
     in_units_of,
@@ -24,12 +24,13 @@ from dpmorse.bases.staged.components import (
 )
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
+from dpmorse.bases.staged.outskirts import release_outskirts
 from dpmorse.bases.staged.units import Units, release_units
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, refuse_pure
 from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
 
-_PROFILE = 0.08
+_PROFILE = 0.12
 """Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
 
 _SOME_CLUSTERS = 6
@@ -67,15 +68,35 @@ class StagedSettings(Settings):
         return 4 if self.profile else 1
 
 
-RANGES, MOMENTS, HISTOGRAM, CORESET, COMPONENTS, PROFILE = (
+RANGES, MOMENTS, OUTSKIRTS, HISTOGRAM, CORESET, COMPONENTS, PROFILE = (
     "ranges of the columns",
     "moments of the columns",
+    "outskirts",
     "joint histogram",
     "coreset",
     "components",
     "profile",
 )
 """Names of the stages, in the order in which they are released."""
+
+
+def _units(d: int, for_moments: float) -> list[Stage]:
+    return [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, for_moments, 1 + 2 * d)]
+
+
+def _structure(
+    k: int, d: int, for_histogram: float, for_rounds: tuple[float, float], *, widened: bool
+) -> list[Stage]:
+    """Return the stages that find the components, with the shares for few and for more columns."""
+    if d <= MOST_COLUMNS:
+        n_cells = joint_histogram.largest_n_cells(d, k, widened=widened)
+        return [Stage(HISTOGRAM, for_histogram, n_cells, SumsOf.CELLS)]
+    in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
+    in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
+    return [
+        Stage(CORESET, for_rounds[0], in_coreset),
+        Stage(COMPONENTS, for_rounds[1], in_components, SumsOf.RESIDUALS, components.radius_of_residuals(d)),
+    ]
 
 
 @dataclass(eq=False, repr=False)
@@ -85,16 +106,16 @@ class PrivateGaussianMixture(PrivateFit):
     Stages, each in units that the one before has found, so that noise stays relative to what is measured:
 
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
-    2. their number, means and variances give units in which all columns matter (10 %);
+    2. their number, means and variances give units in which all columns matter (6 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
        to find a start (32 %); small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away (46 %);
     5. sizes, centres and spreads of the components, measured where no ball has cut their records: numbers
-       that can be published (8 %, ``profile``).
+       that can be published (12 %, ``profile``).
 
-    In one or two columns a histogram of all columns at once takes the place of 3 and 4 (78 %); the mixture is
-    fitted to its counts.
+    In one or two columns histograms of all columns at once take the place of 3 and 4: a coarse one finds how
+    far out clusters lie (6 %), and the mixture is fitted to the counts of a fine one (72 %).
 
     Parameters
     ----------
@@ -105,7 +126,8 @@ class PrivateGaussianMixture(PrivateFit):
     min_components : int, default=1
         Components that are fitted, and kept even if the noise hides them, the heaviest first.
     profile : bool, default=True
-        Whether to make stage 5. False gives its share to 3 and 4; there is no ``summary`` then.
+        Whether to make stage 5. False gives its share to the others. There is no ``summary`` then, and in one
+        or two columns no coarse histogram: far clusters are labelled, but shown too near.
 
     Notes
     -----
@@ -133,21 +155,11 @@ class PrivateGaussianMixture(PrivateFit):
         """Return the stages for a number of columns; docs/default.md explains the choice of their shares."""
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
-        units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.10, 1 + 2 * d)]
-        last = [Stage(PROFILE, _PROFILE, profile.n_draws(k, d))] if settings.profile else []
-        if d <= MOST_COLUMNS:
-            n_cells, share = joint_histogram.largest_n_cells(d, k), 0.78 if last else 0.86
-            return [*units, Stage(HISTOGRAM, share, n_cells, SumsOf.CELLS), *last]
-        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
-        in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
-        reach = components.radius_of_residuals(d)
-        for_coreset, for_components = (0.32, 0.46) if last else (0.34, 0.52)
-        return [
-            *units,
-            Stage(CORESET, for_coreset, in_coreset),
-            Stage(COMPONENTS, for_components, in_components, SumsOf.RESIDUALS, reach),
-            *last,
-        ]
+        if not settings.profile:
+            return [*_units(d, 0.10), *_structure(k, d, 0.86, (0.34, 0.52), widened=False)]
+        last = Stage(PROFILE, _PROFILE, profile.n_draws(k, d))
+        coarse = [Stage(OUTSKIRTS, 0.06, outskirts.largest_n_cells(d))] if d <= MOST_COLUMNS else []
+        return [*_units(d, 0.06), *coarse, *_structure(k, d, 0.72, (0.32, 0.46), widened=True), last]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them."""
@@ -161,7 +173,7 @@ class PrivateGaussianMixture(PrivateFit):
             return FitResult(partition, units.domain, supported)
         bounds = replace(plan.domain, radius=None, grid_bits=FINE_GRID_BITS)
         measured, mixture = profile.release_profile(
-            queries, partition, plan[PROFILE], ball=units.domain, box=bounds, piled=piled
+            queries, partition, plan[PROFILE], rng, ball=units.domain, box=bounds, piled=piled
         )
         return FitResult(mixture, units.domain, supported, partition, measured)
 
@@ -175,7 +187,9 @@ class PrivateGaussianMixture(PrivateFit):
         """
         k = plan.settings.n_components
         if units.n_features <= MOST_COLUMNS:
-            return units, fit_cells(release_cells(queries, units, k, plan[HISTOGRAM]), units, k, rng)
+            wide = release_outskirts(queries, units, plan[OUTSKIRTS]) if OUTSKIRTS in plan else units
+            cells = release_cells(queries, wide, k, plan[HISTOGRAM], wide.radius / units.radius)
+            return wide, fit_cells(cells, wide, k, rng)
         measurable = measurable_n_components(queries, units, plan[COMPONENTS])
         k = min(k, max(measurable, plan.settings.min_components))
         balls = release_coreset(queries, units, k, plan[CORESET], rng)

@@ -34,6 +34,11 @@ _LEAST_RADIUS = 3.0
 """Smallest radius of that ball, in units of z. In three columns or fewer 1.5 sqrt(D) would clip too many
 records; three standard deviations of a single column do not."""
 
+OUTER = 4.0
+"""Radius of the ball in which far clusters are looked for, in radii of the units' ball. What lies further out
+is moved to its surface, which is far from all else: a cluster of 2 % of the records cannot be much further,
+since it widens the units themselves."""
+
 _LEAST_VARIANCE = 1e-4
 """Smallest variance of a column, in squared half-widths of the occupied box: a standard deviation of 1 %. A
 column that looks constant would otherwise be magnified without limit."""

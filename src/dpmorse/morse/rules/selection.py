@@ -4,23 +4,26 @@ No rule is best everywhere: where rare clusters lie behind valleys the density i
 made of many pieces the variance is, where one surrounds another the likelihood. For the partition that a
 rule cuts into K clusters the score is
 
-.. math:: \frac1K \sum_k c_k + \frac32 \min_k K w_k + \frac1{10} \frac1D \sum_j R_j^2
+.. math:: c + \frac35 \min_k K w_k + \frac1{10} \frac1D \sum_j R_j^2 + 20 h Q
 
-with c_k the climb in nats from the lowest point of cluster k to its lowest pass into another one, which
-counts up to about seven; w_k the weight of cluster k; and R_j^2 the part of column j's variance that the
-clusters explain. A low climb means a cut through a cluster; a cluster of next to no records is more often
-noise than a cluster; variance breaks the ties among cuts through empty space. All of it is a function of
-the mixture alone.
+with c the mean over clusters of the climb in nats from the lowest point of a cluster to its lowest pass into
+another one, which counts up to about seven; w_k the weight of cluster k; R_j^2 the part of column j's
+variance that the clusters explain; and Q the modularity of the records that components share (Newman 2004).
+A low climb means a cut through a cluster; a cluster of next to no records is more often noise than a cluster;
+variance breaks the ties among cuts through empty space. Modularity counts where hardly a proposal follows a
+valley: h = exp(-m / 0.7), m being the upper quartile of c over the proposals. All of it is a function of the
+mixture alone.
 
-Scores that differ by hundredths of a nat say nothing, and where no cut follows a valley all are close. So
-every proposal has a say by its score s, exp(s / 0.05), and the one nearest to the mean of all is taken: it
-puts fewest pairs of records together that others part, or the reverse (Binder 1978). Where one score is
-clearly the best, that is the one.
+Scores that differ by hundredths of a nat say nothing, and where no cut follows a valley, larger differences
+say no more. So every proposal has a say by its score s, exp(s / (0.05 + h^4)), and the one is taken that is
+expected to agree best with the others, by the adjusted Rand index. Where one score is clearly the best, that
+is the one.
 
 Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
 every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +31,7 @@ import numpy as np
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse.rules.base import Decision, Leaves, MergeInput, MergeRule, Merges
-from dpmorse.morse.rules.groups import attach_bare_modes, total_variances
+from dpmorse.morse.rules.groups import attach_bare_modes, shared_records, total_variances
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # The parts of each column's variance by which covariances are raised to close thin valleys.
@@ -36,13 +39,17 @@ _SMOOTHINGS = (0.02, 0.1)
 
 # Nats of climb that perfect balance, and all of the variance explained, are worth. docs/default.md says on
 # which generated instances they were set; docs/morse.md measures the rule on others.
-_BALANCE, _VARIANCE = 1.5, 0.1
+_BALANCE, _VARIANCE = 0.6, 0.1
 
 # Climbs c count as -ln(e^-c + 0.001), up to about 7 nats: beyond, a valley is as good as empty.
 _UNCLIMBABLE = 1e-3
 
-# Nats of score by which a proposal loses most of its say. What counts as a near tie was set on generated
-# instances too (docs/default.md).
+# Nats of climb that modularity is worth where there is no valley, and nats of climb, of the best quarter of
+# the proposals, by which it loses most of that.
+_MODULARITY, _VALLEY, _BEST = 20.0, 0.7, 0.75
+
+# Nats of score by which a proposal loses most of its say, if there are valleys. What counts as a near tie was
+# set on generated instances too (docs/default.md).
 _CLOSE = 0.05
 
 
@@ -74,10 +81,7 @@ class Auto(MergeRule):
         wanted = min(given.n_clusters or given.points.suggested_n_clusters, len(full))
         proposals = list(self._proposals(given))
         cuts = [proposal.cut(wanted) for proposal in proposals]
-        score = _Score(given)
-        scores = np.array([score(cut) for cut in cuts])
-        weights = given.mixture.weights[given.leaves.components[full]]
-        chosen = proposals[most_agreed(cuts, scores, weights)]
+        chosen = proposals[chosen_cut(cuts, _Score(given))]
         first, second = full[chosen.pairs].T
         merges = attach_bare_modes(given) + Merges.without_saddles(first, second, chosen.heights)
         return Decision(merges, chosen.rule, chosen.basis)
@@ -128,22 +132,36 @@ class _Proposal:
         return clusters
 
 
-def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray) -> int:
-    """Return which cut is nearest to the mean of all, each with a say by its score.
+def chosen_cut(cuts: list[IntArray], score: "_Score") -> int:
+    """Return which cut is taken, each with a say by its score."""
+    parts = [score(cut) for cut in cuts]
+    climbs, others, modularities = (np.array(values) for values in zip(*parts, strict=True))
+    flat = math.exp(-float(np.quantile(climbs, _BEST)) / _VALLEY)
+    scores = climbs + others + _MODULARITY * flat * modularities
+    return most_agreed(cuts, scores, score.weights, _CLOSE + flat**4)
 
-    The distance is the expected share of pairs of records that one puts together and the other does not;
+
+def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray, close: float = _CLOSE) -> int:
+    """Return the cut whose expected adjusted Rand index with the others, by their say, is largest.
+
     ``weights`` are those of what is cut into clusters.
     """
-    say = np.exp((scores - scores.max()) / _CLOSE)
-    say /= say.sum()
-    mean = sum(share * _together(cut) for share, cut in zip(say, cuts, strict=True))
-    distances = [weights @ np.square(_together(cut) - mean) @ weights for cut in cuts]
-    return int(np.argmin(distances))
+    say = np.exp((scores - scores.max()) / close)
+    agreement = np.array([[rand_index(one, other, weights) for other in cuts] for one in cuts])
+    return int(np.argmax(agreement @ say))
 
 
-def _together(cut: IntArray) -> FloatArray:
-    same: FloatArray = (cut[:, None] == cut).astype(np.float64)
-    return same
+def rand_index(first: IntArray, second: IntArray, weights: FloatArray) -> float:
+    """Return the adjusted Rand index of two cuts, of as many records as one likes."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), weights / weights.sum())
+    both, of_first, of_second = (float((t**2).sum()) for t in (table, table.sum(axis=1), table.sum(axis=0)))
+    chance, most = of_first * of_second, (of_first + of_second) / 2
+    return (both - chance) / (most - chance) if most - chance > _SAME else 1.0
+
+
+# Cuts into one cluster, or into single records, agree whatever they are.
+_SAME = 1e-12
 
 
 def _smoothed(given: MergeInput, part: float) -> MergeInput:
@@ -161,17 +179,21 @@ class _Score:
     def __init__(self, given: MergeInput) -> None:
         mixture, leaves = given.mixture, given.leaves
         kept = leaves.components[leaves.full]
-        self._weights, self._means = mixture.weights[kept], mixture.means[kept]
+        self.weights, self._means = mixture.weights[kept], mixture.means[kept]
         self._barriers = given.barriers[np.ix_(leaves.full, leaves.full)]
         self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
         self._variances = total_variances(mixture)
+        shared = shared_records(mixture, leaves)[np.ix_(leaves.full, leaves.full)]
+        self._shared = shared / shared.sum()
 
-    def __call__(self, groups: IntArray) -> float:
+    def __call__(self, groups: IntArray) -> tuple[float, float, float]:
+        """Return the mean climb, what balance and variance are worth, and the modularity."""
         indicators = np.eye(int(groups.max()) + 1)[groups]
-        weights = indicators.T @ self._weights
+        weights = indicators.T @ self.weights
         climbs = [self._climb(groups == k) for k in range(len(weights))]
         balance = len(weights) * weights.min()
-        return float(np.mean(climbs) + _BALANCE * balance + _VARIANCE * self._explained(indicators, weights))
+        others = _BALANCE * balance + _VARIANCE * self._explained(indicators, weights)
+        return float(np.mean(climbs)), float(others), self._modularity(indicators)
 
     def _climb(self, inside: BoolArray) -> float:
         """Return how far up it is from a cluster's lowest point to its lowest pass, up to about 7 nats."""
@@ -182,6 +204,11 @@ class _Score:
 
     def _explained(self, indicators: FloatArray, weights: FloatArray) -> float:
         """Return the mean over columns of the variance between clusters as a part of the whole."""
-        centres = (indicators * self._weights[:, None]).T @ self._means / weights[:, None]
-        offsets = centres - self._weights @ self._means
+        centres = (indicators * self.weights[:, None]).T @ self._means / weights[:, None]
+        offsets = centres - self.weights @ self._means
         return float((weights @ offsets**2 / self._variances).mean())
+
+    def _modularity(self, indicators: FloatArray) -> float:
+        """Return the part of shared records that clusters have for themselves, above what chance gives."""
+        shared = indicators.T @ self._shared @ indicators
+        return float(np.trace(shared) - np.square(shared.sum(axis=0)).sum())

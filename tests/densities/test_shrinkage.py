@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmorse.bases.residuals import floor_spectrum, james_stein, shrink_to_identity
+from dpmorse.densities import floor_spectrum, james_stein, shrink_to_identity
 
 
 def noise_matrix(rng, d, stddev):

@@ -1,0 +1,45 @@
+"""In one or two columns: how far out clusters lie, by a coarse histogram, before the fine one is counted.
+
+The units' ball holds most records, and presses a far cluster against its surface, where it cannot be told
+from a tail. Here records are counted in a ball four times as large. A region of cells that stand out and are
+not joined to the heaviest region is a cluster; the fine histogram is then counted in a ball that holds it. A
+tail is joined to its cluster, and stays pressed.
+"""
+
+import numpy as np
+from scipy.ndimage import label
+
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.joint_histogram import count_cells
+from dpmorse.bases.staged.units import OUTER, Units
+from dpmorse.typing import BoolArray
+
+_HALVINGS = (5, 6)
+"""The fewest and the most times that a column is halved: cells of three quarters, or three eighths, of a
+standard deviation."""
+
+
+def largest_n_cells(n_columns: int) -> int:
+    """Return the largest number of coarse cells."""
+    return 1 << _HALVINGS[1] * n_columns
+
+
+def release_outskirts(queries: Queries, units: Units, stage: Stage) -> Units:
+    """Spend a stage on a coarse histogram; return the units with a ball that holds what lies apart."""
+    outer = units.widened(OUTER)
+    grid = count_cells(queries, outer, stage, _HALVINGS)
+    distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
+    far = _apart(grid.occupied, grid.smooth) & (distance > units.radius)
+    reach = float(distance[far].max(initial=0.0)) + grid.width
+    return units.widened(min(reach / units.radius, OUTER)) if reach > units.radius else units
+
+
+def _apart(occupied: BoolArray, counts: np.ndarray) -> BoolArray:
+    """Return the cells of all regions that stand out but the heaviest."""
+    regions, n = label(occupied, structure=np.ones((3,) * occupied.ndim))
+    if n == 0:
+        return occupied
+    heaviest = 1 + np.bincount(regions.ravel(), counts.ravel(), n + 1)[1:].argmax()
+    apart: BoolArray = occupied & (regions != heaviest)
+    return apart
