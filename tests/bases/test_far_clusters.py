@@ -29,7 +29,7 @@ def is_isolated(labels, far):
 
 @pytest.mark.parametrize(
     ("far", "n_clusters", "asked", "factor"),
-    [(AXIS, 1, 2, 1), (AXIS, 3, "auto", 10), (DIAGONAL, 3, 4, 1)],
+    [(AXIS, 1, 2, 1), (AXIS, 3, "auto", 10), (DIAGONAL, 3, 4, 1), (AXIS[:2], 3, 4, 1), (AXIS[:1], 2, 3, 1)],
 )
 def test_a_far_cluster_of_two_percent_is_isolated(far, n_clusters, asked, factor):
     isolated = []

@@ -50,7 +50,7 @@ def test_tails_are_kept_where_they_touch_a_peak_and_dropped_elsewhere():
 def test_cells_are_as_many_as_noise_allows(n_wanted, n_axes, n_components, halvings):
     limits = joint_histogram._HALVINGS
     assert joint_histogram._times_halved(n_wanted, n_axes, n_components, limits) == halvings
-    most = joint_histogram.largest_n_cells(n_axes, n_components, widened=False)
+    most = joint_histogram.largest_n_cells(n_axes, n_components)
     assert n_components <= 1 << halvings * n_axes <= most
 
 

@@ -101,9 +101,9 @@ def test_every_stage_costs_what_its_event_says(n_features, profile, neighboring,
     ]
     wanted = {
         (2, False): [0.04, 0.10, 0.86],
-        (2, True): [0.04, 0.06, 0.06, 0.72, 0.12],
+        (2, True): [0.04, 0.08, 0.06, 0.72, 0.10],
         (4, False): [0.04, 0.10, 0.34, 0.52],
-        (4, True): [0.04, 0.06, 0.32, 0.46, 0.12],
+        (4, True): [0.04, 0.08, 0.32, 0.46, 0.10],
     }[n_features, profile]
     assert np.array(shares) / sum(shares) == pytest.approx(wanted, rel=1e-4)
 

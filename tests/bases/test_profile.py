@@ -236,7 +236,7 @@ def test_the_stage_costs_its_share(X, neighboring):
     assert sum(event.rho for event in events) == pytest.approx(stage.cost, rel=1e-6)
     assert sum(event.rho for event in events) <= stage.cost
     assert sum(event.n_draws for event in events) <= stage.n_draws
-    assert stage.cost == pytest.approx(0.12 * sum(each.cost for each in model.plan_.stages))
+    assert stage.cost == pytest.approx(0.10 * sum(each.cost for each in model.plan_.stages))
     assert Composition.of(model.privacy_.reserved).covers(Composition.of(ledger.events))
     assert [event.step for event in ledger.events] == [event.step for event in model.privacy_.events]
     shares = [event.rho / stage.cost for event in events]

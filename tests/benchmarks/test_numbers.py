@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import numbers
-from benchmarks.numbers import FIRST_SETTING, SHAPES, Setting
+from benchmarks import _drawn, numbers
+from benchmarks._drawn import SHAPES
+from benchmarks.numbers import FIRST_SETTING, Setting
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -15,7 +16,7 @@ def test_a_setting_is_its_number(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_noise_has_mean_0_and_variance_1(shape):
-    values = numbers._noise(shape, (400_000, 1), np.random.default_rng(0))
+    values = _drawn.noise(shape, (400_000, 1), np.random.default_rng(0))
     assert values.mean() == pytest.approx(0, abs=0.02)
     if shape != "t3":  # whose variance converges slowly
         assert values.var() == pytest.approx(1, abs=0.05)
@@ -40,8 +41,10 @@ def test_a_short_run_prints_tables_and_writes_json(tmp_path, capsys):
     assert {row["shape"] for row in written["rows"]} == set(SHAPES)
     assert all(0 <= of["coverage"]["share"] <= 1 for of in written["summary"].values())
     printed = capsys.readouterr().out
-    assert printed.count("| normal |") == 2
-    assert printed.count("| t3 |") == 2
+    assert printed.count("| normal |") == 3
+    assert printed.count("| t3 |") == 3
+    assert len(written["small and far"]) == 8
+    assert "| 2 % at distance 10, columns | isolated |" in printed
 
 
 def _is_small(number, shape):

@@ -46,7 +46,7 @@ class DPMorse(MorseEstimator, FitParameters):
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
     profile : bool, default=True
-        Whether to spend 12 % of the budget on sizes, centres and spreads that can be published: ``summary``
+        Whether to spend 10 % of the budget on sizes, centres and spreads that can be published: ``summary``
         (docs/numbers.md). False leaves more for the clusters.
 
     Attributes

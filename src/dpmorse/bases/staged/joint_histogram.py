@@ -22,9 +22,8 @@ MOST_COLUMNS = 2
 four columns the histogram was tried and not kept (docs/default.md)."""
 
 _HALVINGS = (4, 7)
-"""The fewest and the most times that a column is halved: 16 to 128 cells, or 256 where the ball was widened.
-Between these limits an average cell holds about one standard deviation of noise; finer cells were tried and
-not kept (docs/default.md)."""
+"""The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
+cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""
 
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 """Weights of a cell and its two neighbours along an axis, used to find the cells that hold records. They
@@ -87,21 +86,40 @@ class Grid:
         return self.counts.shape
 
 
-def largest_n_cells(n_columns: int, n_components: int, *, widened: bool) -> int:
-    """Return the largest number of cells, which is released where records are many and the ball is wide."""
-    return 1 << max((_HALVINGS[1] + widened) * n_columns, _bits_for(n_components))
+@dataclass(frozen=True)
+class FarCells:
+    """Coarse cells, around the same centre, in which clusters lie apart from all others.
+
+    A small cluster may fill many fine cells without standing out in any of them.
+    """
+
+    far: BoolArray
+    width: float
+
+    def hold(self, points: FloatArray) -> BoolArray:
+        """Say which points lie in such cells."""
+        side = self.far.shape[0]
+        places = np.clip(np.floor(points / self.width).astype(np.int64) + side // 2, 0, side - 1)
+        held: BoolArray = self.far[tuple(places.T)]
+        return held
 
 
-def release_cells(queries: Queries, units: Units, n_components: int, stage: Stage, widened: float) -> Cells:
+def largest_n_cells(n_columns: int, n_components: int) -> int:
+    """Return the largest number of cells, which is released where records are many."""
+    return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
+
+
+def release_cells(
+    queries: Queries, units: Units, n_components: int, stage: Stage, far: FarCells | None = None
+) -> Cells:
     """Spend a stage on a histogram; return the cells that stand out, at least ``n_components`` of them.
 
-    ``widened`` says by how much the ball was, so that cells need not be as much wider.
+    Cells in ``far`` are taken to hold records, by an earlier release.
     """
-    most = _HALVINGS[1] + (widened > math.sqrt(2))
-    grid = count_cells(
-        queries, units, stage, (_HALVINGS[0], most), n_components=n_components, widened=widened
-    )
+    grid = count_cells(queries, units, stage, _HALVINGS, n_components)
     occupied, smooth = grid.occupied.ravel(), grid.smooth.ravel()
+    if far is not None:
+        occupied = occupied | far.hold(grid.centres)
     chosen = _and_heaviest(occupied, smooth, n_components)
     return Cells(
         grid.centres[chosen],
@@ -113,17 +131,11 @@ def release_cells(queries: Queries, units: Units, n_components: int, stage: Stag
 
 
 def count_cells(
-    queries: Queries,
-    units: Units,
-    stage: Stage,
-    halvings: tuple[int, int],
-    *,
-    n_components: int = 1,
-    widened: float = 1.0,
+    queries: Queries, units: Units, stage: Stage, halvings: tuple[int, int], n_components: int = 1
 ) -> Grid:
     """Release the counts of all cells of the units' ball; records limit how often a column is halved."""
     columns = np.eye(units.n_features)[units.domain.half_width > 0]
-    n_wanted = units.n_records / queries.noise_of_counts(stage.cost) * widened ** len(columns)
+    n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
     bits = _times_halved(n_wanted, len(columns), n_components, halvings)
     codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
     prefixes, halves = _in_order_of_place(codes)

@@ -11,9 +11,9 @@ from scipy.ndimage import label
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.joint_histogram import count_cells
+from dpmorse.bases.staged.joint_histogram import FarCells, count_cells
 from dpmorse.bases.staged.units import OUTER, Units
-from dpmorse.typing import BoolArray
+from dpmorse.typing import BoolArray, FloatArray
 
 _HALVINGS = (5, 6)
 """The fewest and the most times that a column is halved: cells of three quarters, or three eighths, of a
@@ -25,17 +25,17 @@ def largest_n_cells(n_columns: int) -> int:
     return 1 << _HALVINGS[1] * n_columns
 
 
-def release_outskirts(queries: Queries, units: Units, stage: Stage) -> Units:
-    """Spend a stage on a coarse histogram; return the units with a ball that holds what lies apart."""
-    outer = units.widened(OUTER)
-    grid = count_cells(queries, outer, stage, _HALVINGS)
+def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
+    """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
+    grid = count_cells(queries, units.widened(OUTER), stage, _HALVINGS)
     distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
     far = _apart(grid.occupied, grid.smooth) & (distance > units.radius)
     reach = float(distance[far].max(initial=0.0)) + grid.width
-    return units.widened(min(reach / units.radius, OUTER)) if reach > units.radius else units
+    wide = units.widened(min(reach / units.radius, OUTER)) if reach > units.radius else units
+    return wide, FarCells(far, grid.width)
 
 
-def _apart(occupied: BoolArray, counts: np.ndarray) -> BoolArray:
+def _apart(occupied: BoolArray, counts: FloatArray) -> BoolArray:
     """Return the cells of all regions that stand out but the heaviest."""
     regions, n = label(occupied, structure=np.ones((3,) * occupied.ndim))
     if n == 0:

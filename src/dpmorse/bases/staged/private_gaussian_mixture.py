@@ -30,7 +30,7 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, refuse_pure
 from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
 
-_PROFILE = 0.12
+_PROFILE = 0.10
 """Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
 
 _SOME_CLUSTERS = 6
@@ -84,12 +84,10 @@ def _units(d: int, for_moments: float) -> list[Stage]:
     return [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, for_moments, 1 + 2 * d)]
 
 
-def _structure(
-    k: int, d: int, for_histogram: float, for_rounds: tuple[float, float], *, widened: bool
-) -> list[Stage]:
+def _structure(k: int, d: int, for_histogram: float, for_rounds: tuple[float, float]) -> list[Stage]:
     """Return the stages that find the components, with the shares for few and for more columns."""
     if d <= MOST_COLUMNS:
-        n_cells = joint_histogram.largest_n_cells(d, k, widened=widened)
+        n_cells = joint_histogram.largest_n_cells(d, k)
         return [Stage(HISTOGRAM, for_histogram, n_cells, SumsOf.CELLS)]
     in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
     in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
@@ -106,13 +104,13 @@ class PrivateGaussianMixture(PrivateFit):
     Stages, each in units that the one before has found, so that noise stays relative to what is measured:
 
     1. a histogram of each column finds where the records lie inside the bounds (4 % of the budget);
-    2. their number, means and variances give units in which all columns matter (6 %);
+    2. their number, means and variances give units in which all columns matter (8 %);
     3. three rounds of Lloyd's algorithm draw a coarse picture, from which synthetic records are clustered
        to find a start (32 %); small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away (46 %);
     5. sizes, centres and spreads of the components, measured where no ball has cut their records: numbers
-       that can be published (12 %, ``profile``).
+       that can be published (10 %, ``profile``).
 
     In one or two columns histograms of all columns at once take the place of 3 and 4: a coarse one finds how
     far out clusters lie (6 %), and the mixture is fitted to the counts of a fine one (72 %).
@@ -156,10 +154,10 @@ class PrivateGaussianMixture(PrivateFit):
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
         if not settings.profile:
-            return [*_units(d, 0.10), *_structure(k, d, 0.86, (0.34, 0.52), widened=False)]
+            return [*_units(d, 0.10), *_structure(k, d, 0.86, (0.34, 0.52))]
         last = Stage(PROFILE, _PROFILE, profile.n_draws(k, d))
         coarse = [Stage(OUTSKIRTS, 0.06, outskirts.largest_n_cells(d))] if d <= MOST_COLUMNS else []
-        return [*_units(d, 0.06), *coarse, *_structure(k, d, 0.72, (0.32, 0.46), widened=True), last]
+        return [*_units(d, 0.08), *coarse, *_structure(k, d, 0.72, (0.32, 0.46)), last]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them."""
@@ -187,9 +185,10 @@ class PrivateGaussianMixture(PrivateFit):
         """
         k = plan.settings.n_components
         if units.n_features <= MOST_COLUMNS:
-            wide = release_outskirts(queries, units, plan[OUTSKIRTS]) if OUTSKIRTS in plan else units
-            cells = release_cells(queries, wide, k, plan[HISTOGRAM], wide.radius / units.radius)
-            return wide, fit_cells(cells, wide, k, rng)
+            far = None
+            if OUTSKIRTS in plan:
+                units, far = release_outskirts(queries, units, plan[OUTSKIRTS])
+            return units, fit_cells(release_cells(queries, units, k, plan[HISTOGRAM], far), units, k, rng)
         measurable = measurable_n_components(queries, units, plan[COMPONENTS])
         k = min(k, max(measurable, plan.settings.min_components))
         balls = release_coreset(queries, units, k, plan[CORESET], rng)
