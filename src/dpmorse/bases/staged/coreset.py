@@ -151,15 +151,12 @@ def spread_centres(balls: Balls, units: Units, n_components: int, rng: np.random
 
 
 def _holding(units: Units, balls: Balls) -> Units:
-    """Return units whose ball holds these balls, up to the one that records were looked at in."""
-    reach = np.linalg.norm(balls.centres, axis=1)
-    reach = np.where(reach > units.radius, reach + _BEYOND * np.sqrt(units.n_features * balls.variances), 0.0)
-    factor = min(float(reach.max(initial=0.0)) / units.radius, OUTER)
-    return units.widened(factor) if factor > 1 else units
+    """Return units whose ball holds these balls: that in which records were looked at, if one lies outside.
 
-
-_BEYOND = 2.0
-"""Root mean square radii of a far ball that the records' ball must hold beyond its centre."""
+    Three rounds may leave a ball short of its records, so that a ball that just held it would cut them.
+    """
+    outside = np.linalg.norm(balls.centres, axis=1) > units.radius
+    return units.widened(OUTER) if outside.any() else units
 
 
 def _synthetic(
