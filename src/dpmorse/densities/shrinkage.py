@@ -16,8 +16,10 @@ noise creates against real thin directions that the floor widens."""
 
 def james_stein(squared_norm: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the positive-part factor 1 - noise / |v|^2, ``noise`` being the expected squared noise."""
-    # The positive part: a negative factor would reverse the estimate. 1e-300 avoids a division by 0.
-    return np.maximum(0.0, 1 - noise / np.maximum(squared_norm, 1e-300))
+    # The positive part: a negative factor would reverse the estimate. 1e-300 avoids a division by 0, and a
+    # quotient too large for a float is as good as infinite.
+    with np.errstate(over="ignore"):
+        return np.maximum(0.0, 1 - noise / np.maximum(squared_norm, 1e-300))
 
 
 def shrink_to_identity(matrices: FloatArray, stddev: FloatArray) -> FloatArray:

@@ -16,8 +16,16 @@ from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.typing import BoolArray, FloatArray
 
 _HALVINGS = (5, 6)
-"""The fewest and the most times that a column is halved: cells of three quarters, or three eighths, of a
-standard deviation."""
+"""Times that a column is halved, where records are few and where they are many: cells of three quarters, or
+three eighths, of a standard deviation. In the wider ones few records stand out, but clusters less than two
+cells apart are joined."""
+
+_MANY = 250.0
+"""Records, in standard deviations of a count's noise, from which on there are many."""
+
+
+_MARGIN = 2.0
+"""Coarse cells beyond the outermost one of a far cluster that the ball holds: its tails stand out in none."""
 
 
 def largest_n_cells(n_columns: int) -> int:
@@ -27,11 +35,13 @@ def largest_n_cells(n_columns: int) -> int:
 
 def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
     """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
-    grid = count_cells(queries, units.widened(OUTER), stage, _HALVINGS)
+    many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
+    bits = _HALVINGS[many]
+    grid = count_cells(queries, units.widened(OUTER), stage, (bits, bits))
     distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
-    far = _apart(grid.occupied, grid.smooth) & (distance > units.radius)
-    reach = float(distance[far].max(initial=0.0)) + grid.width
-    wide = units.widened(min(reach / units.radius, OUTER)) if reach > units.radius else units
+    far = _apart(grid.occupied, grid.smooth) & (distance + grid.width / 2 > units.radius)
+    reach = float(distance[far].max(initial=0.0)) + _MARGIN * grid.width
+    wide = units.widened(min(reach / units.radius, OUTER)) if far.any() else units
     return wide, FarCells(far, grid.width)
 
 
