@@ -36,9 +36,6 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 _LENGTHS, _MOMENTS = 0.2, 0.8
 """Shares of the stage's cost."""
 
-_SHARES = MomentShares(count=0.2, sum=0.5, second_moment=0.3)
-"""Shares of the first moments: where a component is matters most, for the coordinates that follow."""
-
 _SHARES = MomentShares(count=0.2, sum=0.4, second_moment=0.4)
 """Shares of the moments that are published: centres and spreads alike, sizes are single numbers."""
 
