@@ -70,3 +70,9 @@ def test_a_cluster_of_two_components_is_as_wide_as_their_distance():
     table = cluster_table(profile(0.0, counts=(1000.0, 1000.0)), np.array([0, 0]))
     assert table.centre.value[0] == pytest.approx(np.full(3, 2.5 + 0.15), abs=1e-4)
     assert table.spread.value[0] == pytest.approx(np.full(3, np.sqrt(2.5**2 + 0.5)), rel=1e-4)
+
+
+def test_a_cluster_without_components_has_a_row_and_no_warning():
+    table = cluster_table(profile(1.0), np.array([0, 0]), n_clusters=2)
+    assert table.share.value[1] == 0
+    assert np.isfinite(table.spread.high).all()

@@ -264,10 +264,13 @@ def _further(profile: Profile, variances: FloatArray) -> FloatArray:
     mean over columns, needs two more to be looked at as far out.
     """
     rows = np.linalg.norm(profile.factors, axis=2)
-    narrow = np.mean(np.log2(np.sqrt(variances)[:, None] / rows), axis=2)
+    wide = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))  # 0 for a cluster without components
+    narrow = np.mean(np.log2(wide[:, None] / rows), axis=2)
     more: FloatArray = np.ceil(2 * np.maximum(narrow, 0.0) - _ABOUT_EQUAL)
     return more
 
+
+_LEAST_VARIANCE = 1e-300
 
 _ABOUT_EQUAL = 0.5
 """Bins that are not counted: a component is always a little narrower than its cluster."""

@@ -5,6 +5,7 @@ more narrowly spread and elsewhere than the component says: its neighbours have 
 that are drawn from the mixture tells how many, where and how wide.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,10 @@ from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray
 
 _POINTS = (50, 20_000)
-"""The fewest points for each component, and the most of all where the fewest are not more."""
+"""Points for each component at least, and of all at most where that is more."""
 
 _VALUES = 1 << 28
-"""Products of points, components and squared columns that may be spent: a second of work."""
+"""Products of points, components and squared columns: more points than the fewest are drawn up to this."""
 
 _PRIOR = 2
 """Weight of the component's own mean and covariance, in points for each column, beside those of the points
@@ -37,15 +38,37 @@ def expected_records(partition: GaussianMixture, ball: Domain, rng: np.random.Ge
     """Draw from a mixture, label the points as records are, and describe those of each component."""
     k, d = partition.n_components, partition.n_features
     most = min(_POINTS[1], _VALUES // (k * d * d))
-    points, _ = partition.sample(max(_POINTS[0] * k, most), rng)
+    points, drawn = partition.sample(max(_POINTS[0] * k, most), rng)
     labels = partition.labels(ball.clip(points))
-    counts = np.bincount(labels, minlength=k).astype(np.float64)
+    changed = np.bincount(labels, minlength=k) - np.bincount(drawn, minlength=k)
+    shares = np.maximum(partition.weights + changed / len(points), 0.0)
     means, covariances = partition.means.copy(), partition.covariances.copy()
     for i in range(k):
-        own = _PRIOR * d / (_PRIOR * d + counts[i])
-        mine = points[labels == i] - partition.means[i]
-        step = mine.sum(axis=0) / (_PRIOR * d + counts[i])
-        squares = mine.T @ mine / (_PRIOR * d + counts[i])
+        offsets = points - partition.means[i]
+        gained, lost = offsets[(labels == i) & (drawn != i)], offsets[(drawn == i) & (labels != i)]
+        own = partition.weights[i] * len(points)
+        if not _is_mostly_kept(own, len(gained), len(lost), d):
+            own, gained, lost = _PRIOR * d, offsets[labels == i], lost[:0]
+        step, covariances[i] = _moments(own, covariances[i], gained, lost)
         means[i] += step
-        covariances[i] = own * covariances[i] + squares - np.outer(step, step)
-    return Expected(counts / counts.sum(), means, covariances)
+    return Expected(shares / shares.sum(), means, covariances)
+
+
+def _is_mostly_kept(own: float, n_gained: int, n_lost: int, d: int) -> bool:
+    """Say whether a component labels nearly all of its own points, and hardly others.
+
+    Then gains and losses are added to what is known of the component: where components do not overlap there
+    are none, and nothing is left to chance. What is lost must be safely less than there is: the largest
+    eigenvalue of the squares of n normal points is about (sqrt n + sqrt d)^2.
+    """
+    return n_gained + n_lost < own / 10 and (math.sqrt(n_lost) + math.sqrt(d)) ** 2 < own / 2
+
+
+def _moments(
+    own: float, covariance: FloatArray, gained: FloatArray, lost: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and covariance of ``own`` points with mean 0, others that are added and some taken away."""
+    n = own + len(gained) - len(lost)
+    step = (gained.sum(axis=0) - lost.sum(axis=0)) / n
+    squares = (own * covariance + gained.T @ gained - lost.T @ lost) / n
+    return step, squares - np.outer(step, step)

@@ -1,4 +1,4 @@
-"""Small groups of balls that lie apart from all others: far clusters, but not heavy tails.
+"""Groups of balls that lie apart from all others: far clusters, but not heavy tails.
 
 A tail thins out: between its outermost ball and the rest there are other balls, or its records are spread as
 widely as the gap is. A far cluster is narrower than the gap around it. Only released balls are looked at.

@@ -2,8 +2,9 @@
 
 The units' ball holds most records, and presses a far cluster against its surface, where it cannot be told
 from a tail. Here records are counted in a ball four times as large. A region of cells that stand out and are
-not joined to the heaviest region is a cluster; the fine histogram is then counted in a ball that holds it. A
-tail is joined to its cluster, and stays pressed.
+not joined to the heaviest region is a cluster; where it lies outside the units' ball, the fine histogram is
+counted in a ball that holds it, up to four times as large. A tail is joined to its cluster, and stays
+pressed.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ def largest_n_cells(n_columns: int) -> int:
 def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
     """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
     many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
-    bits = _HALVINGS[many]
+    bits = _HALVINGS[int(many)]
     grid = count_cells(queries, units.widened(OUTER), stage, (bits, bits))
     distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
     far = _apart(grid.occupied, grid.smooth) & (distance + grid.width / 2 > units.radius)

@@ -174,7 +174,7 @@ def _common_reach(
     """Return the edge at which noise and what is cut off, over all components together, are least.
 
     Where components are many and small, each hides a tail that may be noise, and all together do not. Only
-    what lies beyond each component's own reach is looked at.
+    what lies beyond each component's own reach is looked at, and it is believed where it stands out.
     """
     n, squares, hidden = len(tails), edges**2, edges >= own[:, None]
     total = np.where(hidden, tails, 0.0).sum(axis=0)
@@ -207,7 +207,7 @@ def _profile(look: _Look, noisy: NoisyMoments, box: Domain, piled: BoolArray) ->
 
 
 def has_noise_of(profile: Profile, events: Sequence[ReleaseEvent]) -> bool:
-    """Say whether a profile states the noise of the last lengths and moments that were paid for."""
+    """Say whether a profile states the noise of the lengths and moments that were paid for."""
     stated = [
         {"count": profile.tail_stddev},
         {
@@ -216,7 +216,7 @@ def has_noise_of(profile: Profile, events: Sequence[ReleaseEvent]) -> bool:
             "second moment": profile.second_moment_stddev,
         },
     ]
-    return [dict(event.noise_stddev) for event in events[-2:]] == stated
+    return [dict(event.noise_stddev) for event in events] == stated
 
 
 def _mended(partition: GaussianMixture, expected: Expected, profile: Profile) -> GaussianMixture:
