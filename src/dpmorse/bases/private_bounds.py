@@ -10,10 +10,10 @@ import numpy as np
 from dpmorse.bases.magnitudes import LARGEST_HIDDEN, Found, Magnitudes
 from dpmorse.bases.plan import BOUNDS, Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.ranges import occupied_part
+from dpmorse.bases.ranges import widest_needed
 from dpmorse.bases.settings import Settings
 from dpmorse.exceptions import NoisyModelWarning
-from dpmorse.statistics import N_BINS, ColumnHistograms, Domain, MagnitudeHistograms
+from dpmorse.statistics import ColumnHistograms, Domain, MagnitudeHistograms
 from dpmorse.typing import FloatArray
 
 _MARGIN = 0.25
@@ -64,23 +64,20 @@ def guarded_part(counts: FloatArray, n_columns: int, total: float) -> tuple[floa
 
     ``counts`` and their ``total`` are in units of the noise of a count.
     """
-    margin = _MARGIN
-    part = occupied_part(counts, n_columns, margin)
-    while not _holds(counts, part, total):
-        margin *= 2
-        part = occupied_part(counts, n_columns, margin)
-    return part
+
+    def holds(inside: slice) -> bool:
+        return _is_small_part(np.delete(counts, inside), total)
+
+    return widest_needed(counts, n_columns, _MARGIN, holds)
 
 
-def _holds(counts: FloatArray, part: tuple[float, float], total: float) -> bool:
+def _is_small_part(outside: FloatArray, total: float) -> bool:
     """Say whether what is counted outside, and twice its noise, are a small part of the records.
 
     Counts below 0 are luck and do not make up for the noise: a range would be accepted by chance otherwise.
     """
-    first, end = math.floor(part[0] * N_BINS), math.ceil(part[1] * N_BINS)
-    outside = np.delete(counts, np.s_[first:end])
-    at_most = max(0.0, outside.sum()) + 2 * math.sqrt(len(outside))
-    return not len(outside) or at_most <= _LARGEST_OUTSIDE * total
+    at_most = max(0.0, float(outside.sum())) + 2 * math.sqrt(len(outside))
+    return at_most <= _LARGEST_OUTSIDE * total
 
 
 def _warn_of_guesses(columns: Sequence[int]) -> None:

@@ -1,6 +1,7 @@
 """First stage: find the part of the bounds that holds records, so that bounds may be far too wide."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +18,10 @@ _MARGIN = 1.0
 """Widths of the occupied range that are added on either side, for tails that are too thin to stand out in any
 bin. The later stages find the scale of the records, so that a range three times too wide costs little."""
 
+
+_OUTSIDE = 0.1
+"""Part of the records that may seem to lie outside of that range, or it is made wider. Columns help one
+another: all have the same number of records."""
 
 _PILE = 4.0
 """Standard deviations by which an outermost bin must exceed what its neighbours let one expect."""
@@ -41,11 +46,37 @@ def occupied_box(queries: Queries, domain: Domain, step: Step, cost: float) -> t
     pile up at their lower and upper bound.
     """
     counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
-    parts = np.array([occupied_part(row / stddev, len(counts), _MARGIN) for row in counts])
+    total = counts.sum() / len(counts)  # a record is counted once in each column
+    parts = np.array([_part_with_most(row / stddev, len(counts), total / stddev) for row in counts])
     width = domain.upper - domain.lower
     box = Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
     piled = np.column_stack([_piles_up(counts, stddev), _piles_up(counts[:, ::-1], stddev)])
     return box, piled & (width > 0)[:, None]
+
+
+def _part_with_most(counts: FloatArray, n_columns: int, total: float) -> tuple[float, float]:
+    """Return the occupied part, with a margin that doubles until most records seem to be inside.
+
+    Where noise is large, a spike stands out in its bin (the zero of a column that is mostly zeros), and the
+    half of the records that are spread out beside it do not.
+    """
+
+    def holds(inside: slice) -> bool:
+        return float(counts[inside].sum()) >= (1 - _OUTSIDE) * total
+
+    return widest_needed(counts, n_columns, _MARGIN, holds)
+
+
+def widest_needed(
+    counts: FloatArray, n_columns: int, margin: float, holds: Callable[[slice], bool]
+) -> tuple[float, float]:
+    """Return the occupied part, with a margin that doubles until its bins hold what they should, or all."""
+    while True:
+        part = occupied_part(counts, n_columns, margin)
+        inside = slice(math.floor(part[0] * N_BINS), math.ceil(part[1] * N_BINS))
+        if part == (0.0, 1.0) or holds(inside):
+            return part
+        margin *= 2
 
 
 def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:

@@ -1,6 +1,8 @@
 """Public tower, part 1: released densities. Never imports the private tower, never sees data."""
 
 from dpmorse.densities.carrying import carried as carried
+from dpmorse.densities.differing import DifferingPart as DifferingPart
+from dpmorse.densities.differing import differing_part as differing_part
 from dpmorse.densities.mixture import GaussianMixture as GaussianMixture
 from dpmorse.densities.shrinkage import floor_spectrum as floor_spectrum
 from dpmorse.densities.shrinkage import james_stein as james_stein

@@ -57,9 +57,14 @@ def shrink_to_identity(matrices: FloatArray, stddev: FloatArray) -> FloatArray:
 
 def floor_spectrum(matrices: FloatArray, floors: FloatArray | float) -> FloatArray:
     """Raise eigenvalues to a floor, one for each matrix."""
+    floors, identity = np.broadcast_to(floors, len(matrices)), np.eye(matrices.shape[1])
+    # Noise often leaves nothing but a diagonal; a decomposition takes long where columns are many.
+    raised = identity * np.maximum(np.diagonal(matrices, axis1=1, axis2=2), floors[:, None])[:, None]
+    full = np.any(matrices * (1 - identity), axis=(1, 2))
     # eigh reads one triangle only: the mean with the transpose uses both.
-    values, vectors = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
-    return rebuild(np.maximum(values, np.reshape(floors, (-1, 1))), vectors)
+    values, vectors = np.linalg.eigh((matrices[full] + matrices[full].transpose(0, 2, 1)) / 2)
+    raised[full] = rebuild(np.maximum(values, floors[full, None]), vectors)
+    return raised
 
 
 def rebuild(values: FloatArray, vectors: FloatArray) -> FloatArray:

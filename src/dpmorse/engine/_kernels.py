@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
-from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Segments, Totals
+from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Segments, Totals
 from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
@@ -68,9 +68,12 @@ def hard_pass(
     With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``; with
     ``limits`` their lengths are counted instead, see ``RadiusHistograms``.
     """
-    n_cells, width = nearest.exact.offsets.shape
+    n_cells, width = measured.rule.offsets.shape
     room = BLOCK + n_cells * LANES
-    columns, by_cell = np.zeros((width, BLOCK), np.float32), np.zeros((width, room), np.float32)
+    columns = np.zeros((nearest.exact.offsets.shape[1], BLOCK), np.float32)
+    apart = measured.grid.box.centre.size > 0  # the cell is that of the clipped record, numbers of the whole
+    whole = np.zeros((width, BLOCK), np.float32) if apart else columns
+    by_cell = np.zeros((width, room), np.float32)
     u, score = np.empty((4, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
@@ -83,9 +86,9 @@ def hard_pass(
         _quantise(X, begin, begin + n, nearest.grid, columns)
         _nearest_fast(columns, nearest.fast, u, score, best, second, labels)
         _settle(columns, n, nearest.exact, nearest.bound, best, second, in_doubt, labels)
-        if measured.grid.centre.size:  # the cell is that of the clipped record; numbers are of the whole one
-            _quantise(X, begin, begin + n, measured.grid, columns)
-        _sort_by_cell(columns, n, labels, segments, by_cell)
+        if apart:
+            _quantise(X, begin, begin + n, measured.grid, whole)
+        _sort_by_cell(whole, n, labels, segments, by_cell)
         if measured.limits.size:
             _add_lengths(by_cell, segments, measured.rule, measured.limits, scratch, lengths)
             continue
@@ -140,20 +143,37 @@ def soft_pass(
 @compiled
 def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> None:
     """Write rows ``start:stop`` of X as integers; the same arithmetic as ``Domain.quantise``."""
+    if not grid.matrix.size:
+        _clip(X, start, stop, grid.box, columns)
+        return
+    n = stop - start
+    whole, projected = np.empty((X.shape[1], n)), np.empty((n, grid.matrix.shape[0]))
+    _clip(X, start, stop, grid.before, whole)
+    for i in range(projected.shape[1]):
+        row = np.zeros(n)
+        for j in range(whole.shape[0]):  # integers below 2^53 with all partial sums
+            _add_multiple(row, grid.matrix[i, j], whole[j])
+        projected[:, i] = row
+    _clip(projected, 0, n, grid.box, columns)
+
+
+@compiled
+def _clip(X: Reals, start: int, stop: int, box: Box, columns: Reals) -> None:
+    """Clip and round rows ``start:stop`` of X in a box, and shrink them to its ball."""
     # Subtraction, comparisons, multiplication and rint are each correctly rounded, in this order: every
     # engine gets the same integers.
     n = stop - start
     n_features = X.shape[1]
     for j in range(n_features):
         x, column = X[:, j][start:stop], columns[j]
-        middle, half, step = grid.centre[j], grid.half_width[j], grid.steps_per_unit[j]
+        middle, half, step = box.centre[j], box.half_width[j], box.steps_per_unit[j]
         for r in range(n):
             offset = np.float64(x[r]) - middle
             offset = offset if offset < half else half  # noqa: FURB136 - NaN must not pass, see privacy.md
             offset = offset if offset > -half else -half  # noqa: FURB136
             column[r] = np.rint(offset * step)
-    if grid.squared_radius > 0:
-        _shrink_to_ball(columns, n, n_features, grid.squared_radius)
+    if box.squared_radius > 0:
+        _shrink_to_ball(columns, n, n_features, box.squared_radius)
 
 
 @compiled

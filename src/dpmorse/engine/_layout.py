@@ -10,13 +10,24 @@ from dpmorse.typing import FloatArray, IntArray
 Reals = npt.NDArray[np.floating[Any]]
 
 
-class Grid(NamedTuple):
-    """How a record becomes integers; ``squared_radius`` is 0 for the box."""
+class Box(NamedTuple):
+    """How numbers are clipped and rounded to integers; ``squared_radius`` is 0 where there is no ball."""
 
     centre: FloatArray
     half_width: FloatArray
     steps_per_unit: FloatArray
     squared_radius: float
+
+
+class Grid(NamedTuple):
+    """How a record becomes integers.
+
+    ``matrix`` is empty, or projects records that are already integers in the box ``before``.
+    """
+
+    box: Box
+    matrix: FloatArray
+    before: Box
 
 
 class Rule(NamedTuple):

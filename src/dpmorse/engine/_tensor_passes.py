@@ -53,12 +53,16 @@ _BYTES = {"cpu": 1 << 23, "cuda": 1 << 30}
 
 
 class Grid(NamedTuple):
-    """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box."""
+    """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box.
+
+    ``projection`` is None, or a grid and the matrix that records on it are multiplied by first.
+    """
 
     centre: Tensor
     half_width: Tensor
     steps_per_unit: Tensor
     squared_radius: float
+    projection: Any
 
 
 class Rule(NamedTuple):
@@ -82,7 +86,9 @@ def grid_of(domain: Domain, device: Any) -> Grid:
     squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
     parts = (domain.centre, domain.half_width, domain.steps_per_unit)
     centre, half_width, steps_per_unit = (on_device(part, device) for part in parts)
-    return Grid(centre, half_width, steps_per_unit, squared_radius)
+    first = domain.projection
+    projection = first and (grid_of(first.domain, device), on_device(first.matrix.T, device))
+    return Grid(centre, half_width, steps_per_unit, squared_radius, projection)
 
 
 def rule_of(cells: GaussianCells, device: Any) -> Rule:
@@ -126,6 +132,9 @@ def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
 
 def quantise(X: Tensor, grid: Grid) -> Tensor:
     """Return records as integers; the same arithmetic as ``Domain.quantise``."""
+    if grid.projection is not None:
+        before, matrix = grid.projection
+        X = quantise(X, before) @ matrix  # integers below 2^53 with all partial sums
     half = grid.half_width
     offset = X.to(torch.float64) - grid.centre
     offset = torch.where(offset < half, offset, half)  # NaN must not pass, see privacy.md

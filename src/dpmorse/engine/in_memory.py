@@ -12,7 +12,7 @@ from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Grid, Measured, Nearest, Reals, Rule, Totals, padded
+from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Totals, padded
 from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
@@ -62,7 +62,7 @@ class InMemoryEngine:
 
     def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
-        _check_width(records, statistic.domain.n_features)
+        _check_width(records, statistic.domain.n_columns)
         check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
@@ -83,7 +83,7 @@ class InMemoryEngine:
             return sealed(self._count_magnitudes(records, statistic))
         if isinstance(statistic, RadiusHistograms):
             return sealed(self._count_radii(records, statistic))
-        _check_width(records, statistic.domain.n_features)
+        _check_width(records, statistic.domain.n_columns)
         grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
 
@@ -109,7 +109,7 @@ class InMemoryEngine:
 
     def _count_radii(self, records: FloatArray, statistic: RadiusHistograms) -> IntArray:
         cells, shape = statistic.cells, (statistic.cells.n_cells, statistic.n_bins)
-        _check_width(records, cells.box.n_features)
+        _check_width(records, cells.box.n_columns)
         nearest, totals = _nearest(cells.ball, cells.partition), _no_totals(cells.box.n_features)
         measured = Measured(_grid(cells.box), _pad(cells.units), np.empty(0), statistic.limits)
 
@@ -122,7 +122,7 @@ class InMemoryEngine:
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
-        _check_width(records, codes.domain.n_features)
+        _check_width(records, codes.domain.n_columns)
 
         def chunk_pass(X: FloatArray, start: int, stop: int, found: list[Tally]) -> None:
             chunk = codes.codes(codes.domain.quantise(X[start:stop]))
@@ -222,11 +222,20 @@ def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
 
 
 def _grid(domain: Domain) -> Grid:
+    if domain.projection is None:
+        return Grid(_box(domain), np.empty((0, 0)), _NO_BOX)
+    return Grid(
+        _box(domain), np.ascontiguousarray(domain.projection.matrix), _box(domain.projection.domain)
+    )
+
+
+def _box(domain: Domain) -> Box:
     squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
-    return Grid(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
+    return Box(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
 
 
-_NO_GRID = Grid(np.empty(0), np.empty(0), np.empty(0), 0.0)
+_NO_BOX = Box(np.empty(0), np.empty(0), np.empty(0), 0.0)
+_NO_GRID = Grid(_NO_BOX, np.empty((0, 0)), _NO_BOX)
 
 
 def _pad(cells: GaussianCells) -> Rule:

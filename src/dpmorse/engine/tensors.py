@@ -61,7 +61,7 @@ class TensorEngine:
 
     def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
-        _check(records, statistic.domain.n_features)
+        _check(records, statistic.domain.n_columns)
         check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
@@ -71,7 +71,8 @@ class TensorEngine:
             return self._reduce_profiles(records, statistic, cells)
         if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
-        kernels = _kernels() if self.fused and not statistic.weight_bits else None
+        plain = statistic.weight_bits or statistic.domain.projection is not None
+        kernels = _kernels() if self.fused and not plain else None
         if kernels is not None and kernels.covers(records, cells):
             return _unpack(kernels.hard_moments(records, statistic, cells), statistic)
         return self._reduce_plainly(records, statistic, cells)
@@ -92,7 +93,7 @@ class TensorEngine:
 
     def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
         cells = statistic.cells
-        _check(records, cells.box.n_features)
+        _check(records, cells.box.n_columns)
         profiles, device = _profiles(), records.device
         profile, limits = profiles.profile_of(cells, device), profiles.limits_of(statistic, device)
         shape = (cells.n_cells, statistic.n_bins)
@@ -102,7 +103,7 @@ class TensorEngine:
 
     def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
-        _check(records, codes.domain.n_features)
+        _check(records, codes.domain.n_columns)
         passes, grid = _passes(), _passes().grid_of(codes.domain, records.device)
         none = np.empty(0, dtype=np.int64)
         parts = [Tally(none, none, codes.n_bits)]

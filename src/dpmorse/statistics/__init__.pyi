@@ -27,6 +27,8 @@ from dpmorse.statistics.profiles import N_RADII as N_RADII
 from dpmorse.statistics.profiles import Histograms as Histograms
 from dpmorse.statistics.profiles import ProfileCells as ProfileCells
 from dpmorse.statistics.profiles import RadiusHistograms as RadiusHistograms
+from dpmorse.statistics.projection import MATRIX_BITS as MATRIX_BITS
+from dpmorse.statistics.projection import Projection as Projection
 from dpmorse.statistics.scales import MomentShares as MomentShares
 from dpmorse.statistics.scales import NoiseScales as NoiseScales
 from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments

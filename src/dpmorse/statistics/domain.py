@@ -8,6 +8,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.statistics.projection import Projection
 from dpmorse.typing import FloatArray, IntArray
 
 GRID_BITS = 12
@@ -49,12 +50,15 @@ class Domain:
         Radius of the ball, in scaled units (the box has half-width 1); None keeps the box.
     grid_bits : int
         A scaled coordinate is a multiple of 2^-grid_bits.
+    projection : Projection or None
+        What is done to records first; ``lower`` and ``upper`` are then in its units.
     """
 
     lower: FloatArray
     upper: FloatArray
     radius: float | None = None
     grid_bits: int = GRID_BITS
+    projection: Projection | None = None
 
     @classmethod
     def from_bounds(cls, bounds: object, n_features: int, radius: object = None) -> "Domain":
@@ -80,8 +84,13 @@ class Domain:
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of columns, or of directions that records are projected on."""
         return int(self.lower.size)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the records themselves."""
+        return self.n_features if self.projection is None else self.projection.domain.n_features
 
     @property
     def centre(self) -> FloatArray:
@@ -112,9 +121,10 @@ class Domain:
         return min(box, math.floor(Fraction(self.radius) ** 2 * (1 << 2 * self.grid_bits)))
 
     def is_same_as(self, other: "Domain") -> bool:
-        """Say whether both have the same box, ball and grid."""
+        """Say whether both have the same box, ball, grid and projection."""
         boxes_agree = np.array_equal(self.lower, other.lower) and np.array_equal(self.upper, other.upper)
-        return (self.radius, self.grid_bits) == (other.radius, other.grid_bits) and boxes_agree
+        mine = (self.radius, self.grid_bits, self.projection)
+        return mine == (other.radius, other.grid_bits, other.projection) and boxes_agree
 
     def clip(self, X: FloatArray) -> FloatArray:
         """Return points moved into the box and the ball, in the caller's units and without rounding."""
@@ -137,7 +147,8 @@ class Domain:
         at most ``R2``. (R2 is below 2^50 for up to 2^26 columns on the usual grid, 2^10 on the fine one,
         whose norms no sensitivity relies on.)
         """
-        offset = np.asarray(X, dtype=np.float64) - self.centre
+        points = np.asarray(X, dtype=np.float64) if self.projection is None else self.projection.apply(X)
+        offset = points - self.centre
         inside = np.where(offset < self.half_width, offset, self.half_width)  # np.clip would let NaN pass
         inside = np.where(inside > -self.half_width, inside, -self.half_width)
         q = np.rint(inside * self.steps_per_unit)

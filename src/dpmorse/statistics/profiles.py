@@ -34,7 +34,7 @@ class ProfileCells:
     """The rule that gives a record, clipped to ``ball``, its cell."""
 
     ball: Domain
-    """Where records are clipped for it."""
+    """Where records are clipped for it, and perhaps projected."""
 
     units: GaussianCells
     """Origin and whitened coordinates of each cell, in ``box``; only its residuals are used."""
@@ -44,12 +44,11 @@ class ProfileCells:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together: compiled code would read beside its arrays."""
-        shapes = {rule.offsets.shape for rule in (self.partition, self.units)}
-        if shapes != {(self.n_cells, domain.n_features) for domain in (self.ball, self.box)}:
-            raise ValueError("partition, ball, units and box must have the same columns and cells")
+        if self.ball.n_columns != self.box.n_columns or self.units.n_cells != self.n_cells:
+            raise ValueError("ball and box must have the same columns, partition and units the same cells")
         for rule, domain in ((self.partition, self.ball), (self.units, self.box)):
-            if rule.grid_bits != domain.grid_bits:
-                raise ValueError("a rule must be for the grid of its domain")
+            if (rule.offsets.shape[1], rule.grid_bits) != (domain.n_features, domain.grid_bits):
+                raise ValueError("a rule must be for the columns and the grid of its domain")
 
     @property
     def n_cells(self) -> int:

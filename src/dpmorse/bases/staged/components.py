@@ -76,7 +76,7 @@ def release_components(queries: Queries, units: Units, start: Estimates, stage: 
     statistic = CellMoments(units.domain, k, WEIGHT_BITS, of_residuals=True)
     # With R rounds and K equal components the noise of an entry is sqrt(R) K times that of one round with one
     # component; solved for R at the tolerated noise. The limit 1e6 keeps `round` away from infinity.
-    affordable = (_RELATIVE_NOISE / _noise_of_an_entry(queries, units, stage) / k) ** 2
+    affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, units, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     components = start
     for i in range(1, n_rounds + 1):
@@ -93,11 +93,11 @@ def release_components(queries: Queries, units: Units, start: Estimates, stage: 
 
 def measurable_n_components(queries: Queries, units: Units, stage: Stage) -> int:
     """Return how many components of equal size can be measured in a few rounds, given the noise."""
-    noise = _noise_of_an_entry(queries, units, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
+    noise = noise_of_an_entry(queries, units, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
     return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
 
 
-def _noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
+def noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
     """Return the noise of a covariance entry, relative to 1, for one round with a single component."""
     one = CellMoments(units.domain, 1, WEIGHT_BITS, of_residuals=True)
     scales = queries.calibrate(one, stage.cost, _SHARES)

@@ -23,26 +23,36 @@ from dpmorse.bases.staged.components import (
     start_at,
 )
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
+from dpmorse.bases.staged.directions import FEW_COLUMNS, Directions, release_directions
 from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
 from dpmorse.bases.staged.outskirts import release_outskirts
-from dpmorse.bases.staged.units import Units, release_units
+from dpmorse.bases.staged.profile import Labelling
+from dpmorse.bases.staged.units import OUTER, Units, release_units
+from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, refuse_pure
-from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
+from dpmorse.statistics import LARGEST_N_CELLS, N_BINS
 
 _PROFILE = 0.10
 """Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
+
+_DIRECTIONS = 0.2
+"""Part of what coreset and components get that directions cost, where there are many columns."""
 
 _SOME_CLUSTERS = 6
 """Number of clusters that the default number of components is made for where none is given. It gives the 13
 components of four columns or more: two for each cluster and one (docs/default.md)."""
 
 
-def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
+def default_n_components(n_features: int, n_clusters: int | None = None) -> int:
     """Return two components for each cluster and one; more in few columns, to follow curved shapes.
 
-    In one or two columns counts of cells are released, which support more components than moments do.
+    In one or two columns counts of cells are released, which support more components than moments do. In many
+    columns noise leaves no more than one for each cluster that is asked for.
     """
+    if n_features > FEW_COLUMNS and n_clusters is not None:
+        return n_clusters
+    n_clusters = n_clusters or _SOME_CLUSTERS
     if n_features <= MOST_COLUMNS:
         return max(math.ceil(1.5 * n_clusters), 24)
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
@@ -68,11 +78,12 @@ class StagedSettings(Settings):
         return 4 if self.profile else 1
 
 
-RANGES, MOMENTS, OUTSKIRTS, HISTOGRAM, CORESET, COMPONENTS, PROFILE = (
+RANGES, MOMENTS, OUTSKIRTS, HISTOGRAM, DIRECTIONS, CORESET, COMPONENTS, PROFILE = (
     "ranges of the columns",
     "moments of the columns",
     "outskirts",
     "joint histogram",
+    "directions",
     "coreset",
     "components",
     "profile",
@@ -84,17 +95,71 @@ def _units(d: int, for_moments: float) -> list[Stage]:
     return [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, for_moments, 1 + 2 * d)]
 
 
-def _structure(k: int, d: int, for_histogram: float, for_rounds: tuple[float, float]) -> list[Stage]:
-    """Return the stages that find the components, with the shares for few and for more columns."""
-    if d <= MOST_COLUMNS:
-        n_cells = joint_histogram.largest_n_cells(d, k)
-        return [Stage(HISTOGRAM, for_histogram, n_cells, SumsOf.CELLS)]
+def _histogram(k: int, d: int, share: float) -> Stage:
+    """Return the stage that finds the components in few columns."""
+    return Stage(HISTOGRAM, share, joint_histogram.largest_n_cells(d, k), SumsOf.CELLS)
+
+
+def _rounds(k: int, d: int, for_coreset: float, for_components: float) -> list[Stage]:
+    """Return the stages that find the components in more columns; in many, directions come first.
+
+    These cost a part of either share, which they get back where no directions are needed.
+    """
+    moments = 1 + d + d * (d + 1) // 2
     in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
-    in_components = components.N_ROUNDS[1] * k * (1 + d + d * (d + 1) // 2)
+    in_components = components.N_ROUNDS[1] * k * moments
+    part = _DIRECTIONS if d > FEW_COLUMNS else 0.0
+    directions = Stage(DIRECTIONS, part * (for_coreset + for_components), moments)
+    radius = components.radius_of_residuals(d)
     return [
-        Stage(CORESET, for_rounds[0], in_coreset),
-        Stage(COMPONENTS, for_rounds[1], in_components, SumsOf.RESIDUALS, components.radius_of_residuals(d)),
+        *([directions] if part else []),
+        Stage(CORESET, (1 - part) * for_coreset, in_coreset),
+        Stage(COMPONENTS, (1 - part) * for_components, in_components, SumsOf.RESIDUALS, radius),
     ]
+
+
+def _undivided(plan: Plan[StagedSettings]) -> tuple[Stage, Stage]:
+    """Return the stages of the rounds with what directions would have cost."""
+    part = _DIRECTIONS if DIRECTIONS in plan else 0.0
+    stages = (plan[CORESET], plan[COMPONENTS])
+    first, second = (replace(stage, cost=stage.cost / (1 - part)) for stage in stages)
+    return first, second
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Components, and what their parameters are in units of."""
+
+    estimates: Estimates
+    units: Units
+    """Units of all columns, with the ball that records are clipped to."""
+
+    directions: Directions | None = None
+    """Where there are many columns, what the components were measured in."""
+
+    def kept(self, at_least: int) -> tuple[GaussianMixture, Labelling]:
+        """Return the components that noise does not hide, in the caller's units, and how they label."""
+        kept = self.estimates.kept(at_least)
+        if self.directions is not None:
+            return self.directions.lift(kept), self.directions.labelling(kept, self.units)
+        partition = in_units_of(self.units, kept)
+        return partition, Labelling.of(partition, self.units.domain)
+
+
+def _along_directions(
+    queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator
+) -> _Found:
+    """Find directions, then components in these alone."""
+    k = plan.settings.n_components
+    directions = release_directions(queries, units, k, plan[DIRECTIONS], plan[COMPONENTS])
+    few, many = directions.units(directions.n_for_start), directions.units()
+    measurable = measurable_n_components(queries, many, plan[COMPONENTS])
+    k = min(k, max(measurable, plan.settings.min_components))
+    start = spread_centres(release_coreset(queries, few, k, plan[CORESET], rng), few, k, rng)
+    if start.units is not few:  # clusters lie apart: the ball of all columns has to hold them too
+        units, many = units.widened(OUTER), many.widened(OUTER)
+    estimates = release_components(queries, many, directions.start(start), plan[COMPONENTS])
+    return _Found(estimates, units, directions)
 
 
 @dataclass(eq=False, repr=False)
@@ -154,32 +219,35 @@ class PrivateGaussianMixture(PrivateFit):
         refuse_pure(settings.budget)
         k, d = settings.n_components, settings.n_features
         if not settings.profile:
-            return [*_units(d, 0.10), *_structure(k, d, 0.86, (0.34, 0.52))]
+            structure = [_histogram(k, d, 0.86)] if d <= MOST_COLUMNS else _rounds(k, d, 0.34, 0.52)
+            return [*_units(d, 0.10), *structure]
         last = Stage(PROFILE, _PROFILE, profile.n_draws(k, d))
-        coarse = [Stage(OUTSKIRTS, 0.06, outskirts.largest_n_cells(d))] if d <= MOST_COLUMNS else []
-        return [*_units(d, 0.08), *coarse, *_structure(k, d, 0.72, (0.32, 0.46)), last]
+        if d <= MOST_COLUMNS:
+            coarse = Stage(OUTSKIRTS, 0.06, outskirts.largest_n_cells(d))
+            return [*_units(d, 0.08), coarse, _histogram(k, d, 0.72), last]
+        return [*_units(d, 0.08), *_rounds(k, d, 0.32, 0.46), last]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them."""
         settings = plan.settings
         box, piled = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
-        units, estimates = self._estimates(queries, units, plan, rng)
-        kept = estimates.kept(at_least=min(settings.min_components, settings.n_components))
-        partition, supported = in_units_of(units, kept), bool(estimates.supported.any())
+        found = self._components(queries, units, plan, rng)
+        partition, labelling = found.kept(at_least=min(settings.min_components, settings.n_components))
+        ball, supported = found.units.domain, bool(found.estimates.supported.any())
         if PROFILE not in plan:
-            return FitResult(partition, units.domain, supported)
-        bounds = replace(plan.domain, radius=None, grid_bits=FINE_GRID_BITS)
+            return FitResult(partition, ball, supported)
+        bounds = replace(plan.domain, radius=None)
         measured, mixture = profile.release_profile(
-            queries, partition, plan[PROFILE], rng, ball=units.domain, box=bounds, piled=piled
+            queries, partition, labelling, plan[PROFILE], rng, ball=ball, box=bounds, piled=piled
         )
-        return FitResult(mixture, units.domain, supported, partition, measured)
+        return FitResult(mixture, ball, supported, partition, measured)
 
     @staticmethod
-    def _estimates(
+    def _components(
         queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator
-    ) -> tuple[Units, Estimates]:
-        """Use the joint histogram in one or two columns, else the coreset and rounds of components.
+    ) -> _Found:
+        """Use the joint histogram in one or two columns, else rounds, in many columns on directions only.
 
         The units are those given, with a larger ball where clusters lie far outside of it.
         """
@@ -188,13 +256,17 @@ class PrivateGaussianMixture(PrivateFit):
             far = None
             if OUTSKIRTS in plan:
                 units, far = release_outskirts(queries, units, plan[OUTSKIRTS])
-            return units, fit_cells(release_cells(queries, units, k, plan[HISTOGRAM], far), units, k, rng)
-        measurable = measurable_n_components(queries, units, plan[COMPONENTS])
+            cells = release_cells(queries, units, k, plan[HISTOGRAM], far)
+            return _Found(fit_cells(cells, units, k, rng), units)
+        for_coreset, for_components = _undivided(plan)
+        measurable = measurable_n_components(queries, units, for_components)
+        if DIRECTIONS in plan and measurable < k:
+            return _along_directions(queries, units, plan, rng)
         k = min(k, max(measurable, plan.settings.min_components))
-        balls = release_coreset(queries, units, k, plan[CORESET], rng)
+        balls = release_coreset(queries, units, k, for_coreset, rng)
         start = spread_centres(balls, units, k, rng)
         first = start_at(start.means, start.variance)
-        return start.units, release_components(queries, start.units, first, plan[COMPONENTS])
+        return _Found(release_components(queries, start.units, first, for_components), start.units)
 
     def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
         """Refuse a mixture with too many components, a domain that is no ball, a profile of another fit."""

@@ -66,9 +66,25 @@ def n_draws(n_components: int, n_features: int) -> int:
     return n_components * (N_RADII + moments)
 
 
+@dataclass(frozen=True)
+class Labelling:
+    """How a record finds its component: a rule, and the domain that it is clipped to for it."""
+
+    cells: GaussianCells
+    domain: Domain
+
+    @classmethod
+    def of(cls, partition: GaussianMixture, ball: Domain) -> "Labelling":
+        """Label as ``predict`` does, by a mixture in the caller's units."""
+        fine = replace(ball, grid_bits=FINE_GRID_BITS)
+        weights = np.maximum(partition.weights, 1e-12)  # a component that was kept may have weight 0
+        return cls(_cells_in(fine, weights, partition.means, partition.covariances), fine)
+
+
 def release_profile(
     queries: Queries,
     partition: GaussianMixture,
+    labelling: Labelling,
     stage: Stage,
     rng: np.random.Generator,
     *,
@@ -78,10 +94,11 @@ def release_profile(
 ) -> tuple[Profile, GaussianMixture]:
     """Spend a stage on the profile of a partition; return it with the mixture that it describes.
 
-    ``piled`` says which columns pile up at their bounds, by an earlier release.
+    ``labelling`` is that of the partition for records clipped to ``ball``; ``piled`` says which columns pile
+    up at their bounds, by an earlier release.
     """
     expected = expected_records(partition, ball, rng)
-    ask = _Ask(queries, partition, expected, replace(ball, grid_bits=FINE_GRID_BITS), box, stage)
+    ask = _Ask(queries, labelling, expected, replace(box, grid_bits=FINE_GRID_BITS), stage)
     look = ask.lengths()
     profile = _profile(look, ask.moments(look), box, piled)
     return profile, _mended(partition, expected, profile)
@@ -92,9 +109,8 @@ class _Ask:
     """The questions of this stage."""
 
     queries: Queries
-    partition: GaussianMixture
+    labelling: Labelling
     expected: Expected
-    ball: Domain
     box: Domain
     stage: Stage
 
@@ -116,20 +132,14 @@ class _Ask:
 
     def _noise(self) -> float:
         """Return the noise of a sum of squares where the radius is 1, over the columns."""
-        statistic = CellMoments(self.box, self.partition.n_components, of_residuals=True)
+        statistic = CellMoments(self.box, self.labelling.cells.n_cells, of_residuals=True)
         scales = self.queries.calibrate(statistic, _MOMENTS * self.stage.cost, _SHARES)
         return scales.diagonal * 2.0**-statistic.unit_bits * self.box.n_features
 
     def _cells(self, radii: FloatArray) -> ProfileCells:
-        partition, expected = self.partition, self.expected
-        weights = np.maximum(partition.weights, 1e-12)  # a component that was kept may have weight 0
-        units = np.full(len(radii), 1 / len(radii))
-        return ProfileCells(
-            _cells_in(self.ball, weights, partition.means, partition.covariances),
-            self.ball,
-            _cells_in(self.box, units, expected.means, expected.covariances, radii),
-            self.box,
-        )
+        weights = np.full(len(radii), 1 / len(radii))
+        units = _cells_in(self.box, weights, self.expected.means, self.expected.covariances, radii)
+        return ProfileCells(self.labelling.cells, self.labelling.domain, units, self.box)
 
 
 def _cells_in(

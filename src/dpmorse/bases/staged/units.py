@@ -85,7 +85,7 @@ class Units:
     def widened(self, factor: float) -> "Units":
         """Return the same units with a ball that is so many times as large."""
         reach = factor * self.domain.half_width
-        domain = Domain(self.domain.centre - reach, self.domain.centre + reach, radius=1.0)
+        domain = replace(self.domain, lower=self.domain.centre - reach, upper=self.domain.centre + reach)
         return replace(self, domain=domain, radius=factor * self.radius)
 
 
@@ -117,7 +117,12 @@ def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records:
     # 1.
     scale = variances ** (_STRENGTH / 2)
     scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
-    radius = max(_RADIUS * math.sqrt(int((~constant).sum())), _LEAST_RADIUS)
+    radius = radius_of_ball(int((~constant).sum()))
     reach = np.where(constant, 0.0, radius * scale * public.half_width)
     domain = Domain(centre - reach, centre + reach, radius=1.0)
     return Units(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
+
+
+def radius_of_ball(n_columns: int) -> float:
+    """Return the radius of the ball that records are shrunk to, in units of z."""
+    return max(_RADIUS * math.sqrt(n_columns), _LEAST_RADIUS)

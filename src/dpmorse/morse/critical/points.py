@@ -1,12 +1,13 @@
 """Modes and saddles of a mixture, and the graph they make: modes are its nodes, saddles its edges."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from dpmorse.densities import DifferingPart
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # A mode counts as a cluster if the density there is more than twice that at the pass to a deeper mode.
@@ -66,6 +67,17 @@ class CriticalPoints:
             saddle_bounds=self.saddle_bounds[saddles],
             saddle_ends=np.sort(number[self.saddle_ends[saddles]], axis=1),
             saddle_certified=self.saddle_certified[saddles],
+        )
+
+    def lifted(self, part: DifferingPart) -> "CriticalPoints":
+        """Return the points of a whole mixture, these being the points of a part of it."""
+        return replace(
+            self,
+            modes=part.lift(self.modes),
+            mode_heights=self.mode_heights + part.height,
+            saddles=part.lift(self.saddles),
+            saddle_heights=self.saddle_heights + part.height,
+            saddle_bounds=self.saddle_bounds + part.height,
         )
 
     @property

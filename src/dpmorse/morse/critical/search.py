@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
 from dpmorse.morse.critical.modes import Frames, ModeSet
@@ -73,6 +73,9 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
         how often that happens.
     """
     kind = SEARCHES[_validate.choice(search=search, among=SEARCHES)]
+    part = differing_part(mixture)
+    if part is not None:
+        return find_critical_points(part.mixture, search).lifted(part)
     landscape = Landscape(mixture)
     component_modes = np.empty(len(mixture.weights), dtype=np.int64)
     weightless = np.flatnonzero(mixture.weights <= 0)

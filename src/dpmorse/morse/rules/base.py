@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.typing import FloatArray, IntArray
 
@@ -99,6 +100,12 @@ class MergeInput:
     leaves: Leaves
     n_clusters: int | None
     find: Callable[[GaussianMixture], CriticalPoints]
+
+    @cached_property
+    def differing(self) -> GaussianMixture:
+        """The mixture where its components differ: enough for memberships and ratios of determinants."""
+        part = differing_part(self.mixture)
+        return self.mixture if part is None else part.mixture
 
     @property
     def barriers(self) -> FloatArray:

@@ -138,7 +138,7 @@ def merge_through_modes(given: MergeInput, of_modes: Merges) -> Merges:
     leaves = given.leaves
     same_mode = leaves.modes[:, None] == leaves.modes
     flat = np.zeros(same_mode.shape)
-    groups = SharingGroups(shared_records(given.mixture, leaves), flat, flat[0], same_mode)
+    groups = SharingGroups(shared_records(given.differing, leaves), flat, flat[0], same_mode)
     first, second, costs = agglomerate(groups)
     below_modes = Merges.without_saddles(first, second, np.zeros(len(costs)))
     leaf_of_mode = np.zeros(len(given.points.modes), dtype=np.int64)

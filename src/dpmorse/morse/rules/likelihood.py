@@ -20,7 +20,7 @@ class Likelihood(MergeRule):
 
     def merge(self, given: MergeInput) -> Merges:
         """Merge groups of components; heights are losses in nats per record."""
-        return merge_by_moments(given, given.mixture, _lost_likelihood)
+        return merge_by_moments(given, given.differing, _lost_likelihood)
 
 
 def _lost_likelihood(groups: MomentGroups, a: int) -> FloatArray:

@@ -26,7 +26,7 @@ class Overlap(MergeRule):
         full = leaves.full
         inner = np.ix_(full, full)
         floors = points.mode_heights[leaves.modes[full]]
-        shared = shared_records(given.mixture, leaves)
+        shared = shared_records(given.differing, leaves)
         groups = SharingGroups(shared[inner], given.barriers[inner], floors)
         first, second, costs = agglomerate(groups)
         tree_saddles, passes = points.spanning_saddles, np.array(groups.crossed)

@@ -183,7 +183,7 @@ class _Score:
         self._barriers = given.barriers[np.ix_(leaves.full, leaves.full)]
         self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
         self._variances = total_variances(mixture)
-        shared = shared_records(mixture, leaves)[np.ix_(leaves.full, leaves.full)]
+        shared = shared_records(given.differing, leaves)[np.ix_(leaves.full, leaves.full)]
         self._shared = shared / shared.sum()
 
     def __call__(self, groups: IntArray) -> tuple[float, float, float]:
