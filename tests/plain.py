@@ -5,11 +5,14 @@ import numpy as np
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import (
     FINE_GRID_BITS,
+    GRID_BITS,
+    MATRIX_BITS,
     CellMoments,
     Domain,
     ExactMoments,
     GaussianCells,
     ProfileCells,
+    Projection,
     RadiusHistograms,
 )
 
@@ -95,6 +98,15 @@ def random_profile(
     )
 
 
+def projected_profile(rng, n_cells, n_columns, n_directions, radii=3.0) -> ProfileCells:
+    """Cells of projected records, measured in all columns."""
+    whole = random_profile(rng, n_cells, n_columns, radii)
+    ball = projected_box(rng, n_columns, n_directions, None, FINE_GRID_BITS)
+    mixture = random_mixture(rng, n_cells, n_directions)
+    cells = GaussianCells.from_mixture(*mixture, grid_bits=FINE_GRID_BITS)
+    return ProfileCells(cells, ball, whole.units, whole.box)
+
+
 def profile_statistics(cells: ProfileCells) -> tuple[CellMoments, RadiusHistograms]:
     """What is released of profile cells."""
     return CellMoments(cells.box, cells.n_cells, of_residuals=True), RadiusHistograms(cells)
@@ -102,6 +114,15 @@ def profile_statistics(cells: ProfileCells) -> tuple[CellMoments, RadiusHistogra
 
 def unit_box(n_features, radius=None) -> Domain:
     return Domain.from_bounds((-1.0, 1.0), n_features, radius)
+
+
+def projected_box(rng, n_columns, n_directions, radius=1.1, grid_bits=GRID_BITS) -> Domain:
+    """A box, and perhaps a ball, around records that are projected on random directions."""
+    directions = np.linalg.qr(rng.normal(size=(n_columns, n_columns)))[0][:n_directions]
+    before = Domain(-np.ones(n_columns), np.linspace(1.0, 3.0, n_columns), 2.0, FINE_GRID_BITS)
+    sides = np.full(n_directions, 2.0 ** (MATRIX_BITS + FINE_GRID_BITS))
+    projection = Projection(before, np.rint(directions * 2.0**MATRIX_BITS))
+    return Domain(-sides, sides, radius, grid_bits, projection)
 
 
 def twins(rng, n_features):

@@ -208,6 +208,19 @@ def test_noise_alone_keeps_the_bounds(rng):
     assert np.mean([tuple(ends) == (0, 64) for ends in found]) > 0.98
 
 
+def test_a_spike_does_not_hide_the_rest_of_its_column(rng):
+    """Half of 4,000 records are zeros, the others are spread under the noise of 250 in each bin."""
+    counts = np.full((40, 64), 2000 / 63)
+    counts[:, 0] = 2000.0
+    widths = []
+    for _ in range(20):
+        noisy = (counts + 250 * rng.normal(size=counts.shape)) / 250
+        total = noisy.sum() / len(noisy)
+        widths += [np.ptp(ranges._part_with_most(row, 40, total)) for row in noisy]
+    assert np.mean(np.array(widths) > 0.7) > 0.9
+    assert np.ptp(ranges.occupied_part(noisy[0], 40, 1.0)) < 0.1, "or this test shows nothing"
+
+
 def test_a_thin_tail_is_cut_but_a_small_group_is_not():
     """5 % of the records in a long tail are no range of their own; the same in one bin are."""
     counts = np.zeros(64)

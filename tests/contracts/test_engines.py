@@ -24,7 +24,7 @@ from dpmorse.statistics import (
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.histograms import N_BINS
-from plain import assert_same, exact_moments, random_cells, random_mixture, unit_box
+from plain import assert_same, exact_moments, projected_box, random_cells, random_mixture, unit_box
 
 BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
 
@@ -52,6 +52,23 @@ def test_sums_of_residuals_equal_the_plain_form(rng, weight_bits, n_features, re
         opened(InMemoryEngine(chunk_rows=700, n_threads=3).reduce(X, statistic, cells)),
         exact_moments(X, statistic, cells),
     )
+
+
+@BOTH
+@pytest.mark.parametrize("of_residuals", [False, True])
+@pytest.mark.parametrize(("n_columns", "n_directions"), [(5, 1), (40, 6), (70, 12)])
+def test_sums_of_projected_records_equal_the_plain_form(
+    rng, weight_bits, of_residuals, n_columns, n_directions
+):
+    domain = projected_box(rng, n_columns, n_directions)
+    statistic = CellMoments(domain, 4, weight_bits, of_residuals=of_residuals)
+    cells = random_cells(rng, 4, n_directions, radii=2.0)
+    X = rng.normal(size=(5000, n_columns))
+    expected = exact_moments(X, statistic, cells)
+    for records in (X, np.asfortranarray(X), X[::-1]):
+        assert_same(opened(InMemoryEngine(chunk_rows=700).reduce(records, statistic, cells)), expected)
+    with pytest.raises(ValueError, match="columns"):
+        InMemoryEngine().reduce(X[:, :n_directions], statistic, cells)
 
 
 def test_needles_have_exact_residuals_too(rng):

@@ -186,6 +186,22 @@ def test_the_joint_histogram_of_two_columns(storage, unit, relation, monkeypatch
     check(monkeypatch, lambda: Fit(DPMorse, unit, relation), unit, relation, storage, tmp_path)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("unit", "relation"), UNITS)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_the_directions_of_many_columns(storage, unit, relation, monkeypatch, tmp_path):
+    columns = 12 * NAMES  # of three columns a dozen copies, each with another scale
+    scales = np.linspace(0.5, 1.0, len(columns))
+    monkeypatch.setattr(f"{__name__}.NAMES", [f"{name}{i}" for i, name in enumerate(columns)])
+    original = neighbours
+
+    def in_many_columns(*arguments):
+        return tuple((np.tile(X, 12) * scales, ids) for X, ids in original(*arguments))
+
+    monkeypatch.setattr(f"{__name__}.neighbours", in_many_columns)
+    check(monkeypatch, lambda: Fit(DPMorse, unit, relation), unit, relation, storage, tmp_path)
+
+
 def test_a_cap_that_is_bypassed_is_noticed(monkeypatch, tmp_path):
     """The audit can fail: without the choice of rows, a person with many moves more than is paid for."""
     from dpmorse.records.row_choice import Chosen

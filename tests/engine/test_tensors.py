@@ -21,7 +21,15 @@ from dpmorse.statistics.cells import WEIGHT_BITS  # noqa: E402
 from dpmorse.statistics.codes import NearestCubes, PrefixCells  # noqa: E402
 from dpmorse.statistics.sensitivity import SecondMoments  # noqa: E402
 from own_process import printed_by  # noqa: E402
-from plain import assert_same, exact_moments, random_cells, random_mixture, twins, unit_box  # noqa: E402
+from plain import (  # noqa: E402
+    assert_same,
+    exact_moments,
+    projected_box,
+    random_cells,
+    random_mixture,
+    twins,
+    unit_box,
+)
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 PLACES = [("cpu", False), *([("cuda", True), ("cuda", False)] if torch.cuda.is_available() else [])]
@@ -63,6 +71,18 @@ def test_sums_of_residuals_equal_the_plain_form(rng, place, weight_bits, n_featu
     statistic = CellMoments(unit_box(n_features, 1.1), 5, weight_bits, of_residuals=True)
     cells = random_cells(rng, 5, n_features, radii=residual_radius * np.linspace(0.5, 2, 5))
     check(place, rng.normal(size=(5000, n_features)) * 0.6, statistic, cells)
+
+
+@BOTH
+@pytest.mark.parametrize("of_residuals", [False, True])
+@pytest.mark.parametrize(("n_columns", "n_directions"), [(9, 3), (40, 12)])
+def test_sums_of_projected_records_equal_the_plain_form(
+    rng, place, weight_bits, of_residuals, n_columns, n_directions
+):
+    domain = projected_box(rng, n_columns, n_directions)
+    statistic = CellMoments(domain, 4, weight_bits, of_residuals=of_residuals)
+    cells = random_cells(rng, 4, n_directions, radii=2.0)
+    check(place, rng.normal(size=(5000, n_columns)), statistic, cells)
 
 
 @pytest.mark.parametrize(

@@ -224,9 +224,7 @@ def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
 def _grid(domain: Domain) -> Grid:
     if domain.projection is None:
         return Grid(_box(domain), np.empty((0, 0)), _NO_BOX)
-    return Grid(
-        _box(domain), np.ascontiguousarray(domain.projection.matrix), _box(domain.projection.domain)
-    )
+    return Grid(_box(domain), np.ascontiguousarray(domain.projection.matrix), _box(domain.projection.domain))
 
 
 def _box(domain: Domain) -> Box:

@@ -130,10 +130,14 @@ def release_coreset(
     return _heavy(balls, noisy.count_stddev, units.n_records, n_components)
 
 
-def spread_centres(balls: Balls, units: Units, n_components: int, rng: np.random.Generator) -> Start:
+def spread_centres(
+    balls: Balls, units: Units, n_components: int, rng: np.random.Generator, *, most: int | None = None
+) -> Start:
     """Return the start: k-means on synthetic records, and one mean for each light island.
 
-    K-means may spend no centre on a small cluster, however far it is. Where groups lie apart from the
+    K-means may spend no centre on a small cluster, however far it is. Islands come on top of the components
+    where no more than these can be measured but ``most`` are allowed: they take nothing from the others.
+    Where groups lie apart from the
     heaviest one and outside the units' ball, which would press them against the rest, components are measured
     in a larger ball.
     """
@@ -145,7 +149,8 @@ def spread_centres(balls: Balls, units: Units, n_components: int, rng: np.random
     alone = [balls.part(islands == i).sample(n, outer, rng).mean(axis=0) for i in range(n_islands)]
     heavy = islands < 0
     points = _synthetic(balls.part(heavy), mainland[heavy], n, (units, outer), rng)
-    found = k_means(points, n_components - n_islands, 10 if n_components <= 40 else 3, rng)
+    n_centres = min(n_components, (most or n_components) - n_islands)
+    found = k_means(points, n_centres, 10 if n_components <= 40 else 3, rng)
     variance = float(found.inertia_) / (n * units.n_features)
     return Start(outer, np.vstack([found.cluster_centers_, *alone]), variance)
 

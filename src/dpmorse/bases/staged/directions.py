@@ -78,8 +78,13 @@ class Directions:
     residual: float
     """Variance along every other direction."""
 
-    n_for_start: int
-    """Leading directions that the start is found in."""
+    n_seen: int
+    """How many stand out from the noise."""
+
+    @property
+    def n_for_start(self) -> int:
+        """Leading directions that the start is found in."""
+        return min(int(np.clip(self.n_seen, *_FOR_START)), len(self.vectors))
 
     def units(self, n: int | None = None) -> Units:
         """Return the units of records that are projected on the first n directions: mean variance 1."""
@@ -156,7 +161,7 @@ def release_directions(
         np.rint(vectors[:, :q].T * 2.0**MATRIX_BITS) * 2.0**-MATRIX_BITS,
         values[:q],
         max(residual, SMALLEST_VARIANCE),
-        min(int(np.clip(n_seen, *_FOR_START)), q),
+        n_seen,
     )
 
 
@@ -193,9 +198,7 @@ def denoise(values: FloatArray, edge: float) -> tuple[FloatArray, int]:
     return bulk + excess, int((excess > 0).sum())
 
 
-def _n_measurable(
-    queries: Queries, units: Units, n_components: int, stage: Stage, n_columns: int
-) -> int:
+def _n_measurable(queries: Queries, units: Units, n_components: int, stage: Stage, n_columns: int) -> int:
     """Return in how many directions so many components can be measured, given the noise."""
     in_all = noise_of_an_entry(queries, units, stage) / radius_of_residuals(units.n_features) ** 2
     noise = in_all * np.array([radius_of_residuals(q) ** 2 for q in range(1, n_columns + 1)])

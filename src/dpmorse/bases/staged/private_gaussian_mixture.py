@@ -47,11 +47,11 @@ components of four columns or more: two for each cluster and one (docs/default.m
 def default_n_components(n_features: int, n_clusters: int | None = None) -> int:
     """Return two components for each cluster and one; more in few columns, to follow curved shapes.
 
-    In one or two columns counts of cells are released, which support more components than moments do. In many
-    columns noise leaves no more than one for each cluster that is asked for.
+    In one or two columns counts of cells are released, which support more components than moments do. Above
+    32 columns a component describes a cluster by itself; two are to spare (docs/default.md).
     """
     if n_features > FEW_COLUMNS and n_clusters is not None:
-        return n_clusters
+        return n_clusters + 2
     n_clusters = n_clusters or _SOME_CLUSTERS
     if n_features <= MOST_COLUMNS:
         return max(math.ceil(1.5 * n_clusters), 24)
@@ -147,19 +147,22 @@ class _Found:
 
 
 def _along_directions(
-    queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator
+    queries: Queries, directions: Directions, plan: Plan[StagedSettings], rng: np.random.Generator
 ) -> _Found:
-    """Find directions, then components in these alone."""
-    k = plan.settings.n_components
-    directions = release_directions(queries, units, k, plan[DIRECTIONS], plan[COMPONENTS])
-    few, many = directions.units(directions.n_for_start), directions.units()
-    measurable = measurable_n_components(queries, many, plan[COMPONENTS])
-    k = min(k, max(measurable, plan.settings.min_components))
-    start = spread_centres(release_coreset(queries, few, k, plan[CORESET], rng), few, k, rng)
+    """Find components along directions alone."""
+    units, few, many = directions.whole, directions.units(directions.n_for_start), directions.units()
+    stages = plan[CORESET], plan[COMPONENTS]
+    k = _n_fitted(plan, measurable_n_components(queries, many, stages[1]))
+    balls = release_coreset(queries, few, k, stages[0], rng)
+    start = spread_centres(balls, few, k, rng, most=plan.settings.n_components)
     if start.units is not few:  # clusters lie apart: the ball of all columns has to hold them too
         units, many = units.widened(OUTER), many.widened(OUTER)
-    estimates = release_components(queries, many, directions.start(start), plan[COMPONENTS])
-    return _Found(estimates, units, directions)
+    return _Found(release_components(queries, many, directions.start(start), stages[1]), units, directions)
+
+
+def _n_fitted(plan: Plan[StagedSettings], measurable: int) -> int:
+    """Return how many components are fitted where so many can be measured."""
+    return min(plan.settings.n_components, max(measurable, plan.settings.min_components))
 
 
 @dataclass(eq=False, repr=False)
@@ -258,15 +261,18 @@ class PrivateGaussianMixture(PrivateFit):
                 units, far = release_outskirts(queries, units, plan[OUTSKIRTS])
             cells = release_cells(queries, units, k, plan[HISTOGRAM], far)
             return _Found(fit_cells(cells, units, k, rng), units)
-        for_coreset, for_components = _undivided(plan)
-        measurable = measurable_n_components(queries, units, for_components)
+        stages = _undivided(plan)
+        measurable = measurable_n_components(queries, units, stages[1])
         if DIRECTIONS in plan and measurable < k:
-            return _along_directions(queries, units, plan, rng)
-        k = min(k, max(measurable, plan.settings.min_components))
-        balls = release_coreset(queries, units, k, for_coreset, rng)
-        start = spread_centres(balls, units, k, rng)
+            directions = release_directions(queries, units, k, plan[DIRECTIONS], plan[COMPONENTS])
+            if directions.n_seen:
+                return _along_directions(queries, directions, plan, rng)
+            stages = plan[CORESET], plan[COMPONENTS]
+        k = _n_fitted(plan, measurable)
+        balls = release_coreset(queries, units, k, stages[0], rng)
+        start = spread_centres(balls, units, k, rng, most=plan.settings.n_components)
         first = start_at(start.means, start.variance)
-        return _Found(release_components(queries, start.units, first, for_components), start.units)
+        return _Found(release_components(queries, start.units, first, stages[1]), start.units)
 
     def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
         """Refuse a mixture with too many components, a domain that is no ball, a profile of another fit."""
