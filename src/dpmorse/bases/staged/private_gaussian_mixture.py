@@ -33,12 +33,12 @@ from dpmorse.statistics import FINE_GRID_BITS, LARGEST_N_CELLS, N_BINS
 _PROFILE = 0.10
 """Share of the budget for the profile: more widens the noise of the clusters, less that of their numbers."""
 
-_SOME_CLUSTERS = 6
-"""Number of clusters that the default number of components is made for where none is given. It gives the 13
-components of four columns or more: two for each cluster and one (docs/default.md)."""
+SOME_CLUSTERS = 6
+"""Number of clusters that components are made for where none is given: two for each cluster and one, which is
+13 in four columns or more, and with ``DPMorse`` at least this many (docs/default.md)."""
 
 
-def default_n_components(n_features: int, n_clusters: int = _SOME_CLUSTERS) -> int:
+def default_n_components(n_features: int, n_clusters: int = SOME_CLUSTERS) -> int:
     """Return two components for each cluster and one; more in few columns, to follow curved shapes.
 
     In one or two columns counts of cells are released, which support more components than moments do.
