@@ -1,7 +1,7 @@
 """The Morse step: right against an oracle, fast against the literal algorithm, useful on shapes.
 
-``python -m benchmarks.morse`` runs all parts; ``--parts speed,shapes,rules,many,oracle`` some of them. Prints
-tables and writes JSON.
+``python -m benchmarks.morse`` runs all parts; ``--parts speed,shapes,rules,number,many,oracle`` some of them.
+Prints tables and writes JSON.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from tests.morse_oracle import flood
 
 from benchmarks._literal_morse import LiteralMorse
 from benchmarks._measure import machine, peak_extra_megabytes, seconds
+from benchmarks._unknown_number import number
 from benchmarks.generated import FAMILIES as DATA_FAMILIES
 from benchmarks.generated import make_family
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
@@ -153,7 +154,7 @@ def shapes(n_seeds: int = 20) -> list[dict[str, Any]]:
 
 
 def rules(n_sets: int = 8, n_seeds: int = 1) -> list[dict[str, Any]]:
-    """Compare merge rules at the true number of clusters, and the suggested number with the true one."""
+    """Compare merge rules at the true number of clusters."""
     rows = [
         _rule_scores(family, instance, seed, epsilon)
         for epsilon in (10.0, 1.0)
@@ -165,9 +166,7 @@ def rules(n_sets: int = 8, n_seeds: int = 1) -> list[dict[str, Any]]:
         for family in ("all", *DATA_FAMILIES):
             mine = [r for r in rows if r["epsilon"] == epsilon and family in ("all", r["family"])]
             means = "  ".join(f"{rule} {np.mean([r[rule] for r in mine]):.3f}" for rule in RULES)
-            off = np.array([r["suggested"] - r["K"] for r in mine])
-            exact, near = np.mean(off == 0), np.mean(abs(off) < 2)
-            print(f"eps {epsilon:g} {family:>10}: {means}  K exact {exact:.2f}, within one {near:.2f}")
+            print(f"eps {epsilon:g} {family:>10}: {means}")
     return rows
 
 
@@ -191,7 +190,6 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
         tree = merge_tree(base.mixture_, rule=rule, n_clusters=n_clusters, critical_points=points)
         labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
         row[rule] = float(adjusted_rand_score(y[known], labels[known]))
-        row["suggested"] = tree.suggested_n_clusters
     return row
 
 
@@ -227,7 +225,7 @@ def _shape_score(name: str, n_components: int, rule: str, seed: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", default="speed,shapes,rules,many,oracle")
+    parser.add_argument("--parts", default="speed,shapes,rules,number,many,oracle")
     parser.add_argument("--cases", type=int, default=308, help="mixtures compared with the oracle")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("benchmark-morse.json"))
@@ -240,6 +238,8 @@ def main() -> None:
         results["shapes"] = shapes()
     if "rules" in parts:
         results["rules"] = rules()
+    if "number" in parts:
+        results["number"] = number()
     if "many" in parts:
         results["many"] = many()
     if "oracle" in parts:

@@ -125,6 +125,20 @@ def test_the_summary_and_the_statement_are_printed(run, csv_file):
     assert run("fit", csv_file, *FAST, "-o", "quiet.json", "--quiet").stdout == ""
 
 
+def test_how_sure_the_number_of_clusters_is_stands_below_a_table_where_it_was_not_given(
+    run, run_json, csv_file
+):
+    told = run("fit", csv_file, *FAST, "--clusters", 2, "-o", "told.json")
+    untold = run("fit", csv_file, *FAST, "-o", "untold.json")
+    words = load("untold.json").merge_tree_.suggestion.in_words
+    for result in (untold, run("show", "--model", "untold.json")):
+        assert f"No number of clusters was given: {words}." in result.stdout
+    assert "No number" not in told.stdout
+    content = run_json("show", "--model", "untold.json")
+    assert len(content["clusters"]) in content["nearly_as_good"]
+    assert run_json("show", "--model", "told.json")["nearly_as_good"] is None
+
+
 def test_a_seed_is_warned_of_and_marks_the_model(run, run_json, csv_file):
     result = run("fit", csv_file, *FAST, "--seed", 7, "-o", "a.json")
     assert "NOT SECURE" in result.stderr

@@ -61,6 +61,25 @@ def test_automatic_number_of_clusters(rng):
     assert model.n_clusters_ == 3
 
 
+def test_a_loaded_model_suggests_the_same(rng, tmp_path):
+    X = rng.choice([-0.5, 0.5], size=(3000, 3)) + 0.15 * rng.normal(size=(3000, 3))
+    model = DPMorse(epsilon=2.0, bounds=(-1, 1), random_state=0).fit(X)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.n_clusters == "auto"
+    assert again.n_clusters_ == model.n_clusters_ == model.merge_tree_.suggestion.n_clusters
+    assert again.merge_tree_.suggestion == model.merge_tree_.suggestion
+
+
+def test_without_a_number_of_clusters_there_are_components_for_six(rng):
+    """In many columns noise would allow fewer, and what was not fitted cannot be found."""
+    X = 0.2 * rng.normal(size=(3000, 16))
+    options = {"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0}
+    assert PrivateGaussianMixture(**options).fit(X).mixture_.n_components < 6
+    assert DPMorse(**options).fit(X).mixture_.n_components == 6
+    assert DPMorse(n_components=3, **options).fit(X).mixture_.n_components == 3
+
+
 def test_it_is_its_parts(moons):
     """The same release as the base alone, the same clusters as MorseClustering."""
     X = moons[0]

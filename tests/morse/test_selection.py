@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import RULES, merge_tree
-from dpmorse.morse.rules import selection
+from dpmorse.morse.rules import scores as scoring
 from dpmorse.morse.rules.groups import total_variances
-from dpmorse.morse.rules.selection import most_agreed
+from dpmorse.morse.rules.scores import most_agreed
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -142,9 +142,7 @@ ONE_LARGE, EVEN, OTHER_LARGE = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), n
 def test_where_all_score_alike_the_majority_decides(family, seed, n_clusters, monkeypatch):
     """Not the rule that is asked first, which is in the minority here."""
     cuts = []
-    monkeypatch.setattr(
-        selection._Score, "__call__", lambda _, groups: cuts.append(tuple(groups)) or (0.0,) * 3
-    )
+    monkeypatch.setattr(scoring.Score, "__call__", lambda _, groups: cuts.append(tuple(groups)) or (0.0,) * 3)
     tree = merge_tree(random_mixture(family, 2, seed, 8), rule="auto", n_clusters=n_clusters)
     majority, votes = Counter(cuts).most_common(1)[0]
     assert votes > len(cuts) / 2

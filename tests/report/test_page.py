@@ -66,6 +66,7 @@ def test_a_page_of_any_base_under_the_morse_step_and_alone(base, blobs, embedded
     assert embedded(render(model))["n_clusters"] == model.n_clusters_
     alone = embedded(render(model.base_))
     assert alone["n_clusters"] == alone["tree"]["suggested"]
+    assert alone["tree"]["suggestion"].startswith(f"{alone['n_clusters']} cluster")
     assert len(alone["cuts"][0]) >= 6
     assert "Noise from the operating system" in render(model)
 

@@ -31,6 +31,7 @@ from dpmorse.bases.rehearsal import Rehearsed as Rehearsed
 from dpmorse.bases.rehearsal import rehearse as rehearse
 from dpmorse.bases.settings import Settings as Settings
 from dpmorse.bases.settings import parameter as parameter
+from dpmorse.bases.staged.private_gaussian_mixture import SOME_CLUSTERS as SOME_CLUSTERS
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components as default_n_components
 from dpmorse.privacy import Step as Step

@@ -10,6 +10,7 @@ from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, column_names, label_name
 from dpmorse.clustering import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse import Suggestion
 from dpmorse.profiles import NO_INTERVALS, Caution, Profile, about_intervals, shown_decimals
 from dpmorse.typing import FloatArray, IntArray
 
@@ -109,13 +110,22 @@ def about_numbers(model: Model, *, population: bool = False) -> str:
     return NO_INTERVALS if _profile(model) is None else about_intervals(population=population)
 
 
+def suggestion(model: Model) -> Suggestion | None:
+    """Return how sure the number of clusters is; None where the user gave it, or where there are none."""
+    if isinstance(model, MorseEstimator) and model.n_clusters == "auto":
+        return model.merge_tree_.suggestion
+    return None
+
+
 def cluster_table(model: Model, *, population: bool = False) -> str:
-    """Return the clusters as a table of text, and what its intervals are about."""
+    """Return the clusters as a table of text, what its intervals are about, and how sure their number is."""
     described, names = parts(model, population=population), column_names(model)
     lines = _rows(model, described) if _profile(model) is None else _rows_with_intervals(model, described)
-    return "\n".join(
-        [_title(model, described, names), "", *lines, "", about_numbers(model, population=population)]
-    )
+    below = [about_numbers(model, population=population)]
+    number = suggestion(model)
+    if number is not None:
+        below.append(f"No number of clusters was given: {number.in_words}.")
+    return "\n".join([_title(model, described, names), "", *lines, "", *below])
 
 
 def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str:
@@ -201,11 +211,12 @@ def _short(name: str) -> str:
 
 
 def clusters_to_dict(model: Model, *, population: bool = False) -> dict[str, Any]:
-    """Return the clusters, what their intervals are about, and the warnings, as plain data for --json."""
+    """Return the clusters, how sure their number is, what intervals are about, and warnings, for --json."""
     kind, described = label_name([], model), parts(model, population=population)
-    names = column_names(model)
+    names, number = column_names(model), suggestion(model)
     return {
         f"{kind}s": [{kind: number, **_part_to_dict(part, names)} for number, part in enumerate(described)],
+        "nearly_as_good": None if number is None else list(number.nearly),
         "intervals_about": about_numbers(model, population=population),
         "warnings": caution_texts(model),
     }

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from dpmorse import _validate
 from dpmorse.bases import (
+    SOME_CLUSTERS,
     FitParameters,
     PrivateGaussianMixture,
     PrivateMixtureEstimator,
@@ -40,11 +41,13 @@ class DPMorse(MorseEstimator, FitParameters):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. It may be changed after the fit by ``cut``. "auto" counts the modes that are
-        twice as dense as the pass to a deeper one; give a number where you have one.
+        Number of clusters. It may be changed after the fit by ``cut``. "auto" takes the number whose clusters
+        valleys part, that share few records and on which merge rules agree; ``merge_tree_.suggestion`` says
+        which other numbers are nearly as good. Give a number where you have one.
     n_components : int or None, default=None
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
-        in few columns. No more than that, or 48 / D, are fitted: they would split clusters.
+        in few columns. No more than that, or 48 / D, are fitted: they would split clusters. "auto" is
+        fitted as for six clusters.
     profile : bool, default=True
         Whether to spend 10 % of the budget on sizes, centres and spreads that can be published: ``summary``
         (docs/numbers.md). False leaves more for the clusters.
@@ -103,7 +106,7 @@ class DPMorse(MorseEstimator, FitParameters):
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
-            min_components=n_clusters or 1,
+            min_components=n_clusters or SOME_CLUSTERS,
             profile=self.profile,
             **{name: getattr(self, name) for name in _OF_BASE},
         )

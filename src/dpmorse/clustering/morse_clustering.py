@@ -27,8 +27,9 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         estimator of your own needs ``fit``, ``predict`` (component of each record), ``mixture_`` and
         ``privacy_``.
     n_clusters : int or "auto", default="auto"
-        Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``. It may be changed after
-        the fit by ``cut``.
+        Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``, and
+        ``merge_tree_.suggestion`` says which others are nearly as good. It may be changed after the fit by
+        ``cut``.
 
     Attributes
     ----------

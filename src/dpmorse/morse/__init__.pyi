@@ -4,5 +4,6 @@ from dpmorse.morse.critical.search import find_critical_points as find_critical_
 from dpmorse.morse.graph import MorseGraph as MorseGraph
 from dpmorse.morse.labelling import label_by_basin as label_by_basin
 from dpmorse.morse.rules import RULES as RULES
+from dpmorse.morse.rules import Suggestion as Suggestion
 from dpmorse.morse.tree import MergeTree as MergeTree
 from dpmorse.morse.tree import merge_tree as merge_tree

@@ -16,7 +16,7 @@ from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES, find_critical_points
 from dpmorse.morse.graph import MorseGraph
-from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges
+from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Suggestion, Suggests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 
@@ -45,6 +45,8 @@ class MergeTree:
         The rule that decided: for "auto" the one it chose, with its smoothing, otherwise ``rule``.
     height_label : str
         What the heights of the merges are, in words.
+    proposals : Suggests or None
+        What suggests a number of clusters: for "auto" all that it chose from. None counts modes.
     """
 
     critical_points: CriticalPoints
@@ -55,6 +57,7 @@ class MergeTree:
     n_merges_below_modes: int
     basis: str
     height_label: str
+    proposals: Suggests | None = None
 
     @property
     def modes(self) -> FloatArray:
@@ -97,12 +100,22 @@ class MergeTree:
         return MorseGraph(self.critical_points)
 
     @property
-    def suggested_n_clusters(self) -> int:
-        """Number of modes at which the density is more than twice that of the pass to a deeper mode.
+    def suggestion(self) -> Suggestion:
+        """How many clusters there are, and which numbers are nearly as good.
 
-        ``docs/morse.md`` says how far to trust it.
+        The rule "auto" compares its cuts into every number. Other rules count the modes at which the density
+        is more than twice that of the pass to a deeper one, and know no second best. ``docs/morse.md`` says
+        how far to trust either.
         """
-        return self.critical_points.suggested_n_clusters
+        if self.proposals is not None:
+            return self.proposals.suggestion
+        number = self.critical_points.suggested_n_clusters
+        return Suggestion(number, (number,))
+
+    @property
+    def suggested_n_clusters(self) -> int:
+        """The number of clusters that ``suggestion`` names."""
+        return self.suggestion.n_clusters
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -175,7 +188,8 @@ class MergeTree:
             "rule": self.rule,
             "basis": self.basis,
             "certified": self.certified,
-            "suggested_n_clusters": self.suggested_n_clusters,
+            "suggested_n_clusters": self.suggestion.n_clusters,
+            "nearly_as_good": list(self.suggestion.nearly),
             **self.graph.to_dict(),
             "leaves": self._leaf_records(),
             "merges": self._merge_records(),
@@ -295,6 +309,7 @@ def merge_tree(
         n_merges_below_modes=below_modes,
         basis=decision.basis,
         height_label=decision.rule.height_label,
+        proposals=decision.proposals,
     )
 
 

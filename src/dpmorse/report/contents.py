@@ -161,7 +161,8 @@ def _tree(tree: MergeTree) -> dict[str, Any]:
             for alone, component, mode in zip(bare, tree.leaves.components, tree.leaves.modes, strict=True)
         ],
         "heights": tree.height_label,
-        "suggested": tree.suggested_n_clusters,
+        "suggested": tree.suggestion.n_clusters,
+        "suggestion": tree.suggestion.in_words,
     }
 
 

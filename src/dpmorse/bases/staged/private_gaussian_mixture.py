@@ -39,9 +39,9 @@ _PROFILE = 0.10
 _DIRECTIONS = 0.2
 """Part of what coreset and components get that directions cost, where there are many columns."""
 
-_SOME_CLUSTERS = 6
-"""Number of clusters that the default number of components is made for where none is given. It gives the 13
-components of four columns or more: two for each cluster and one (docs/default.md)."""
+SOME_CLUSTERS = 6
+"""Number of clusters that components are made for where none is given: two for each cluster and one, which is
+13 in four columns or more, and with ``DPMorse`` at least this many (docs/default.md)."""
 
 
 def default_n_components(n_features: int, n_clusters: int | None = None) -> int:
@@ -52,7 +52,7 @@ def default_n_components(n_features: int, n_clusters: int | None = None) -> int:
     """
     if n_features > FEW_COLUMNS and n_clusters is not None:
         return n_clusters + 2
-    n_clusters = n_clusters or _SOME_CLUSTERS
+    n_clusters = n_clusters or SOME_CLUSTERS
     if n_features <= MOST_COLUMNS:
         return max(math.ceil(1.5 * n_clusters), 24)
     return max(2 * n_clusters + 1, min(16, 48 // n_features))

@@ -11,7 +11,8 @@ from dpmorse.densities import DifferingPart
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # A mode counts as a cluster if the density there is more than twice that at the pass to a deeper mode.
-# docs/morse.md ("How many clusters") measures how often that names the true number.
+# docs/morse.md ("How many clusters") measures how often that names the true number; the rule "auto" does
+# better.
 _PERSISTENCE_OF_A_CLUSTER = math.log(2)
 
 

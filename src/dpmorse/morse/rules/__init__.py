@@ -15,6 +15,8 @@ from dpmorse.morse.rules.overlap import Overlap
 from dpmorse.morse.rules.persistence import Persistence
 from dpmorse.morse.rules.selection import Auto
 from dpmorse.morse.rules.single import Single
+from dpmorse.morse.rules.suggestion import Suggestion as Suggestion
+from dpmorse.morse.rules.suggestion import Suggests as Suggests
 from dpmorse.morse.rules.variance import Variance
 
 _SINGLE, _PERSISTENCE, _OVERLAP = Single(), Persistence(), Overlap()

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.morse.rules.suggestion import Suggests
 from dpmorse.typing import FloatArray, IntArray
 
 
@@ -148,8 +149,12 @@ class MergeRule(ABC):
 
 @dataclass(frozen=True)
 class Decision:
-    """The merges of a tree, the rule whose heights they have, and how it was applied, in words."""
+    """The merges of a tree, the rule whose heights they have, and how it was applied, in words.
+
+    ``proposals`` suggest a number of clusters, where a rule has a better one than the number of modes.
+    """
 
     merges: Merges
     rule: MergeRule
     basis: str
+    proposals: Suggests | None = None

@@ -23,7 +23,7 @@ function drawControls(cut) {
   byId("k").value = state.k;
   if (document.activeElement !== byId("k-number")) byId("k-number").value = state.k;
   byId("k").setAttribute("aria-valuetext", `${state.k} cluster${state.k > 1 ? "s" : ""}`);
-  byId("k-note").textContent = `of up to ${data.cuts.length}; the density suggests ${tree.suggested}`;
+  byId("k-note").textContent = `of up to ${data.cuts.length}. ${tree.suggestion}.`;
   const shown = cut.clusters.slice(0, 10);
   const more = cut.k > shown.length ? [make("li", {}, `and ${cut.k - shown.length} more`)] : [];
   byId("legend").replaceChildren(...shown.map((cluster) =>
