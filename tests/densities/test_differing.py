@@ -70,7 +70,7 @@ def test_one_component_and_few_columns_are_left_as_they_are(rng):
 
 
 def test_a_direction_in_which_they_hardly_differ_counts(rng):
-    mixture, whole = product(rng)
+    _, whole = product(rng)
     means = whole.means.copy()
     means[0, 10] = 1e-6
     changed = GaussianMixture(whole.weights, means, whole.covariances)
