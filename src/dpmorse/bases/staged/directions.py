@@ -58,6 +58,10 @@ rounds: it says in how many directions components are measured."""
 _ROUNDS = 3
 """Rounds that this noise is for."""
 
+_BEYOND = 1.1
+"""A direction stands out if its variance is this many times the edge of the noise above the others: that of
+the noise itself varies by a few hundredths."""
+
 _LEAST_BULK = 0.05
 """Smallest variance of the directions that do not stand out, as a part of the mean variance."""
 
@@ -195,7 +199,7 @@ def denoise(values: FloatArray, edge: float) -> tuple[FloatArray, int]:
         seen = excess > 0
         left = total - float((bulk + excess)[seen].sum())
         bulk = max(left / max(d - int(seen.sum()), 1), _LEAST_BULK * total / d)
-    return bulk + excess, int((excess > 0).sum())
+    return bulk + excess, int((values - bulk > _BEYOND * edge).sum())
 
 
 def _n_measurable(queries: Queries, units: Units, n_components: int, stage: Stage, n_columns: int) -> int:

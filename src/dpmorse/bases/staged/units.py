@@ -7,6 +7,7 @@ import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
+from dpmorse.densities import james_stein
 from dpmorse.statistics import (
     CellMoments,
     Domain,
@@ -103,11 +104,26 @@ def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
     n = max(float(noisy.counts[0]), _LEAST_RECORDS)
     mean = np.clip(noisy.sums[0] / n, -1, 1)
-    # A variance E x^2 - (E x)^2 below two standard deviations of its noise is not measured; it gets that
-    # value.
-    floor = max(2 * noisy.second_moment_stddev / n, _LEAST_VARIANCE)
-    variance = np.clip(noisy.second_moments[0] / n - mean**2, min(floor, 1.0), 1.0)
+    varying = public.half_width > 0
+    variance = np.ones(d)
+    variance[varying] = _shrunk(
+        (noisy.second_moments[0] / n - mean**2)[varying], noisy.second_moment_stddev / n
+    )
     return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
+
+
+def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
+    """Return variances of columns, in squared half-widths of the box, shrunk to their mean by their noise.
+
+    Where columns are many and records few, no variance can be measured, but their mean can.
+    """
+    centre = max(float(variances.mean()), 2 * noise / math.sqrt(len(variances)))
+    offsets = variances - centre
+    kept = james_stein(np.square(offsets).sum(keepdims=True), np.full(1, len(offsets) * noise**2))
+    shrunk = centre + kept * offsets
+    # What is below two standard deviations of its noise is not measured: it gets that, or half the mean.
+    floor = max(min(2 * noise, centre / 2), _LEAST_VARIANCE)
+    return np.clip(shrunk, min(floor, 1.0), 1.0)
 
 
 def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Units:
