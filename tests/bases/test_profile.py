@@ -324,7 +324,7 @@ def test_answers_that_are_pure_noise_give_a_profile_that_says_so(rng):
             for part in (table.share, table.centre, table.spread)
             for end in ("value", "low", "high")
         )
-        assert {note.kind for note in model.cautions()} <= {"size"}
+        assert {note.kind for note in model.cautions()} <= {"budget", "size"}
         assert not table.supported.any()
 
 

@@ -56,6 +56,17 @@ def test_components_follow_the_number_of_clusters(run_json):
     assert content["components"] == content["suggested_components"] == default_n_components(40, 2)
 
 
+def test_a_budget_that_cannot_carry_so_many_clusters_is_said_before(run, run_json):
+    content = run_json("plan", "--columns", 8, "--rows", 500, "--clusters", 4)
+    for row in content["table"]:
+        assert row["most_clusters"] == 500 // row["smallest_cluster"]
+    too_small = max(row["epsilon"] for row in content["table"] if row["most_clusters"] < 4)
+    text = run("plan", "--columns", 8, "--rows", 500, "--clusters", 4).stdout
+    assert f"With epsilon = {too_small:g} or less the budget cannot carry 4 clusters of 500 records" in text
+    assert "cannot carry" not in run("plan", "--columns", 8, "--rows", 500).stdout
+    assert "cannot carry" not in run("plan", "--columns", 8, "--rows", 10**6, "--clusters", 2).stdout
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

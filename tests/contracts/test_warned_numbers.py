@@ -46,9 +46,10 @@ def test_small_clusters_are_told_in_one_warning(i, records):
     small = [caution for caution in model.cautions() if caution.kind == "size"]
     assert len(about) == 1
     assert len(small) > 3
-    kind = "Component" if i == 2 else "Cluster"
-    assert about[0].startswith(f"{kind} {small[0].cluster} is smaller than three standard deviations")
-    assert about[0].endswith(f"And {len(small) - 3} more: see cautions().")
+    kind, asked = ("Component" if i == 2 else "Cluster"), len(model.table().counts)
+    assert about[0].startswith(f"{asked - len(small)} of {asked} {kind.lower()}s stand out from the noise")
+    assert f"{kind} {small[0].cluster} is smaller than three standard deviations" in about[0]
+    assert about[0].endswith(f"And {len(small) - 2} more: see cautions().")
     assert "spread of column" not in about[0]
 
 

@@ -16,6 +16,7 @@ from dpmorse.profiles import (
     ClusterTable,
     Profile,
     cautions_of,
+    cautions_of_budget,
     cluster_table,
     in_one_text,
     to_frame,
@@ -110,13 +111,14 @@ class PublishedNumbers:
         raise NotImplementedError
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
-        return cautions_of(table, self._profile(), self._column_names(), self._called)
+        each = cautions_of(table, self._profile(), self._column_names(), self._called)
+        return [*cautions_of_budget(table, self._called), *each]
 
     def warn_of_numbers(self, stacklevel: int) -> None:
         """Warn of clusters that may be noise and of bounds that cut; spreads and tails are in the summary."""
         if _TOLD_LATER.get() or getattr(getattr(self, "base_", self), "profile_", None) is None:
             return
-        found = [caution for caution in self.cautions() if caution.kind in {"size", "bounds"}]
+        found = [caution for caution in self.cautions() if caution.kind in {"budget", "size", "bounds"}]
         if found:
             warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 

@@ -36,6 +36,10 @@ class Rehearsed:
         """The smallest number of records that noise does not hide."""
         return math.ceil(SEEN * self.count_stddev)
 
+    def most_clusters(self, n_records: int) -> int:
+        """Return how many clusters of equal size noise does not hide."""
+        return n_records // self.smallest_cluster
+
 
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     """Run a fit of about ``n_records`` invented records up to its last release."""

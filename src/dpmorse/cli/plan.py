@@ -45,7 +45,8 @@ def plan(
     """Say what noise a budget buys, without data.
 
     A fit of invented records is rehearsed for each epsilon. The table shows the noise of a cluster's count
-    (one standard deviation, in records) and the smallest cluster that can be seen, three times that.
+    (one standard deviation, in records), the smallest cluster that can be seen, three times that, and how
+    many clusters of equal size that leaves.
     """
     wanted = parse_clusters(clusters)
     suggested = fitted_n_components(None, None if isinstance(wanted, str) else wanted, columns)
@@ -82,6 +83,7 @@ def _row(epsilon: float, result: Rehearsed, rows: int) -> dict[str, Any]:
         "count_noise": result.count_stddev,
         "smallest_cluster": result.smallest_cluster,
         "smallest_share": result.smallest_cluster / rows,
+        "most_clusters": result.most_clusters(rows),
         "releases": result.n_releases,
         "rho": result.rho,
     }
@@ -94,14 +96,28 @@ def _in_words(
         f"{request.base or DEFAULT} with {request.components} components, about {rows} records in {columns} "
         f"columns, delta = {request.delta:g}, {request.neighboring}:"
     )
-    header = f"{'epsilon':>9}{'noise of a count':>20}{'smallest cluster':>20}{'of all':>10}"
+    header = (
+        f"{'epsilon':>9}{'noise of a count':>20}{'smallest cluster':>20}{'of all':>10}{'most clusters':>16}"
+    )
     lines = [
         f"{row['epsilon']:>9g}{row['count_noise']:>20.1f}{row['smallest_cluster']:>20}"
-        f"{_share(row['smallest_share']):>10}"
+        f"{_share(row['smallest_share']):>10}{row['most_clusters']:>16}"
         for row in table
     ]
     advice = f"Suggested --components: {suggested}. No data was read and nothing was spent."
-    return "\n".join([title, "", header, *lines, "", advice])
+    return "\n".join([title, "", header, *lines, "", *_too_many(table, request.clusters, rows), advice])
+
+
+def _too_many(table: list[dict[str, Any]], clusters: int | str, rows: int) -> list[str]:
+    """Say for which budgets noise hides so many clusters, even if all have the same size."""
+    if isinstance(clusters, str):
+        return []
+    hidden = [row["epsilon"] for row in table if row["most_clusters"] < clusters]
+    sentence = (
+        f"With epsilon = {max(hidden, default=0):g} or less the budget cannot carry {clusters} clusters of "
+        f"{rows} records:\nsome would be noise. Use more records, a larger epsilon, or fewer clusters."
+    )
+    return [sentence] if hidden else []
 
 
 def _share(share: float) -> str:

@@ -3,6 +3,7 @@ from dpmorse.profiles.about import about_intervals as about_intervals
 from dpmorse.profiles.about import shown_decimals as shown_decimals
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import cautions_of as cautions_of
+from dpmorse.profiles.cautions import cautions_of_budget as cautions_of_budget
 from dpmorse.profiles.cautions import in_one_text as in_one_text
 from dpmorse.profiles.frames import LIBRARIES as LIBRARIES
 from dpmorse.profiles.frames import columns_of as columns_of

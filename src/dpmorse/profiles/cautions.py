@@ -16,7 +16,7 @@ class Caution:
     Attributes
     ----------
     kind : str
-        "size", "spread", "tail" or "bounds".
+        "budget", "size", "spread", "tail" or "bounds".
     cluster : int or None
         The cluster; None for all records.
     column : int or None
@@ -41,6 +41,13 @@ def cautions_of(
     clusters = range(len(table.counts))
     found = [caution for c in clusters for caution in _of_cluster(table, c, names, called.format(c))]
     return [*_of_bounds(profile, names), *found]
+
+
+def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[Caution]:
+    """Say that a table has more clusters than can be told from noise."""
+    seen, asked = int(table.supported.sum()), len(table.supported)
+    text = _BUDGET.format(seen=seen, asked=asked, clusters=called.format("").strip() + "s")
+    return [] if seen == asked else [Caution("budget", None, None, text)]
 
 
 def _of_cluster(table: ClusterTable, c: int, names: Sequence[str], cluster: str) -> list[Caution]:
@@ -70,6 +77,10 @@ def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
     ]
 
 
+_BUDGET = (
+    "{seen} of {asked} {clusters} stand out from the noise: records and budget do not carry the others. Ask "
+    "for fewer, or use more records or a larger epsilon."
+)
 _SIZE = (
     "{cluster} is smaller than three standard deviations of its size's noise: it may be noise, and so may "
     "its centre and spread."
