@@ -56,6 +56,17 @@ def test_variance_is_wards_linkage(rng):
     assert np.sqrt(2 * 9 * tree.merges.heights) == pytest.approx(expected[:, 2], rel=1e-6)
 
 
+def test_a_cluster_that_may_be_noise_has_no_valley():
+    """Two halves that overlap, and a speck far from both: it is cut off, unless it is as light as noise."""
+    means = [[-1.2, 0.0], [-1.4, 0.6], [1.2, 0.0], [1.4, 0.6], [0.0, 9.0]]
+    mixture = spheres(means, [1.0, 1.0, 1.0, 1.0, 0.3], [0.245, 0.245, 0.245, 0.245, 0.02])
+    speck = merge_tree(mixture, rule="auto", n_clusters=2)
+    halves = merge_tree(mixture, rule="auto", n_clusters=2, least_weight=0.03)
+    assert frozenset({4}) in groups(speck, 2)
+    assert {frozenset({0, 1}), frozenset({2, 3})} <= {group - {4} for group in groups(halves, 2)}
+    assert groups(merge_tree(mixture, rule="auto", n_clusters=2, least_weight=0.01), 2) == groups(speck, 2)
+
+
 def test_total_variance_is_that_of_a_sample():
     mixture = random_mixture("overlapping", 3, 5)
     X, _ = mixture.sample(200_000, np.random.default_rng(0))

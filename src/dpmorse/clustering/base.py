@@ -34,11 +34,23 @@ from dpmorse.typing import FloatArray, IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
+_NOISY = 5.0
+"""Standard deviations of a count's noise below which a cluster may be noise. Three would do for one cluster;
+a cut is chosen from many, and takes what noise has made most of."""
+
 
 def _partition(base: Any) -> GaussianMixture:
     """Return what labels records: the mixture itself, if a base does not tell the two apart."""
     partition: GaussianMixture = getattr(base, "partition_", base.mixture_)
     return partition
+
+
+def _least_weight(base: Any) -> float:
+    """Return the weight below which a cluster may be noise, if a profile says how large that is."""
+    profile = getattr(base, "profile_", None)
+    if profile is None:
+        return 0.0
+    return float(_NOISY * profile.count_stddev / max(float(profile.counts.sum()), 1.0))
 
 
 def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
@@ -137,7 +149,13 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
         """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
         try:
-            return merge_tree(_partition(base), rule=self.merge, n_clusters=n_clusters, search=self.search)
+            return merge_tree(
+                _partition(base),
+                rule=self.merge,
+                n_clusters=n_clusters,
+                search=self.search,
+                least_weight=_least_weight(base),
+            )
         except Exception as error:
             failure = TreeNotBuiltError(
                 "The merge tree of the released mixture could not be built. The release is not lost: the "
@@ -311,6 +329,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
                 n_clusters=chosen_for,
                 search=model.search,
                 critical_points=points,
+                least_weight=_least_weight(base),
             ),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls

@@ -255,6 +255,7 @@ def merge_tree(
     n_clusters: int | None = None,
     search: str = "ridgelines",
     critical_points: CriticalPoints | None = None,
+    least_weight: float = 0.0,
 ) -> MergeTree:
     """Find the modes and saddles of a mixture and the tree in which they merge.
 
@@ -273,6 +274,8 @@ def merge_tree(
         How saddles are looked for.
     critical_points : CriticalPoints or None, default=None
         Those of the mixture, where they are known already: then they are not searched for.
+    least_weight : float, default=0.0
+        For "auto": lighter clusters may be noise, and a valley around one says nothing.
 
     Returns
     -------
@@ -296,7 +299,7 @@ def merge_tree(
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
     find = partial(find_critical_points, search=_validate.choice(search=search, among=SEARCHES))
     points = find(mixture) if critical_points is None else _checked(critical_points, mixture)
-    given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find)
+    given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
     with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: threads get in the way
         decision = RULES[rule].decide(given)
     below_modes = len(given.leaves) - points.n_modes if RULES[rule].keeps_modes else 0

@@ -92,8 +92,9 @@ class Merges:
 class MergeInput:
     """What a rule may look at, all of it released.
 
-    ``n_clusters`` is the number of clusters that is wanted, if one is, and ``find`` searches another mixture
-    as this one was searched: most rules need neither.
+    ``n_clusters`` is the number of clusters that is wanted, if one is, ``find`` searches another mixture as
+    this one was searched, and lighter clusters than ``least_weight`` may be noise: most rules need none of
+    these.
     """
 
     mixture: GaussianMixture
@@ -101,6 +102,7 @@ class MergeInput:
     leaves: Leaves
     n_clusters: int | None
     find: Callable[[GaussianMixture], CriticalPoints]
+    least_weight: float = 0.0
 
     @cached_property
     def differing(self) -> GaussianMixture:

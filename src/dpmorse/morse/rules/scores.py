@@ -57,7 +57,7 @@ class Score:
         self.weights, self._means = mixture.weights[kept], mixture.means[kept]
         self._barriers = given.barriers[np.ix_(leaves.full, leaves.full)]
         self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
-        self._variances = total_variances(mixture)
+        self._variances, self._least = total_variances(mixture), given.least_weight
         shared = shared_records(given.differing, leaves)[np.ix_(leaves.full, leaves.full)]
         self._shared = shared / shared.sum()
 
@@ -70,16 +70,19 @@ class Score:
         return float(self.climbs(groups).mean()), float(others), self._modularity(indicators)
 
     def climbs(self, groups: IntArray) -> FloatArray:
-        """Return how far up it is from each cluster's lowest point to its lowest pass, up to about 7 nats."""
-        n_clusters = int(groups.max()) + 1
-        if n_clusters == 1:
-            return np.zeros(1)
-        passes, floors = np.full((2, n_clusters), np.inf)
-        out = np.where(groups[:, None] == groups, np.inf, self._barriers).min(axis=1)
-        np.minimum.at(passes, groups, out)
+        """Return how far up it is from each cluster's lowest point to its lowest pass, up to about 7 nats.
+
+        A cluster that may be noise has no valley, and makes none for others.
+        """
+        seen = np.bincount(groups, self.weights) >= self._least
+        if seen.sum() <= 1:
+            return np.zeros(len(seen))
+        passes, floors = np.full((2, len(seen)), np.inf)
+        apart = (groups[:, None] != groups) & seen[groups]
+        np.minimum.at(passes, groups, np.where(apart, self._barriers, np.inf).min(axis=1))
         np.minimum.at(floors, groups, self._floors)
-        climbs: FloatArray = -np.log(np.exp(-np.maximum(passes - floors, 0)) + _UNCLIMBABLE)
-        return climbs
+        climbs = -np.log(np.exp(-np.maximum(passes - floors, 0)) + _UNCLIMBABLE)
+        return np.where(seen, climbs, 0.0)
 
     def purity(self, groups: IntArray) -> float:
         """Return the mean over clusters of the part of a cluster's memberships that it shares with none."""
