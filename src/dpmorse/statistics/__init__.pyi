@@ -13,8 +13,10 @@ from dpmorse.statistics.codes import counts_starting_with as counts_starting_wit
 from dpmorse.statistics.counts import GroupCounts as GroupCounts
 from dpmorse.statistics.domain import FINE_GRID_BITS as FINE_GRID_BITS
 from dpmorse.statistics.domain import GRID_BITS as GRID_BITS
+from dpmorse.statistics.domain import MATRIX_BITS as MATRIX_BITS
 from dpmorse.statistics.domain import PRIVATE as PRIVATE
 from dpmorse.statistics.domain import Domain as Domain
+from dpmorse.statistics.domain import Projection as Projection
 from dpmorse.statistics.domain import shrink_to_ball as shrink_to_ball
 from dpmorse.statistics.histograms import BIN_BITS as BIN_BITS
 from dpmorse.statistics.histograms import N_BINS as N_BINS
@@ -27,8 +29,6 @@ from dpmorse.statistics.profiles import N_RADII as N_RADII
 from dpmorse.statistics.profiles import Histograms as Histograms
 from dpmorse.statistics.profiles import ProfileCells as ProfileCells
 from dpmorse.statistics.profiles import RadiusHistograms as RadiusHistograms
-from dpmorse.statistics.projection import MATRIX_BITS as MATRIX_BITS
-from dpmorse.statistics.projection import Projection as Projection
 from dpmorse.statistics.scales import MomentShares as MomentShares
 from dpmorse.statistics.scales import NoiseScales as NoiseScales
 from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments

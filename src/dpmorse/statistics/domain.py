@@ -1,4 +1,7 @@
-"""The public domain: a box in the caller's units, optionally a ball inside it, and an integer grid."""
+"""The public domain: a box in the caller's units, optionally a ball inside it, and an integer grid.
+
+Records may be projected on released directions first: a domain around what is a projection from another one.
+"""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +11,6 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.statistics.projection import Projection
 from dpmorse.typing import FloatArray, IntArray
 
 GRID_BITS = 12
@@ -17,6 +19,9 @@ GRID_BITS = 12
 FINE_GRID_BITS = 20
 """Bits of the grid on which components are measured in the end (``ProfileCells``): a millionth of the box's
 half-width. Whole numbers up to 2^20 are exact in float32, which compiled passes keep records in."""
+
+MATRIX_BITS = 16
+"""Entries of the matrix are multiples of 2^-16: directions are off by an angle of at most sqrt(D) 2^-17."""
 
 _LARGEST_BOUND = 1e150
 """Bounds are at most this large, so that squares of widths stay finite."""
@@ -58,7 +63,7 @@ class Domain:
     upper: FloatArray
     radius: float | None = None
     grid_bits: int = GRID_BITS
-    projection: Projection | None = None
+    projection: "Projection | None" = None
 
     @classmethod
     def from_bounds(cls, bounds: object, n_features: int, radius: object = None) -> "Domain":
@@ -158,6 +163,37 @@ class Domain:
             shrink = np.sqrt(limit / np.maximum(squared_norm, limit))
             q = np.trunc(q * shrink[:, None])
         return q.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The map from a record to ``A t``: t its integers in a domain, A a matrix of integers.
+
+    Both are made of released values and one record is mapped at a time, so that ``A t`` depends on that
+    record and on released values only. The next domain bounds it; no sensitivity relies on its size.
+
+    Parameters
+    ----------
+    domain : Domain
+        Where records are clipped first.
+    matrix : ndarray of shape (n_directions, n_columns)
+        Whole numbers of at most 2^16 in size.
+    """
+
+    domain: Domain
+    matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse what would not be exact: ``|t_j| <= 2^20``, so sums over 2^17 columns are below 2^53."""
+        shape_fits = self.matrix.ndim == 2 and self.matrix.shape[1] == self.domain.n_features
+        if not shape_fits or self.domain.projection is not None:
+            raise ValueError("matrix must have the columns of the domain, which must project nothing itself")
+        if np.any(self.matrix != np.rint(self.matrix)) or np.any(np.abs(self.matrix) > 2.0**MATRIX_BITS):
+            raise ValueError("matrix must hold whole numbers of at most 2^16 in size")
+
+    def apply(self, X: FloatArray) -> FloatArray:
+        """Return the projected records, whole numbers, of shape (n_samples, n_directions) (plain form)."""
+        return self.domain.quantise(X).astype(np.float64) @ self.matrix.T
 
 
 def refuse_other_grids(domain: Domain) -> None:
