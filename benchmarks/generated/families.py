@@ -42,17 +42,21 @@ class Family:
         return self.generate(n_samples, random_state=rng, **parameters)
 
 
-def make_family(name: str, seed: int) -> LabelledData:
+def make_family(name: str, seed: int, columns: tuple[int, int] | None = None) -> LabelledData:
     """Draw a dataset of one of the ``FAMILIES``: the same name and seed give the same records.
 
     The seed, an integer >= 0, decides on 3,000 to 40,000 records, on columns, classes, their weights and how
     hard they are to tell apart, and on the records. The bounds are those of the records, widened by 5 % on
-    each side.
+    each side. ``columns`` are the fewest and the most, if they are to be others than the family's own.
     """
+    family, called = FAMILIES[name], name
+    if columns is not None:
+        family = Family(family.generate, {**family.ranges, "n_features": columns})
+        called = f"{name}@{columns[0]}-{columns[1]}@{seed}"
     # The name is part of the seed, letter by letter, so that a new family changes no other one.
-    rng = np.random.default_rng([seed, *name.encode()])
+    rng = np.random.default_rng([seed, *called.encode()])
     n = int(_ROWS[0] * (_ROWS[1] / _ROWS[0]) ** rng.random())
-    X, y = FAMILIES[name].draw(n, rng)
+    X, y = family.draw(n, rng)
     return LabelledData(f"{name}-{seed}", X, y, widened_bounds(X))
 
 

@@ -181,7 +181,9 @@ class PrivateGaussianMixture(PrivateFit):
        that can be published (10 %, ``profile``).
 
     In one or two columns histograms of all columns at once take the place of 3 and 4: a coarse one finds how
-    far out clusters lie (6 %), and the mixture is fitted to the counts of a fine one (72 %).
+    far out clusters lie (6 %), and the mixture is fitted to the counts of a fine one (72 %). In more than 32
+    columns second moments of all records show the directions that these differ in (16 %), and 3 and 4 look
+    along these only, unless the noise lets components be measured in all columns.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ class PrivateGaussianMixture(PrivateFit):
     -----
     **Privacy.** The unit is one row of X. Every release is a vector of exact integer sums plus discrete
     Gaussian noise: histograms (Theorem 6 of docs/privacy.md) and moments of cells (Theorem 5), of records
-    or of residuals. Units, cells and the number of rounds depend on released values only; the stages'
+    or of residuals. Units, directions, cells and the number of rounds depend on released values only; the stages'
     shares are fixed, so the total is known before data is touched (Theorems 3 and 4). Labels of training
     records are not private.
 
