@@ -201,9 +201,9 @@ class PrivateGaussianMixture(PrivateFit):
     -----
     **Privacy.** The unit is one row of X. Every release is a vector of exact integer sums plus discrete
     Gaussian noise: histograms (Theorem 6 of docs/privacy.md) and moments of cells (Theorem 5), of records
-    or of residuals. Units, directions, cells and the number of rounds depend on released values only; the stages'
-    shares are fixed, so the total is known before data is touched (Theorems 3 and 4). Labels of training
-    records are not private.
+    or of residuals. Units, directions, cells and the number of rounds depend on released values only, and
+    the total cost is known before data is touched (Theorems 3 and 4). Labels of training records are not
+    private.
 
     Examples
     --------
