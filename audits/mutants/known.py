@@ -63,13 +63,13 @@ KNOWN = (
     ),
     Mutant(
         "clipping unused",
-        (Change("dpmorse.engine.in_memory:_grid", "domain.half_width,", "1e3 * domain.half_width,"),),
+        (Change("dpmorse.engine.in_memory:_box", "domain.half_width,", "1e3 * domain.half_width,"),),
         (CLIPPED, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),
         "clipped",
     ),
     Mutant(
         "clipping unused, in the compiled code",
-        (Change(f"{KERNELS}:_quantise", "offset if offset < half else half", "offset"),),
+        (Change(f"{KERNELS}:_clip", "offset if offset < half else half", "offset"),),
         (CLIPPED, "tests/contracts/test_engines.py::test_users_units"),
     ),
     Mutant(

@@ -159,7 +159,7 @@ OWN = (
         "NaN passes the clipping",
         (
             Change(
-                f"{KERNELS}:_quantise",
+                f"{KERNELS}:_clip",
                 "offset = offset if offset < half else half  # noqa: FURB136 - NaN must not pass, "
                 "see privacy.md\n"
                 "            offset = offset if offset > -half else -half  # noqa: FURB136",

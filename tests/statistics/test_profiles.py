@@ -290,10 +290,10 @@ def test_parts_that_do_not_fit_together_are_refused(rng):
     cells, wider, more = random_profile(rng, 3, 2), random_profile(rng, 3, 4), random_profile(rng, 5, 2)
     for other in (wider, more):
         for part in ("partition", "units"):
-            with pytest.raises(ValueError, match="the same columns and cells"):
+            with pytest.raises(ValueError, match=r"the same cells|the columns and the grid of its domain"):
                 replace(cells, **{part: getattr(other, part)})
     for part in ("ball", "box"):
-        with pytest.raises(ValueError, match="the same columns and cells"):
+        with pytest.raises(ValueError, match="ball and box must have the same columns"):
             replace(cells, **{part: getattr(wider, part)})
         with pytest.raises(ValueError, match="the grid of its domain"):
             replace(cells, **{part: replace(getattr(cells, part), grid_bits=GRID_BITS)})

@@ -112,7 +112,8 @@ class PublishedNumbers:
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
         each = cautions_of(table, self._profile(), self._column_names(), self._called)
-        return [*cautions_of_budget(table, self._called), *each]
+        of_all = [note for note in each if note.cluster is None]
+        return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 
     def warn_of_numbers(self, stacklevel: int) -> None:
         """Warn of clusters that may be noise and of bounds that cut; spreads and tails are in the summary."""
