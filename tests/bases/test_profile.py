@@ -84,39 +84,30 @@ def described(n_features, seed):
     return model, int(np.bincount(labels[is_far]).argmax()), X, labels, is_far
 
 
-SEEDS = range(5)
-"""Of these fits one may fail: in one of sixteen the far cluster is not seen to lie outside of the units' ball."""
-
-
-def is_where_it_is(model, c, X, labels, is_far):
-    """Say whether labels, tables, mixtures and draws have the far cluster where it is."""
-    table, of_cluster = model.table(), model.component_labels_ == c
-    weights = model.mixture_.weights[of_cluster]
-    both = (m.means[of_cluster, 0] for m in (model.base_.partition_, model.mixture_))
-    points, of = model.sample(20_000, random_state=0)
-    return (
-        min((labels[is_far] == c).mean(), is_far[labels == c].mean()) > 0.98
-        and abs(table.centre.value[c, 0] - X[labels == c, 0].mean()) < 0.4
-        and abs(table.share.value[c] - (labels == c).mean()) < 0.01
-        and all(abs(np.average(means, weights=weights) - 10.0) < 0.4 for means in both)
-        and abs(points[of == c, 0].mean() - 10.0) < 0.5
-    )
-
-
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("n_features", [2, 5])
-def test_a_far_cluster_is_where_it_is(n_features):
+def test_a_far_cluster_is_where_it_is(n_features, seed):
     """The ball of the units would move it to its surface: components are found in a larger one."""
-    assert sum(is_where_it_is(*described(n_features, seed)) for seed in SEEDS) >= len(SEEDS) - 1
+    model, c, X, labels, is_far = described(n_features, seed)
+    assert (labels[is_far] == c).mean() > 0.98
+    assert is_far[labels == c].mean() > 0.98
+    table, of_cluster = model.table(), model.component_labels_ == c
+    assert table.centre.value[c, 0] == pytest.approx(X[labels == c, 0].mean(), abs=0.4)
+    assert table.share.value[c] == pytest.approx((labels == c).mean(), abs=0.01)
+    weights = model.mixture_.weights[of_cluster]
+    before, after = (m.means[of_cluster, 0] for m in (model.base_.partition_, model.mixture_))
+    assert np.average(before, weights=weights) == pytest.approx(10.0, abs=0.4)
+    assert np.average(after, weights=weights) == pytest.approx(10.0, abs=0.4)
+    points, of = model.sample(20_000, random_state=0)
+    assert points[of == c, 0].mean() == pytest.approx(10.0, abs=0.5)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("n_features", [2, 5])
-def test_a_far_cluster_is_as_wide_as_it_is(n_features):
+def test_a_far_cluster_is_as_wide_as_it_is(n_features, seed):
     """A ball that cuts it leaves a spread of about .1."""
-    found = []
-    for seed in SEEDS:
-        model, c, X, labels, _ = described(n_features, seed)
-        found.append(abs(np.log(model.table().spread.value[c, 0] / X[labels == c, 0].std())))
-    assert sorted(found)[-2] < np.log(1.6)
+    model, c, X, labels, _ = described(n_features, seed)
+    assert 1 / 1.6 < model.table().spread.value[c, 0] / X[labels == c, 0].std() < 1.6
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -139,7 +130,7 @@ def test_without_noise_tables_are_those_of_labelled_records(n_features, no_noise
     for c in range(2):
         members = X[labels == c]
         assert table.centre.value[c] == pytest.approx(members.mean(axis=0), abs=0.01)
-        assert table.spread.value[c] == pytest.approx(members.std(axis=0), rel=0.07)
+        assert table.spread.value[c] == pytest.approx(members.std(axis=0), rel=0.05)
         assert np.all(
             (table.centre.low[c] < members.mean(axis=0)) & (members.mean(axis=0) < table.centre.high[c])
         )

@@ -115,8 +115,11 @@ def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -
 def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
     """Return variances of columns, in squared half-widths of the box, shrunk to their mean by their noise.
 
-    Where columns are many and records few, no variance can be measured, but their mean can.
+    Where columns are many and records few, no variance can be measured, but their mean can. Where every one
+    stands out from the noise, nothing is shrunk.
     """
+    if np.all(variances >= max(2 * noise, _LEAST_VARIANCE)):
+        return np.minimum(variances, 1.0)
     centre = max(float(variances.mean()), 2 * noise / math.sqrt(len(variances)))
     offsets = variances - centre
     kept = james_stein(np.square(offsets).sum(keepdims=True), np.full(1, len(offsets) * noise**2))
