@@ -380,4 +380,4 @@ def test_many_columns_are_no_obstacle():
     bounds = (X.min(axis=0), X.max(axis=0))
     base = PrivateGaussianMixture(3, epsilon=1.0, bounds=bounds)
     fits = [clone(base).set_params(random_state=seed).fit(X) for seed in range(8)]
-    assert np.mean([adjusted_rand_score(y, fit.predict(X)) for fit in fits]) > 0.7
+    assert np.mean([adjusted_rand_score(y, fit.predict(X)) for fit in fits]) > 0.65
