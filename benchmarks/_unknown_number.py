@@ -1,5 +1,6 @@
 """Fits that are not told the number of clusters: which number is suggested, and how good its clusters are."""
 
+import multiprocessing
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.generated import FAMILIES, make_family
 from dpmorse import DPMorse
+from dpmorse.clustering.base import least_weight
 from dpmorse.datasets import LabelledData
 from dpmorse.morse import merge_tree
 
@@ -14,22 +16,25 @@ _INSTANCES = range(960, 976)  # nothing was set on these
 _EPSILON, _DELTA = 1.0, 1e-5
 
 
-def number() -> list[dict[str, Any]]:
+def number(processes: int) -> list[dict[str, Any]]:
     """Compare the suggested number, the number of clear modes and the true one, on the same fits."""
-    rows = [_row(make_family(name, instance)) for instance in _INSTANCES for name in FAMILIES]
+    cases = [(name, instance) for instance in _INSTANCES for name in FAMILIES]
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        rows = pool.starmap(_row, cases, chunksize=1)
     for family in ("all", *FAMILIES):
         mine = [row for row in rows if family in ("all", row["family"])]
         print(f"{family:>10}: {_in_words(mine)}")
     return rows
 
 
-def _row(data: LabelledData) -> dict[str, Any]:
+def _row(family: str, instance: int) -> dict[str, Any]:
     """Fit once, and cut the tree as each way to choose the number would."""
+    data = make_family(family, instance)
     model = DPMorse(epsilon=_EPSILON, delta=_DELTA, bounds=data.bounds, random_state=0).fit(data.X)
     components, suggestion = model.base_.predict(data.X), model.merge_tree_.suggestion
     modes = model.merge_tree_.critical_points.suggested_n_clusters
     numbers = {"suggested": suggestion.n_clusters, "modes": modes, "true": data.n_clusters}
-    row: dict[str, Any] = {"family": data.name.rsplit("-", 1)[0], "numbers": numbers}
+    row: dict[str, Any] = {"family": family, "numbers": numbers}
     for how, n_clusters in numbers.items():
         row[how] = _agreement(model, n_clusters, data, components)
     row["components"], row["nearly"] = model.merge_tree_.n_leaves, list(suggestion.nearly)
@@ -39,7 +44,13 @@ def _row(data: LabelledData) -> dict[str, Any]:
 def _agreement(model: DPMorse, n_clusters: int, data: LabelledData, components: Any) -> float:
     """Return the adjusted Rand index with the classes, of the tree that would have been built."""
     points, known = model.merge_tree_.critical_points, data.y >= 0
-    tree = merge_tree(model.partition_, rule="auto", n_clusters=n_clusters, critical_points=points)
+    tree = merge_tree(
+        model.partition_,
+        rule="auto",
+        n_clusters=n_clusters,
+        critical_points=points,
+        least_weight=least_weight(model.base_),
+    )
     labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
     return float(adjusted_rand_score(data.y[known], labels[known]))
 

@@ -24,12 +24,13 @@ from benchmarks._unknown_number import number
 from benchmarks.generated import FAMILIES as DATA_FAMILIES
 from benchmarks.generated import make_family
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
+from dpmorse.clustering.base import least_weight
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse import RULES, MergeTree, find_critical_points, merge_tree
+from dpmorse.morse import RULES, MergeTree, merge_tree
 from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 
 _FIRST_SEED = 5000  # seeds below 1000 were used while developing
-_FIRST_INSTANCE = 200  # likewise, of the families of data
+_FIRST_INSTANCE = 700  # likewise, of the families of data
 _PIXELS = {2: (1 << 17, 1 << 20, 1 << 22), 3: (1 << 18, 1 << 21)}
 _SIZES = [(6, 8), (12, 8), (50, 8), (100, 8), (200, 8), (500, 8), (50, 2), (50, 32), (50, 64)]
 _LITERAL_PAIRS = 60
@@ -153,15 +154,17 @@ def shapes(n_seeds: int = 20) -> list[dict[str, Any]]:
     return rows
 
 
-def rules(n_sets: int = 8, n_seeds: int = 1) -> list[dict[str, Any]]:
+def rules(processes: int, n_sets: int = 8, n_seeds: int = 1) -> list[dict[str, Any]]:
     """Compare merge rules at the true number of clusters."""
-    rows = [
-        _rule_scores(family, instance, seed, epsilon)
+    cases = [
+        (family, instance, seed, epsilon)
         for epsilon in (10.0, 1.0)
         for family in DATA_FAMILIES
         for instance in range(_FIRST_INSTANCE, _FIRST_INSTANCE + n_sets)
         for seed in range(n_seeds)
     ]
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        rows = pool.starmap(_rule_scores, cases, chunksize=1)
     for epsilon in (10.0, 1.0):
         for family in ("all", *DATA_FAMILIES):
             mine = [r for r in rows if r["epsilon"] == epsilon and family in ("all", r["family"])]
@@ -178,7 +181,7 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
     ).fit(X)
     base = model.base_
     components, known = base.predict(X), y >= 0
-    points = find_critical_points(base.mixture_)
+    points = model.merge_tree_.critical_points
     row: dict[str, Any] = {
         "family": family,
         "instance": instance,
@@ -187,7 +190,13 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
         "K": n_clusters,
     }
     for rule in RULES:
-        tree = merge_tree(base.mixture_, rule=rule, n_clusters=n_clusters, critical_points=points)
+        tree = merge_tree(
+            base.partition_,
+            rule=rule,
+            n_clusters=n_clusters,
+            critical_points=points,
+            least_weight=least_weight(base),
+        )
         labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
         row[rule] = float(adjusted_rand_score(y[known], labels[known]))
     return row
@@ -237,9 +246,9 @@ def main() -> None:
     if "shapes" in parts:
         results["shapes"] = shapes()
     if "rules" in parts:
-        results["rules"] = rules()
+        results["rules"] = rules(options.processes)
     if "number" in parts:
-        results["number"] = number()
+        results["number"] = number(options.processes)
     if "many" in parts:
         results["many"] = many()
     if "oracle" in parts:

@@ -45,7 +45,7 @@ def _partition(base: Any) -> GaussianMixture:
     return partition
 
 
-def _least_weight(base: Any) -> float:
+def least_weight(base: Any) -> float:
     """Return the weight below which a cluster may be noise, if a profile says how large that is."""
     profile = getattr(base, "profile_", None)
     if profile is None:
@@ -154,7 +154,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
                 rule=self.merge,
                 n_clusters=n_clusters,
                 search=self.search,
-                least_weight=_least_weight(base),
+                least_weight=least_weight(base),
             )
         except Exception as error:
             failure = TreeNotBuiltError(
@@ -329,7 +329,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
                 n_clusters=chosen_for,
                 search=model.search,
                 critical_points=points,
-                least_weight=_least_weight(base),
+                least_weight=least_weight(base),
             ),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
