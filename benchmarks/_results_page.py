@@ -45,6 +45,12 @@ range of the columns badly."""
 _ABOUT_RUNS = """\
 Over all runs of a method above. K is reached if the model has K clusters; for methods without a tree, if
 records have K different labels. Seconds are those of fit and predict on one core."""
+_UNKNOWN = """\
+Fits above are told K. What `DPMorse("auto")` finds, which is told nothing, is in
+[morse.md](morse.md#which-merge-rule) (`python -m benchmarks.morse --parts number`)."""
+_MANY_COLUMNS = """\
+Images and generated sets of 33 to 256 columns are in [default.md](default.md#many-columns)
+(`python -m benchmarks.columns`)."""
 
 Section = tuple[str, str, list[Table]]
 
@@ -91,6 +97,7 @@ def page(results: Results, pictures: list[Path], at: Path) -> str:
             parts += [_picture(path, at) for path in pictures]
         for table in shown:
             parts += [f"### {table.title}", str(table)] if len(shown) > 1 else [str(table)]
+    parts += ["## Number of clusters unknown", _UNKNOWN, "## More than 32 columns", _MANY_COLUMNS]
     kept = kept_section(at.read_text(encoding="utf-8")) if at.exists() else ""
     return "\n\n".join([*parts, "## Where and how", _machine(results), *([kept] if kept else [])]) + "\n"
 
