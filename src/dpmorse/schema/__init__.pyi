@@ -1,0 +1,1 @@
+from dpmorse.schema.layout import Layout as Layout
