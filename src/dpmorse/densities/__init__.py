@@ -4,6 +4,7 @@ from dpmorse.densities.carrying import carried as carried
 from dpmorse.densities.differing import DifferingPart as DifferingPart
 from dpmorse.densities.differing import differing_part as differing_part
 from dpmorse.densities.mixture import GaussianMixture as GaussianMixture
+from dpmorse.densities.product import ProductMixture as ProductMixture
 from dpmorse.densities.shrinkage import floor_spectrum as floor_spectrum
 from dpmorse.densities.shrinkage import james_stein as james_stein
 from dpmorse.densities.shrinkage import rebuild as rebuild

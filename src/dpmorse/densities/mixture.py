@@ -9,6 +9,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from dpmorse._threads import over_rows
+from dpmorse.densities._checks import checked_parameters, factored
 from dpmorse.densities._kernels import Components, label_pass
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
@@ -72,13 +73,15 @@ class GaussianMixture:
 
     def __post_init__(self) -> None:
         """Check, copy, factor and freeze the parameters."""
-        weights, means, covariances = _check(self.weights, self.means, self.covariances)
+        weights, means, covariances = checked_parameters(self.weights, self.means, self.covariances)
         # Sigma = S C S with S the standard deviations. The correlations C are factored instead of Sigma,
         # because their condition does not depend on the units of the columns.
         scales = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        with np.errstate(over="ignore"):  # an entry that overflows is not a correlation; `_factor` refuses it
+        with np.errstate(
+            over="ignore"
+        ):  # an entry that overflows is not a correlation; `factored` refuses it
             correlations = covariances / scales[:, :, None] / scales[:, None, :]
-        correlation_factors = _factor(correlations)
+        correlation_factors = factored(correlations)
         identity = np.eye(means.shape[1])
         inverse = [solve_triangular(factor, identity, lower=True) for factor in correlation_factors]
         # With C = F F^T: Sigma = (S F)(S F)^T, and the whitener is (S F)^-1 = F^-1 S^-1.
@@ -146,7 +149,7 @@ class GaussianMixture:
 
     def responsibilities(self, X: FloatArray) -> FloatArray:
         """Return the probability of each component given the point, shape (n_samples, n_components)."""
-        return _normalise(self.component_log_densities(X))
+        return normalised(self.component_log_densities(X))
 
     def labels(
         self, X: FloatArray, lower: FloatArray | None = None, upper: FloatArray | None = None
@@ -224,7 +227,7 @@ class GaussianMixture:
         offsets = X[:, None, :] - self.means
         u = np.einsum("kij,nkj->nki", self.whiteners, offsets)
         logs = self.log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
-        return _normalise(logs), np.einsum("kij,nki->nkj", self.whiteners, u)
+        return normalised(logs), np.einsum("kij,nki->nkj", self.whiteners, u)
 
     def _hessian(self, X: FloatArray, precisions: FloatArray) -> FloatArray:
         w, pulls = self._pulls(X)
@@ -261,74 +264,10 @@ class GaussianMixture:
         return (slice(start, start + step) for start in range(0, max(n, 1), step))
 
 
-def _normalise(logs: FloatArray) -> FloatArray:
+def normalised(logs: FloatArray) -> FloatArray:
     """Turn log densities into responsibilities that sum to 1, in place and at any distance."""
     # The largest exponent becomes 0, so that the sum is at least 1 and never underflows.
     logs -= logs.max(axis=1, keepdims=True)
     np.exp(logs, out=logs)
     logs /= logs.sum(axis=1, keepdims=True)
     return logs
-
-
-def _check(
-    weights: FloatArray, means: FloatArray, covariances: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return float64 copies of valid parameters, or raise an error that says what is wrong."""
-    weights, means, covariances = (np.array(a, dtype=np.float64) for a in (weights, means, covariances))
-    if weights.ndim != 1 or weights.size == 0:
-        raise InvalidParameterError(f"weights must have shape (n_components,), got {weights.shape}.")
-    if means.ndim != 2 or len(means) != weights.size or means.shape[1] == 0:
-        raise InvalidParameterError(
-            f"means must have shape ({weights.size}, n_features) to match weights, got {means.shape}."
-        )
-    expected = (*means.shape, means.shape[1])
-    if covariances.shape != expected:
-        raise InvalidParameterError(f"covariances must have shape {expected}, got {covariances.shape}.")
-    for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
-        if not np.all(np.isfinite(array)):
-            raise InvalidParameterError(f"{name} must be finite.")
-    with np.errstate(over="ignore"):  # a sum that overflows is refused below, like any sum other than 1
-        total = float(weights.sum())
-    if np.any(weights < 0) or abs(total - 1) > 1e-6:
-        raise InvalidParameterError(
-            f"weights must be non-negative and sum to 1, got a smallest weight of {weights.min():g} "
-            f"and a sum of {total:.9g}."
-        )
-    _check_symmetry(covariances)
-    # Smaller deviations are rounding: dividing would change the bits of a saved model when it is loaded.
-    if abs(total - 1) > 1e-12:
-        weights /= total
-    # Halves are added, because the sum of two large entries could overflow.
-    mirrored = covariances.transpose(0, 2, 1)
-    return weights, means, np.where(covariances == mirrored, covariances, covariances / 2 + mirrored / 2)
-
-
-def _check_symmetry(covariances: FloatArray) -> None:
-    diagonal = np.diagonal(covariances, axis1=1, axis2=2)
-    flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
-    if flat.size:
-        raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
-    # The asymmetry is measured in units of correlations, so that the tolerance does not depend on the
-    # columns' units.
-    scale = np.sqrt(diagonal)
-    with np.errstate(over="ignore"):
-        gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
-    skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
-    if skewed.size:
-        raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")
-
-
-def _factor(correlations: FloatArray) -> FloatArray:
-    """Return Cholesky factors, or raise an error that names the first matrix without one."""
-    factors = np.empty_like(correlations)
-    for k, matrix in enumerate(correlations):
-        try:
-            # Correlations are at most 1 but for rounding. LAPACK's result for infinite entries is undefined.
-            if not np.all(np.abs(matrix) < 2):
-                raise np.linalg.LinAlgError  # noqa: TRY301 - answered like LAPACK's own
-            factors[k] = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError as error:
-            raise InvalidParameterError(
-                f"covariances[{k}] is not positive definite. Add a small multiple of the identity."
-            ) from error
-    return factors

@@ -10,3 +10,7 @@ from dpmorse.persistence.documents import profile_from_dict as profile_from_dict
 from dpmorse.persistence.documents import profile_to_dict as profile_to_dict
 from dpmorse.persistence.model_file import read_document as read_document
 from dpmorse.persistence.model_file import write_document as write_document
+from dpmorse.persistence.products import layout_from_dict as layout_from_dict
+from dpmorse.persistence.products import layout_to_dict as layout_to_dict
+from dpmorse.persistence.products import product_from_dict as product_from_dict
+from dpmorse.persistence.products import product_to_dict as product_to_dict

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse._plain_data import fields, holds_boolean, number, numbers, of_type, rebuild
+from dpmorse._plain_data import fields, number, numbers, of_type, rebuild
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
+from dpmorse.persistence.arrays import array_of, lower_triangles, unfolded
 from dpmorse.persistence.older_files import NOT_STATED
 from dpmorse.privacy import (
     Budget,
@@ -39,7 +40,7 @@ def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
     return {
         "weights": mixture.weights.tolist(),
         "means": mixture.means.tolist(),
-        "covariances_lower": _lower(mixture.covariances),
+        "covariances_lower": lower_triangles(mixture.covariances),
     }
 
 
@@ -59,7 +60,7 @@ def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture
     """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
     parts = fields(name, content, "weights", "means", "covariances_lower")
     return rebuild(
-        name, lambda: _mixture(name, **{key: _array(name, key, part) for key, part in parts.items()})
+        name, lambda: _mixture(name, **{key: array_of(name, key, part) for key, part in parts.items()})
     )
 
 
@@ -68,7 +69,7 @@ def profile_to_dict(profile: Profile) -> dict[str, Any]:
     parts = {name: np.asarray(value).tolist() for name, value in vars(profile).items()}
     for name in _MATRICES:
         del parts[name]
-        parts[f"{name}_lower"] = _lower(getattr(profile, name))
+        parts[f"{name}_lower"] = lower_triangles(getattr(profile, name))
     return parts
 
 
@@ -81,13 +82,13 @@ def profile_from_dict(content: object, n_components: int, n_features: int) -> Pr
 
 def _profile(parts: Mapping[str, Any], k: int, d: int) -> Profile:
     values: dict[str, Any] = {
-        key: number(f"profile.{key}", part) if key.endswith("_stddev") else _array("profile", key, part)
+        key: number(f"profile.{key}", part) if key.endswith("_stddev") else array_of("profile", key, part)
         for key, part in parts.items()
     }
     if values["sums"].shape != (k, d):
         raise ModelFormatError("profile.sums does not have the shape of the mixture.")
     for name in _MATRICES:
-        values[name] = _unfolded(f"profile.{name}_lower", values.pop(f"{name}_lower"), k, d)
+        values[name] = unfolded(f"profile.{name}_lower", values.pop(f"{name}_lower"), k, d)
     values["second_moments"] += np.tril(values["second_moments"], -1).transpose(0, 2, 1)
     return Profile(**values)
 
@@ -98,24 +99,8 @@ def _mixture(
     """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
     if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
         raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
-    lower = _unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
+    lower = unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
     return GaussianMixture(weights, means, lower + np.tril(lower, -1).transpose(0, 2, 1))
-
-
-def _lower(matrices: FloatArray) -> Any:
-    """Return the lower triangles, row by row."""
-    rows, columns = np.tril_indices(matrices.shape[-1])
-    return matrices[:, rows, columns].tolist()
-
-
-def _unfolded(name: str, lower: FloatArray, k: int, d: int) -> FloatArray:
-    """Return k lower triangular matrices; the shape is checked before anything of their size is allocated."""
-    if lower.shape != (k, d * (d + 1) // 2):
-        raise ModelFormatError(f"{name} does not have the shape of k lower triangles.")
-    matrices = np.zeros((k, d, d))
-    rows, columns = np.tril_indices(d)
-    matrices[:, rows, columns] = lower
-    return matrices
 
 
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
@@ -177,12 +162,3 @@ def _check_stated(
             raise ModelFormatError(
                 f"{name}.{key} is stated as {stated:g}, but {source} add up to {derived:g}."
             )
-
-
-def _array(name: str, key: str, value: object) -> Any:
-    if not isinstance(value, list):
-        raise ModelFormatError(f"{name}.{key} must be a list of numbers.")
-    array = np.array(value)  # ragged lists raise ValueError, which `rebuild` turns into a format error
-    if array.dtype.kind not in "fi" or holds_boolean(value):
-        raise ModelFormatError(f"{name}.{key} must hold numbers only.")
-    return array
