@@ -38,16 +38,24 @@ _STEEPEST = 3.0
 """Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
 
 
-def occupied_box(queries: Queries, domain: Domain, step: Step, cost: float) -> tuple[Domain, BoolArray]:
+def occupied_box(
+    queries: Queries, domain: Domain, step: Step, cost: float, n_missing: FloatArray | float = 0.0
+) -> tuple[Domain, BoolArray]:
     """Return the part of a public box that holds the records, by one noisy histogram per column.
+
+    ``n_missing`` says how many values of each column are missing, and stand in the middle of the box.
 
     A bin is occupied when its count is above what noise alone reaches in any bin, and so is a run of bins
     that holds a tenth of the records. Where a column has neither, its bounds stay. Also say which columns
     pile up at their lower and upper bound.
     """
     counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
-    total = counts.sum() / len(counts)  # a record is counted once in each column
-    parts = np.array([_part_with_most(row / stddev, len(counts), total / stddev) for row in counts])
+    total = counts.sum() / len(counts) - n_missing  # a record is counted once in each column
+    counts[:, N_BINS // 2] -= n_missing
+    totals = np.broadcast_to(total, len(counts)) / stddev
+    parts = np.array(
+        [_part_with_most(row / stddev, len(counts), total) for row, total in zip(counts, totals, strict=True)]
+    )
     width = domain.upper - domain.lower
     box = Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
     piled = np.column_stack([_piles_up(counts, stddev), _piles_up(counts[:, ::-1], stddev)])

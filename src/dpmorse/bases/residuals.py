@@ -35,23 +35,27 @@ def maximise(
     smallest_variance: float,
     *,
     relaxation: float = 1.0,
+    observed: FloatArray | None = None,
 ) -> Estimates:
     """Return the components estimated from released residuals, which were shrunk to balls of ``radii``.
 
-    ``project`` moves means into the domain of the records.
+    ``project`` moves means into the domain of the records. ``observed`` says which part of each component's
+    records has each column, where values are missing: these have the component's mean.
     """
     radii = np.broadcast_to(radii, noisy.counts.shape)
     supported = noisy.counts >= _SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     steps = mean_residuals(noisy, counts, radii)
     squared = (radii**2 / counts)[:, None, None] * noisy.second_moments
-    spread = shrink_to_identity(
-        squared - steps[:, :, None] * steps[:, None], radii**2 * noisy.second_moment_stddev / counts
-    )
+    noise = radii**2 * noisy.second_moment_stddev / counts
+    factors = np.asarray(np.linalg.cholesky(previous.covariances), dtype=np.float64)
+    if observed is not None:
+        steps, squared = _of_observed(steps, squared, factors, observed)
+        noise = noise / observed.mean(axis=1)
+    spread = shrink_to_identity(squared - steps[:, :, None] * steps[:, None], noise)
     steps, spread = _relax(steps, spread, relaxation)
     # Back from whitened coordinates: z = m + L u with L L^T the last covariance, so that the mean moves by L
     # step and the covariance becomes L spread L^T.
-    factors = np.linalg.cholesky(previous.covariances)
     means = project(previous.means + np.einsum("kij,kj->ki", factors, steps))
     covariances = floor_spectrum(factors @ spread @ factors.transpose(0, 2, 1), smallest_variance)
     weights = np.maximum(noisy.counts, 1.0)
@@ -61,6 +65,23 @@ def maximise(
         np.where(supported[:, None, None], covariances, previous.covariances),
         supported,
     )
+
+
+def _of_observed(
+    steps: FloatArray, squared: FloatArray, factors: FloatArray, observed: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean residuals and second moments of the values that are there.
+
+    A missing value adds nothing to a sum of offsets ``z - m``, so that this is divided by the part that is
+    there; a product is there where both its values are, which is taken to happen independently.
+    """
+    pairs = observed[:, :, None] * observed[:, None]
+    own = np.arange(observed.shape[1])
+    pairs[:, own, own] = observed
+    offsets = np.einsum("kij,kj->ki", factors, steps) / observed
+    products = factors @ squared @ factors.transpose(0, 2, 1) / pairs
+    inverse = np.linalg.inv(factors)
+    return np.einsum("kij,kj->ki", inverse, offsets), inverse @ products @ inverse.transpose(0, 2, 1)
 
 
 def _relax(steps: FloatArray, spread: FloatArray, relaxation: float) -> tuple[FloatArray, FloatArray]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
-from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Segments, Totals
+from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Segments, Span, Totals
 from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
@@ -96,7 +96,7 @@ def hard_pass(
             for k in range(n_cells):
                 first, last = segments.begins[k], segments.ends[k]
                 steps = measured.residual_steps[k]
-                _residuals(by_cell, first, last, measured.rule, k, steps, scratch, by_cell)
+                _residuals(by_cell, first, last, measured.rule, k, steps, scratch, by_cell, measured.whitened)
         _add_hard(by_cell, segments, totals)
 
 
@@ -110,6 +110,7 @@ def soft_pass(
     steps: float,
     table: FloatArray,
     residual_steps: FloatArray,
+    whitened: Span,
     totals: Totals,
 ) -> None:
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
@@ -132,7 +133,8 @@ def soft_pass(
             if 2 * n_members < n:
                 size, records, share = _pack(columns, share, members, n_members, packed, packed_share)
             if residual_steps.size:
-                _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals)
+                _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals, whitened)
+                _copy_others(records, size, whitened, residuals)
                 records = residuals
             _add_soft(records, size, share, weighted, totals, k)
 
@@ -413,16 +415,24 @@ def _pack(
 
 @compiled
 def _residuals(
-    columns: Reals, begin: int, end: int, rule: Rule, k: int, steps: float, scratch: Reals, residuals: Reals
+    columns: Reals,
+    begin: int,
+    end: int,
+    rule: Rule,
+    k: int,
+    steps: float,
+    scratch: Reals,
+    residuals: Reals,
+    whitened: Span,
 ) -> None:
     """Write records ``begin:end`` in the whitened coordinates of cell k, as ``GaussianCells.residuals``.
 
-    ``scratch`` has one row more than there are columns: the shrinking of each record is kept there.
+    Only entries that are ``whitened`` are written. ``scratch`` has one row more than there are columns: the
+    shrinking of each record is kept there.
     """
-    width = rule.offsets.shape[1]
-    shrink = scratch[width, begin:end]
+    shrink = scratch[rule.offsets.shape[1], begin:end]
     shrink[:] = 0.0
-    for i in range(width):
+    for i in range(whitened[0], whitened[1]):
         u = scratch[i, begin:end]
         u[:] = rule.offsets[k, i]
         for j in range(i + 1):
@@ -433,10 +443,18 @@ def _residuals(
             shrink[r] += u[r] * u[r]
     for r in range(end - begin):
         shrink[r] = np.sqrt(LARGEST_RESIDUAL / max(shrink[r], LARGEST_RESIDUAL))
-    for i in range(width):
+    for i in range(whitened[0], whitened[1]):
         u, row = scratch[i, begin:end], residuals[i, begin:end]
         for r in range(end - begin):
             row[r] = np.trunc(u[r] * shrink[r])
+
+
+@compiled
+def _copy_others(columns: Reals, n: int, whitened: Span, residuals: Reals) -> None:
+    """Write the entries of records that are added up as they are: holes and levels of a table."""
+    for i in range(columns.shape[0]):
+        if not whitened[0] <= i < whitened[1]:
+            residuals[i, :n] = columns[i, :n]
 
 
 @compiled
@@ -536,6 +554,8 @@ def _add_moments(x: Reals, y: Reals, begin: int, end: int, sums: IntArray, secon
     """Add the sums of x, and of its products with y, if wanted, in blocks of 4 x 4 up to the diagonal."""
     for i in range(0, x.shape[0], 4):
         _add_sums(x, i, begin, end, sums)
+        if i >= second_moments.shape[1]:
+            continue
         for j in range(0, min(i + 4, second_moments.shape[1]), 4):
             _add_products(x, y, i, j, begin, end, second_moments)
 

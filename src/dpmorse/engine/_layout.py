@@ -8,6 +8,8 @@ import numpy.typing as npt
 from dpmorse.typing import FloatArray, IntArray
 
 Reals = npt.NDArray[np.floating[Any]]
+Span = tuple[int, int]
+"""The first of some entries of a record, and the one after the last."""
 
 
 class Box(NamedTuple):
@@ -52,12 +54,14 @@ class Measured(NamedTuple):
 
     ``grid`` is another grid than that of the cells, or empty. ``residual_steps`` is empty where the record
     itself is added up; ``limits`` of squared lengths where it is moments that are, and no counts of lengths.
+    ``whitened`` entries have residuals, others are added up as they are.
     """
 
     grid: Grid
     rule: Rule
     residual_steps: FloatArray
     limits: FloatArray
+    whitened: Span
 
 
 class Segments(NamedTuple):

@@ -216,6 +216,20 @@ def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
     return moments_of_each(weights, residuals(v, rule.residual_steps), rule.lower)
 
 
+def table_moments(q: Tensor, rule: Rule, measured: slice, *, soft: bool) -> Tensor:
+    """Return what the others do for encoded records: numbers are whitened, holes and levels added up."""
+    v = whitened(q, rule)
+    found = scores(v, rule)
+    weights = memberships(found, rule) if soft else one_hot(found.argmin(dim=1), len(rule.constants))
+    sums, d = (weights.T @ q).to(torch.int64), measured.stop - measured.start
+    if d == 0:
+        return torch.cat([weights.sum(dim=0)[:, None].to(torch.int64), sums], dim=1)
+    lower = on_device(np.flatnonzero(np.tri(d)), q.device)
+    numbers = moments_of_each(weights, residuals(v[..., measured], rule.residual_steps), lower)
+    sums[:, measured] = numbers[:, 1 : 1 + d]
+    return torch.cat([numbers[:, :1], sums, numbers[:, 1 + d :]], dim=1)
+
+
 def one_hot(labels: Tensor, n_cells: int) -> Tensor:
     """Return the weights of hard cells: 1 in a record's own cell, nothing for the label -1."""
     return (labels[:, None] == torch.arange(n_cells, device=labels.device)).to(torch.float64)

@@ -11,13 +11,12 @@ from typing import Any
 
 import dask
 
-from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.base import Cells, Engine, Moments, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
-    CellMoments,
     ExactMoments,
     Histograms,
     Tally,
@@ -60,7 +59,7 @@ class DaskEngine:
 
     inner: Engine = field(default_factory=lambda: InMemoryEngine(n_threads=1))
 
-    def reduce(self, records: Partitions, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: Partitions, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         return self._total("reduce", records, statistic, cells)
 

@@ -12,8 +12,8 @@ from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Totals, padded
-from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
+from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Span, Totals, padded
+from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     BIN_BITS,
@@ -22,7 +22,6 @@ from dpmorse.statistics import (
     N_BINS,
     ROUNDING_BITS,
     BinaryCodes,
-    CellMoments,
     Domain,
     ExactMoments,
     GaussianCells,
@@ -60,14 +59,14 @@ class InMemoryEngine:
         if self.n_threads is not None:
             _validate.positive_int(n_threads=self.n_threads)
 
-    def reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: FloatArray, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check_width(records, statistic.domain.n_columns)
         check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: FloatArray, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: FloatArray, statistic: Moments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         if isinstance(cells, ProfileCells) or not statistic.weight_bits:
@@ -75,7 +74,7 @@ class InMemoryEngine:
         else:
             chunk_pass = _soft(statistic, cells)
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
-        return _combine(parts, statistic.domain.n_features)
+        return _combine(parts, statistic)
 
     def count(self, records: FloatArray, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
@@ -111,7 +110,8 @@ class InMemoryEngine:
         cells, shape = statistic.cells, (statistic.cells.n_cells, statistic.n_bins)
         _check_width(records, cells.box.n_columns)
         nearest, totals = _nearest(cells.ball, cells.partition), _no_totals(cells.box.n_features)
-        measured = Measured(_grid(cells.box), _pad(cells.units), np.empty(0), statistic.limits)
+        units = _pad(cells.units)
+        measured = Measured(_grid(cells.box), units, np.empty(0), statistic.limits, _all_of(units))
 
         def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
             hard_pass(X, start, stop, nearest, measured, totals, counts)
@@ -132,9 +132,7 @@ class InMemoryEngine:
         none = np.empty(0, dtype=np.int64)
         return sealed(add_up([Tally(none, none, codes.n_bits), *parts]))
 
-    def _reduce_labelled(
-        self, records: FloatArray, statistic: CellMoments, cells: LabelledCells
-    ) -> ExactMoments:
+    def _reduce_labelled(self, records: FloatArray, statistic: Moments, cells: LabelledCells) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:
@@ -185,14 +183,15 @@ def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, 
     return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]
 
 
-def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> _Pass[Totals]:
+def _hard(statistic: Moments, cells: GaussianCells | ProfileCells) -> _Pass[Totals]:
     no_limits, no_lengths = np.empty(0), np.empty((0, 0), np.int64)
     if isinstance(cells, ProfileCells):
         nearest, steps = _nearest(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
-        measured = Measured(_grid(cells.box), _pad(cells.units), steps, no_limits)
+        units = _pad(cells.units)
+        measured = Measured(_grid(cells.box), units, steps, no_limits, _all_of(units))
     else:
         nearest, steps = _nearest(statistic.domain, cells), _residual_steps(statistic, cells)
-        measured = Measured(_NO_GRID, nearest.exact, steps, no_limits)
+        measured = Measured(_NO_GRID, nearest.exact, steps, no_limits, _whitened(statistic))
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
         hard_pass(X, start, stop, nearest, measured, totals, no_lengths)
@@ -206,19 +205,28 @@ def _nearest(domain: Domain, cells: GaussianCells) -> Nearest:
     return Nearest(_grid(domain), fast, exact, bound)
 
 
-def _soft(statistic: CellMoments, cells: GaussianCells) -> _Pass[Totals]:
+def _soft(statistic: Moments, cells: GaussianCells) -> _Pass[Totals]:
     grid, exact = _grid(statistic.domain), _pad(cells)
     steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
+    whitened = _whitened(statistic)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, table, steps, totals)
+        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, table, steps, whitened, totals)
 
     return chunk_pass
 
 
-def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
+def _residual_steps(statistic: Moments, cells: GaussianCells) -> FloatArray:
     """Return the steps of residuals, none where the records themselves are added up."""
     return cells.residual_steps if statistic.of_residuals else np.empty(0)
+
+
+def _whitened(statistic: Moments) -> Span:
+    return statistic.measured.start, statistic.measured.stop
+
+
+def _all_of(rule: Rule) -> Span:
+    return 0, rule.offsets.shape[1]
 
 
 def _grid(domain: Domain) -> Grid:
@@ -273,8 +281,8 @@ def _single_precision(exact: Rule, cells: GaussianCells) -> tuple[Rule, Reals]:
     return rule, 4 * np.array([4 * distance + distance**2, distance / 4 + relative]).astype(np.float32)
 
 
-def _empty_totals(statistic: CellMoments) -> Totals:
-    n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.domain.n_features)
+def _empty_totals(statistic: Moments) -> Totals:
+    n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.measured.stop)
     return _totals(statistic.n_cells, padded(statistic.domain.n_features), n_products)
 
 
@@ -287,9 +295,9 @@ def _totals(k: int, width: int, n_products: int) -> Totals:
     return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
-def _combine(parts: Sequence[Totals], n_features: int) -> ExactMoments:
+def _combine(parts: Sequence[Totals], statistic: Moments) -> ExactMoments:
     counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
-    used = slice(n_features)
+    used, squared = slice(statistic.domain.n_features), statistic.measured
     return ExactMoments(
-        counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, used, used])
+        counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, squared, squared])
     )

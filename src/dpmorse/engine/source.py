@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine
+from dpmorse.engine.base import Cells, Engine, Moments
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
-    CellMoments,
     ExactMoments,
     Histograms,
     Tally,
@@ -39,7 +38,7 @@ class Source:
         self._tally: Callable[..., Any] = lambda *question: engine.tally(records, *question)
 
     def moments(
-        self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
+        self, step: Step, statistic: Moments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
         """Add up moments of cells; ``n_repeats`` passes like this one follow."""
         with self._pass(step, n_repeats):

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.base import Cells, Engine, Moments, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
-    CellMoments,
     ExactMoments,
     Histograms,
     Tally,
@@ -41,7 +40,7 @@ class StreamedEngine:
 
     inner: Engine = field(default_factory=InMemoryEngine)
 
-    def reduce(self, records: Batches, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: Batches, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         return sealed(add_up(opened(self.inner.reduce(batch, statistic, cells)) for batch in records))
 

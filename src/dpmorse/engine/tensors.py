@@ -10,13 +10,12 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
+from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     N_BINS,
     BinaryCodes,
-    CellMoments,
     Domain,
     ExactMoments,
     GaussianCells,
@@ -25,6 +24,7 @@ from dpmorse.statistics import (
     ProfileCells,
     RadiusHistograms,
     SecondMoments,
+    TableMoments,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
@@ -59,18 +59,20 @@ class TensorEngine:
             _validate.positive_int(chunk_rows=self.chunk_rows)
         _validate.boolean(fused=self.fused)
 
-    def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: "Tensor", statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check(records, statistic.domain.n_columns)
         check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: "Tensor", statistic: Moments, cells: Cells) -> ExactMoments:
         if isinstance(cells, ProfileCells):
             return self._reduce_profiles(records, statistic, cells)
         if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
+        if isinstance(statistic, TableMoments):
+            return self._reduce_plainly(records, statistic, cells)
         plain = statistic.weight_bits or statistic.domain.projection is not None
         kernels = _kernels() if self.fused and not plain else None
         if kernels is not None and kernels.covers(records, cells):
@@ -81,14 +83,15 @@ class TensorEngine:
         """Count records in bins; see ``Engine.count``."""
         if isinstance(statistic, RadiusHistograms):
             return sealed(self._count_radii(records, statistic))
-        _check(records, statistic.n_features)
         passes = _passes()
         if isinstance(statistic, MagnitudeHistograms):
+            _check(records, statistic.n_features)
             n_bins, bins = statistic.n_bins, passes.magnitude_bins
         else:
+            _check(records, statistic.domain.n_columns)
             grid = passes.grid_of(statistic.domain, records.device)
             n_bins, bins = N_BINS, lambda chunk: passes.column_bins(passes.quantise(chunk, grid))
-        shape = (records.shape[1], n_bins)
+        shape = (statistic.n_features, n_bins)
         return sealed(self._total(records, 1, shape, lambda chunk: passes.counts_of(bins(chunk), n_bins)))
 
     def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
@@ -113,9 +116,7 @@ class TensorEngine:
             parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
         return sealed(add_up(parts))
 
-    def _reduce_plainly(
-        self, records: "Tensor", statistic: CellMoments, cells: GaussianCells
-    ) -> ExactMoments:
+    def _reduce_plainly(self, records: "Tensor", statistic: Moments, cells: GaussianCells) -> ExactMoments:
         passes = _passes()
         grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
         pass_over = passes.soft_moments if statistic.weight_bits else passes.hard_moments
@@ -123,14 +124,14 @@ class TensorEngine:
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
             q = passes.quantise(chunk, grid)
+            if isinstance(statistic, TableMoments):
+                return passes.table_moments(q, rule, statistic.measured, soft=bool(statistic.weight_bits))
             return pass_over(q, rule, of_residuals=statistic.of_residuals)
 
         shape = (cells.n_cells, _n_columns(statistic))
         return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
 
-    def _reduce_profiles(
-        self, records: "Tensor", statistic: CellMoments, cells: ProfileCells
-    ) -> ExactMoments:
+    def _reduce_profiles(self, records: "Tensor", statistic: Moments, cells: ProfileCells) -> ExactMoments:
         profiles, most = _profiles(), _passes().HARD_ROWS
         profile = profiles.profile_of(cells, records.device)
         shape = (cells.n_cells, _n_columns(statistic))
@@ -140,9 +141,7 @@ class TensorEngine:
 
         return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
 
-    def _reduce_labelled(
-        self, records: "Tensor", statistic: CellMoments, cells: LabelledCells
-    ) -> ExactMoments:
+    def _reduce_labelled(self, records: "Tensor", statistic: Moments, cells: LabelledCells) -> ExactMoments:
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:
             raise ValueError("cells that are only labels have counts and sums of records, nothing else")
@@ -225,18 +224,18 @@ def labels_of_tensor(
     return found
 
 
-def _n_columns(statistic: CellMoments) -> int:
+def _n_columns(statistic: Moments) -> int:
     """Return how many sums one cell has: a count, sums, lower second moments."""
-    d = statistic.domain.n_features
-    return 1 + d + d * (d + 1) // 2
+    d = statistic.measured.stop - statistic.measured.start
+    return int(1 + statistic.domain.n_features + d * (d + 1) // 2)
 
 
-def _unpack(totals: IntArray, statistic: CellMoments) -> ExactMoments:
+def _unpack(totals: IntArray, statistic: Moments) -> ExactMoments:
     """Turn one row of sums for each cell into moments."""
-    d = statistic.domain.n_features
+    width, d = statistic.domain.n_features, statistic.measured.stop - statistic.measured.start
     second = np.zeros((len(totals), d, d), dtype=np.int64)
-    second[(slice(None), *np.tril_indices(d))] = totals[:, 1 + d :]
-    return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + d].copy(), second)
+    second[(slice(None), *np.tril_indices(d))] = totals[:, 1 + width :]
+    return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + width].copy(), second)
 
 
 def _check(records: "Tensor", n_features: int) -> None:

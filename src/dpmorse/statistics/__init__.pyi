@@ -36,3 +36,6 @@ from dpmorse.statistics.sums import UNIT_BITS as UNIT_BITS
 from dpmorse.statistics.sums import ExactMoments as ExactMoments
 from dpmorse.statistics.sums import NoisyMoments as NoisyMoments
 from dpmorse.statistics.swaps import SwapCosts as SwapCosts
+from dpmorse.statistics.tables import NoisyTable as NoisyTable
+from dpmorse.statistics.tables import TableMoments as TableMoments
+from dpmorse.statistics.tables import TableScales as TableScales

@@ -84,8 +84,22 @@ class GaussianCells:
         whiten = np.linalg.inv(cholesky) * math.sqrt(0.5)
         shift = -np.einsum("kij,kj->ki", whiten, means)
         half_log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
-        constants = half_log_det - np.log(weights)
-        constants -= constants.min()
+        return cls.from_scores(whiten, shift, half_log_det - np.log(weights), radii, grid_bits)
+
+    @classmethod
+    def from_scores(
+        cls,
+        whiten: FloatArray,
+        shift: FloatArray,
+        constants: FloatArray,
+        radii: FloatArray | float = 1.0,
+        grid_bits: int = GRID_BITS,
+    ) -> "GaussianCells":
+        """Round scores ``constants_k + |shift_k + whiten_k z|^2`` in nats, of ``z`` in the box [-1, 1]^D.
+
+        ``whiten`` is lower triangular. What is added to all constants changes no cell.
+        """
+        constants = constants - constants.min()
         reach = np.linalg.norm(np.abs(shift) + np.abs(whiten).sum(axis=2), axis=1).max()
         bits = _score_bits(float(reach), float(constants.max()))
         scale = 2.0 ** (bits + ROUNDING_BITS)
@@ -94,7 +108,7 @@ class GaussianCells:
             offsets=np.rint(shift * scale),
             constants=np.rint(constants * 4.0**bits),
             score_bits=bits,
-            radii=np.broadcast_to(radii, len(weights)).astype(np.float64),
+            radii=np.broadcast_to(radii, len(constants)).astype(np.float64),
             grid_bits=grid_bits,
         )
 

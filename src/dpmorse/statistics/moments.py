@@ -81,6 +81,11 @@ class CellMoments:
         return Fraction(self.domain.largest_squared_norm, 1 << 2 * GRID_BITS)
 
     @property
+    def measured(self) -> slice:
+        """Which entries of a record have residuals and second moments: all."""
+        return slice(0, self.domain.n_features)
+
+    @property
     def _in_ball(self) -> bool:
         return self.of_residuals or self.domain.radius is not None
 

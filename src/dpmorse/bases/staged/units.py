@@ -90,12 +90,15 @@ class Units:
         return replace(self, domain=domain, radius=factor * self.radius)
 
 
-def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -> Units:
+def release_units(
+    queries: Queries, public: Domain, box: Domain, stage: Stage, n_missing: FloatArray | float = 0.0
+) -> Units:
     """Release the count, means and variances of the columns inside ``box``, and make units of them.
 
     Column j of z is ``(x_j - m_j) / (c s_j^(1/2))`` with s_j the standard deviation in units of the
     *public* bounds: half-way between trusting the bounds and trusting the spread of the records. It does
-    not change when all bounds are wider by one factor.
+    not change when all bounds are wider by one factor. ``n_missing`` says how many values of each column are
+    missing, and stand in the middle of the public box.
     """
     statistic = CellMoments(box, 1, second_moments=SecondMoments.DIAGONAL)
     d = public.n_features
@@ -103,12 +106,13 @@ def release_units(queries: Queries, public: Domain, box: Domain, stage: Stage) -
     scales = queries.calibrate(statistic, stage.cost, _SHARES)
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
     n = max(float(noisy.counts[0]), _LEAST_RECORDS)
-    mean = np.clip(noisy.sums[0] / n, -1, 1)
+    place = np.clip((public.centre - box.centre) / box.unit, -1, 1)  # of missing values
+    there = np.maximum(n - n_missing, _LEAST_RECORDS)
+    mean = np.clip((noisy.sums[0] - n_missing * place) / there, -1, 1)
+    squares = (noisy.second_moments[0] - n_missing * place**2) / there
     varying = public.half_width > 0
     variance = np.ones(d)
-    variance[varying] = _shrunk(
-        (noisy.second_moments[0] / n - mean**2)[varying], noisy.second_moment_stddev / n
-    )
+    variance[varying] = _shrunk((squares - mean**2)[varying], noisy.second_moment_stddev / n)
     return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
 
 
