@@ -27,6 +27,12 @@ from dpmorse.privacy import Budget as Budget
 from dpmorse.privacy import FileLedger as FileLedger
 from dpmorse.privacy import Ledger as Ledger
 from dpmorse.privacy import PrivacyReport as PrivacyReport
+from dpmorse.schema import Boolean as Boolean
+from dpmorse.schema import Date as Date
+from dpmorse.schema import Nominal as Nominal
+from dpmorse.schema import Numeric as Numeric
+from dpmorse.schema import Ordinal as Ordinal
+from dpmorse.schema import Schema as Schema
 from dpmorse.statistics import MomentShares as MomentShares
 
 __version__ = "0.1.0"

@@ -1,1 +1,10 @@
+from dpmorse.schema.columns import Boolean as Boolean
+from dpmorse.schema.columns import CategoryColumn as CategoryColumn
+from dpmorse.schema.columns import Column as Column
+from dpmorse.schema.columns import Date as Date
+from dpmorse.schema.columns import Nominal as Nominal
+from dpmorse.schema.columns import NumberColumn as NumberColumn
+from dpmorse.schema.columns import Numeric as Numeric
+from dpmorse.schema.columns import Ordinal as Ordinal
 from dpmorse.schema.layout import Layout as Layout
+from dpmorse.schema.schema import Schema as Schema

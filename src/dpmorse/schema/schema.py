@@ -1,0 +1,167 @@
+"""The columns of a table, in order, and where they are in an encoded record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpmorse import _validate
+from dpmorse._plain_data import fields, of_type, rebuild
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
+from dpmorse.schema.columns import CategoryColumn, Column, NumberColumn
+from dpmorse.schema.decoding import decoded_category, decoded_number
+from dpmorse.schema.layout import Layout
+from dpmorse.schema.plain import column_from_plain, column_to_plain
+from dpmorse.schema.spellings import MISSING, PRESENT
+from dpmorse.typing import FloatArray
+
+_MOST_LEVELS = 512
+"""Most levels of all categories together: some sums are over all pairs of levels, for each record."""
+
+_HINT = (
+    'Give a dictionary such as {"age": Numeric(0, 120), "status": Nominal(["employed", "retired"])}, with '
+    "Numeric, Ordinal, Nominal, Boolean and Date."
+)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the columns of a table are: public facts, stated by whoever owns the table.
+
+    Parameters
+    ----------
+    columns : tuple of (str, column)
+        Names and columns, in order. ``Schema.of`` checks what a user gives.
+    """
+
+    columns: tuple[tuple[str, Column], ...]
+
+    @classmethod
+    def of(cls, columns: object) -> "Schema":
+        """Validate the parameter ``columns`` of an estimator: a dictionary of names and columns.
+
+        Examples
+        --------
+        >>> from dpmorse import Boolean, Numeric
+        >>> schema = Schema.of({"age": Numeric(0, 120), "smoker": Boolean()})
+        >>> schema.names, schema.layout.width
+        (('age', 'smoker'), 4)
+        """
+        if isinstance(columns, Schema):
+            return columns
+        if not isinstance(columns, Mapping):
+            raise InvalidTypeError(
+                f"columns must be a dictionary, got {_validate.describe(columns)}. {_HINT}"
+            )
+        if not columns:
+            raise InvalidParameterError(f"columns must name one column or more, got none. {_HINT}")
+        for name, column in columns.items():
+            _check_column(name, column)
+        schema = cls(tuple(columns.items()))
+        _check_number_of_levels(schema.layout.n_all_levels)
+        return schema
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(name for name, _ in self.columns)
+
+    @cached_property
+    def numbers(self) -> tuple[tuple[str, NumberColumn], ...]:
+        """Columns that become numbers, and their names."""
+        return tuple((name, column) for name, column in self.columns if isinstance(column, NumberColumn))
+
+    @cached_property
+    def categories(self) -> tuple[tuple[str, CategoryColumn], ...]:
+        """Columns that become categories, and their names."""
+        return tuple((name, column) for name, column in self.columns if isinstance(column, CategoryColumn))
+
+    @property
+    def number_names(self) -> tuple[str, ...]:
+        """Names of the columns that become numbers."""
+        return tuple(name for name, _ in self.numbers)
+
+    @cached_property
+    def tracked(self) -> tuple[int, ...]:
+        """Places, among the numbers, of those for which it is a category whether they are missing."""
+        return tuple(j for j, (_, column) in enumerate(self.numbers) if column.missing == "level")
+
+    @cached_property
+    def labels(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """For each category of an encoded record the name of its column, and the names of its levels."""
+        of_numbers = tuple((self.number_names[j], (PRESENT, MISSING)) for j in self.tracked)
+        return tuple((name, column.levels) for name, column in self.categories) + of_numbers
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the columns are in an encoded record."""
+        bounds = [column.bounds for _, column in self.numbers]
+        return Layout(
+            lower=tuple(lower for lower, _ in bounds),
+            upper=tuple(upper for _, upper in bounds),
+            holes=tuple(j for j, (_, column) in enumerate(self.numbers) if column.missing != "refuse"),
+            n_levels=tuple(len(levels) for _, levels in self.labels),
+        )
+
+    def decode(self, encoded: FloatArray) -> dict[str, Any]:
+        """Return the columns of encoded records, in the order of the table.
+
+        Numbers are floats, NaN where they are missing; whole numbers are rounded and clipped, and integers
+        if none may be missing; dates are datetime64[D], NaT where they are missing; all others are arrays
+        of objects, None where they are missing.
+        """
+        parts = self._decoded_numbers(encoded) | self._decoded_categories(encoded)
+        return {name: parts[name] for name in self.names}
+
+    def _decoded_numbers(self, encoded: FloatArray) -> dict[str, Any]:
+        layout = self.layout
+        holes = dict(zip(layout.holes, encoded[:, layout.hole_part].T, strict=True))
+        columns = zip(self.numbers, encoded[:, layout.number_part].T, strict=True)
+        return {
+            name: decoded_number(column, values, holes.get(j))
+            for j, ((name, column), values) in enumerate(columns)
+        }
+
+    def _decoded_categories(self, encoded: FloatArray) -> dict[str, Any]:
+        """Levels that tell whether a number is missing come last, and are not needed: holes tell the same."""
+        levels = encoded[:, self.layout.level_part]
+        return {
+            name: decoded_category(column, levels[:, part])
+            for (name, column), part in zip(self.categories, self.layout.levels, strict=False)
+        }
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the schema as plain data, for JSON; a list, because the order of columns matters."""
+        return {"columns": [column_to_plain(name, column) for name, column in self.columns]}
+
+    @classmethod
+    def from_plain(cls, content: object) -> "Schema":
+        """Return the schema of plain data, or raise ``ModelFormatError``."""
+        listed = of_type("columns", fields("the schema", content, "columns")["columns"], list)
+        columns = dict(map(column_from_plain, listed))
+        if len(columns) < len(listed):
+            raise ModelFormatError("columns must have different names.")
+        return rebuild("columns", lambda: cls.of(columns))
+
+
+def _check_column(name: object, column: object) -> None:
+    if not isinstance(name, str):
+        raise InvalidTypeError(
+            f"columns must have names that are text, got {_validate.describe(name)}. {_HINT}"
+        )
+    if isinstance(column, type) and issubclass(column, Column):
+        raise InvalidTypeError(
+            f"columns: {name!r} must be a column, got the class {column.__name__}. Call it. {_HINT}"
+        )
+    if not isinstance(column, Column):
+        raise InvalidTypeError(
+            f"columns: {name!r} must be a kind of column, got {_validate.describe(column)}. {_HINT}"
+        )
+
+
+def _check_number_of_levels(n_levels: int) -> None:
+    if n_levels > _MOST_LEVELS:
+        raise InvalidParameterError(
+            f"columns must have at most {_MOST_LEVELS} levels in all, got {n_levels} (with those for other "
+            "and missing values). List frequent values only: all others become 'other'."
+        )
