@@ -10,6 +10,7 @@ from dpmorse.bases import DPMoG as DPMoG
 from dpmorse.bases import DPMoGHard as DPMoGHard
 from dpmorse.bases import DPTree as DPTree
 from dpmorse.bases import PrivateGaussianMixture as PrivateGaussianMixture
+from dpmorse.bases import PrivateTableMixture as PrivateTableMixture
 from dpmorse.clustering import DPMorse as DPMorse
 from dpmorse.clustering import MorseClustering as MorseClustering
 from dpmorse.clustering import load as load

@@ -28,6 +28,7 @@ from dpmorse.exceptions import (
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
 from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
+from dpmorse.schema import Schema
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
 """Parameters of constructors that have no part in what is released, and are in no file."""
@@ -58,6 +59,11 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     settings_type: ClassVar[type[Settings]] = Settings
     """The table of the parameters."""
 
+    @property
+    def schema(self) -> Schema | None:
+        """What the columns are, for a base that takes more than numbers."""
+        return None
+
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
 
@@ -79,7 +85,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
-        records = open_records(X, groups)
+        records = open_records(X, groups, self.schema)
         plan = self._prepare(records)
         budget = _of_unit(plan.settings.budget, records)
         own_ledger, shared = Ledger(budget), self._shared_ledgers(budget)
@@ -141,7 +147,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         estimator = cls(**cls.settings_type.restored(parameters))
-        plan = estimator.plan(result.mixture.n_features)
+        plan = estimator.plan(estimator.n_columns_of(result))
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.engine import labels_of_tensor
 from dpmorse.records import Function, open_matching, without_sizes
 from dpmorse.statistics import Domain
@@ -40,7 +40,7 @@ class OfClipped:
 class Label:
     """The most probable component of a record, or the label that ``of_component`` gives that component."""
 
-    mixture: GaussianMixture
+    mixture: GaussianMixture | ProductMixture
     domain: Domain
     of_component: LabelArray | None = None
 
@@ -52,6 +52,8 @@ class Label:
     def of_tensor(self, records: Any) -> Any:
         """Label a tensor on its device."""
         mixture = self.mixture
+        if isinstance(mixture, ProductMixture):
+            return records.new_tensor(self(records.cpu().numpy()))
         return labels_of_tensor(
             records,
             means=mixture.means,
@@ -63,7 +65,7 @@ class Label:
 
     def _components(self, records: FloatArray) -> LabelArray:
         """Clip without a copy of all records at once."""
-        if self.domain.radius is None:
+        if self.domain.radius is None and isinstance(self.mixture, GaussianMixture):
             return self.mixture.labels(records, self.domain.lower, self.domain.upper)
         labels = np.empty(len(records), dtype=label_dtype(self.mixture.n_components))
         for start in range(0, len(records), _CHUNK_ROWS):

@@ -14,7 +14,7 @@ from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.randomness import seed_of
 from dpmorse.bases.settings import Settings
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
     domain_from_dict,
@@ -23,15 +23,17 @@ from dpmorse.persistence import (
     mixture_to_dict,
     privacy_from_dict,
     privacy_to_dict,
+    product_from_dict,
+    product_to_dict,
     profile_from_dict,
     profile_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import Profile
+from dpmorse.profiles import Profile, to_frame
 from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import IntArray
 
 NO_LABELS = (
     "labels_ is not kept on purpose: the label of a training record is a function of that person's own "
@@ -43,7 +45,9 @@ NO_LABELS = (
 class FitResult:
     """What a fit learns: a mixture in the caller's units, where it holds, and if it is more than noise."""
 
-    mixture: GaussianMixture
+    mixture: Any
+    """A ``GaussianMixture``, or a ``ProductMixture`` of a table."""
+
     domain: Domain
     supported: bool
     partition: GaussianMixture | None = None
@@ -53,11 +57,16 @@ class FitResult:
     """What was measured of the records of each component."""
 
 
-def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[FloatArray, IntArray]:
-    """Draw synthetic records of a base's mixture, inside the bounds, and the component of each."""
+def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[Any, IntArray]:
+    """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
+
+    They are an array, or a data frame where columns were stated.
+    """
     n = _validate.positive_int(n_samples=n_samples)
     seed = None if random_state is None else seed_of(random_state)
     points, components = base.mixture_.sample(n, np.random.default_rng(seed))
+    if isinstance(base.mixture_, ProductMixture):
+        return to_frame(base.schema_.decode(points)), components
     profile = getattr(base, "profile_", None)
     return points if profile is None else np.clip(points, profile.lower, profile.upper), components
 
@@ -100,9 +109,9 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     _called: ClassVar[str] = "component {}"
 
-    mixture_: GaussianMixture
+    mixture_: Any
     domain_: Domain
-    partition_: GaussianMixture
+    partition_: Any
     profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
@@ -138,7 +147,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Return the mean log density. On private data this number is not a private release."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
         check_is_fitted(self, "mixture_")
         return draw_records(self, n_samples, random_state)
@@ -192,7 +201,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
-            "mixture": mixture_to_dict(self.mixture_),
+            "mixture": _mixture_to_dict(self.mixture_),
             "domain": domain_to_dict(self.domain_),
             "partition": None if self.profile_ is None else mixture_to_dict(self.partition_),
             "profile": None if self.profile_ is None else profile_to_dict(self.profile_),
@@ -209,11 +218,15 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls.restore(parameters, result, stated)
         )
-        n_features, names = result.mixture.n_features, fields["feature_names"]
+        n_features, names = estimator.n_columns_of(result), fields["feature_names"]
         if names is not None:
             names = _plain_data.names("feature_names", names, n_features)
         estimator.remember(result, report, settings, Columns.of(n_features, names))
         return estimator
+
+    def n_columns_of(self, result: FitResult) -> int:
+        """Return the number of columns of the table that a fit was about."""
+        return int(result.mixture.n_features)
 
     @classmethod
     def restore(
@@ -227,10 +240,24 @@ _RELEASED = ("mixture", "domain", "partition", "profile", "privacy")
 """The parts of a model file that a fit has released."""
 
 
+def _mixture_to_dict(mixture: Any) -> dict[str, Any]:
+    is_product = isinstance(mixture, ProductMixture)
+    return product_to_dict(mixture) if is_product else mixture_to_dict(mixture)
+
+
+def _mixture_from_dict(content: Any) -> tuple[Any, int]:
+    """Rebuild a mixture; also return how many entries the records have that it is about."""
+    if isinstance(content, dict) and "layout" in content:
+        product = product_from_dict(content)
+        return product, product.layout.width
+    mixture = mixture_from_dict(content)
+    return mixture, mixture.n_features
+
+
 def _result(fields: Mapping[str, Any]) -> FitResult:
     """Rebuild what a fit has released; a partition and a profile come together."""
-    mixture = mixture_from_dict(fields["mixture"])
-    domain = domain_from_dict(fields["domain"], mixture.n_features)
+    mixture, n_entries = _mixture_from_dict(fields["mixture"])
+    domain = domain_from_dict(fields["domain"], n_entries)
     if (fields["partition"] is None) != (fields["profile"] is None):
         raise ModelFormatError("partition and profile must be given together, or both be null.")
     if fields["profile"] is None:

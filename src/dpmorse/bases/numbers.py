@@ -18,6 +18,7 @@ from dpmorse.profiles import (
     cautions_of,
     cautions_of_budget,
     cluster_table,
+    columns_of,
     in_one_text,
     to_frame,
 )
@@ -100,7 +101,7 @@ class PublishedNumbers:
         table = self.table(n_clusters, level=level, population=population)
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
-        return to_frame(table, self._cautions(table), self._column_names(), library)
+        return to_frame(columns_of(table, self._cautions(table), self._column_names()), library)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""

@@ -30,7 +30,7 @@ from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuilt
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
 from dpmorse.records import Function, Table, unowned, without_sizes
-from dpmorse.typing import FloatArray, IntArray, label_dtype
+from dpmorse.typing import IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
@@ -43,6 +43,12 @@ def _partition(base: Any) -> GaussianMixture:
     """Return what labels records: the mixture itself, if a base does not tell the two apart."""
     partition: GaussianMixture = getattr(base, "partition_", base.mixture_)
     return partition
+
+
+def _landscape(base: Any) -> GaussianMixture:
+    """Return the mixture whose tree this is: what labels records, or its shadow where that is a table's."""
+    landscape: GaussianMixture = getattr(base, "landscape_", None) or _partition(base)
+    return landscape
 
 
 def least_weight(base: Any) -> float:
@@ -150,7 +156,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
         try:
             return merge_tree(
-                _partition(base),
+                _landscape(base),
                 rule=self.merge,
                 n_clusters=n_clusters,
                 search=self.search,
@@ -204,7 +210,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Return the mean log density. On private data this number is not a private release."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
         """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
         check_is_fitted(self, "merge_tree_")
         points, components = draw_records(self.base_, n_samples, random_state)
@@ -263,7 +269,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
                 "search": self.search,
                 "chosen_for": chosen_for,
             },
-            "n_features_in_": base.mixture_.n_features,
+            "n_features_in_": getattr(base, "n_features_in_", base.mixture_.n_features),
             **_labels_learnt(labels, base.mixture_.n_components),
         }
         set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
@@ -320,11 +326,12 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
             _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
         model = cls.around(base, parameters)
         _plain_data.rebuild("parameters", model.check_choices)
-        points = critical_points_from_dict(fields["critical_points"], base.partition_)
+        landscape = _landscape(base)
+        points = critical_points_from_dict(fields["critical_points"], landscape)
         tree = _plain_data.rebuild(
             "critical_points",
             lambda: merge_tree(
-                base.partition_,
+                landscape,
                 rule=model.merge,
                 n_clusters=chosen_for,
                 search=model.search,

@@ -10,12 +10,14 @@ from dpmorse.bases import (
     FitParameters,
     PrivateGaussianMixture,
     PrivateMixtureEstimator,
+    PrivateTableMixture,
     default_n_components,
     numbers_told_later,
 )
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.records import open_records
+from dpmorse.schema import Schema
 
 
 def fitted_n_components(n_components: int | None, n_clusters: int | None, n_features: int) -> int:
@@ -29,6 +31,14 @@ def fitted_n_components(n_components: int | None, n_clusters: int | None, n_feat
     if n_components is None:
         return default_n_components(n_features, n_clusters)
     return min(n_components, max(2 * n_clusters + 1, math.ceil(48 / n_features)))
+
+
+def _n_products(n_components: int | None, n_clusters: int | None) -> int | None:
+    """Return how many products to fit: two for each cluster and one, unless fewer are allowed."""
+    if n_clusters is None:
+        return n_components
+    wanted = 2 * n_clusters + 1
+    return wanted if n_components is None else min(n_components, wanted)
 
 
 @dataclass(eq=False, repr=False)
@@ -48,13 +58,17 @@ class DPMorse(MorseEstimator, FitParameters):
         Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
         in few columns. No more than that, or 48 / D, are fitted: they would split clusters. "auto" is
         fitted as for six clusters.
+    columns : dict or None, default=None
+        What each column is, for tables with categories, dates or holes (docs/tables.md): ``Numeric``,
+        ``Ordinal``, ``Nominal``, ``Boolean`` or ``Date``. It takes the place of ``bounds``, and
+        ``PrivateTableMixture`` that of the base.
     profile : bool, default=True
         Whether to spend 10 % of the budget on sizes, centres and spreads that can be published: ``summary``
         (docs/numbers.md). False leaves more for the clusters.
 
     Attributes
     ----------
-    base_ : PrivateGaussianMixture
+    base_ : PrivateGaussianMixture or PrivateTableMixture
         The fitted base.
     privacy_ : PrivacyReport
         epsilon, delta, relation, rho, events (the ledger), statement, secure.
@@ -79,6 +93,7 @@ class DPMorse(MorseEstimator, FitParameters):
     n_clusters: int | str = "auto"
     n_components: int | None = None
     _: KW_ONLY
+    columns: Any = None
     profile: bool = True
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
@@ -95,15 +110,22 @@ class DPMorse(MorseEstimator, FitParameters):
             The fitted estimator. If anything fails, it is left as it was before.
         """
         self._check_parameters()
-        records = open_records(X, groups)
+        records = open_records(X, groups, None if self.columns is None else Schema.of(self.columns))
         with numbers_told_later():
             base = self.base_for(records.columns.n_features_in_).fit(records)
         return self.remember(base)
 
-    def base_for(self, n_features: int) -> PrivateGaussianMixture:
+    def base_for(self, n_features: int) -> PrivateGaussianMixture | PrivateTableMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
         self._check_parameters()
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
+        if self.columns is not None:
+            return PrivateTableMixture(
+                _n_products(self.n_components, n_clusters),
+                columns=self.columns,
+                min_components=n_clusters or SOME_CLUSTERS,
+                **{name: getattr(self, name) for name in _OF_BASE},
+            )
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
             min_components=n_clusters or SOME_CLUSTERS,
@@ -113,6 +135,10 @@ class DPMorse(MorseEstimator, FitParameters):
 
     def _check_parameters(self) -> None:
         self.check_choices()
+        if self.columns is not None and self.assign == "basin":
+            raise InvalidParameterError(
+                'assign must be "component" where columns are given: categories have no basins.'
+            )
         if self.n_components is None:
             return
         most = _validate.positive_int(n_components=self.n_components)
@@ -125,9 +151,13 @@ class DPMorse(MorseEstimator, FitParameters):
     @classmethod
     def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with the parameters of this base, and these."""
-        if not isinstance(base, PrivateGaussianMixture):
-            raise ModelFormatError("the base of a DPMorse must be a PrivateGaussianMixture.")
         of_base = {name: getattr(base, name) for name in _OF_BASE}
+        if isinstance(base, PrivateTableMixture):
+            return cls(n_components=base.n_components, columns=base.columns, **parameters, **of_base)
+        if not isinstance(base, PrivateGaussianMixture):
+            raise ModelFormatError(
+                "the base of a DPMorse must be a PrivateGaussianMixture or a PrivateTableMixture."
+            )
         return cls(n_components=base.n_components, profile=base.profile, **parameters, **of_base)
 
 

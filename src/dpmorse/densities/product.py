@@ -195,6 +195,13 @@ class ProductMixture:
         rest = (self.means[kept], self.covariances[kept], self.probabilities[kept])
         return ProductMixture(weights / weights.sum(), *rest, self.layout)
 
+    @property
+    def units(self) -> tuple[FloatArray, FloatArray]:
+        """Standard deviations of the numbers, and probabilities of the levels, over all components."""
+        centre = self.weights @ self.means
+        squares = np.diagonal(self.covariances, axis1=1, axis2=2) + np.square(self.means - centre)
+        return np.sqrt(self.weights @ squares), self.weights @ self.probabilities
+
     def shadow(self, scale: FloatArray, marginals: FloatArray, most_directions: int = 8) -> GaussianMixture:
         """Return Gaussians with the components' moments in the directions that best tell components apart.
 

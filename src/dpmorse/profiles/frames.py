@@ -1,6 +1,6 @@
 """A table as a data frame of a library that is installed: one row for each cluster and column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,17 +15,15 @@ LIBRARIES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
 
 
-def to_frame(
-    table: ClusterTable, notes: Sequence[Caution], names: Sequence[str], library: str | None = None
-) -> Any:
-    """Return the table as a frame of this library, or of the first that is installed."""
+def to_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
+    """Return columns as a frame of this library, or of the first that is installed."""
     found: list[Any] = [name for name in ([library] if library else LIBRARIES) if find_spec(name)]
     if not found:
         raise DPMorseError(
             f"a data frame needs one of {', '.join(LIBRARIES)}: pip install pandas. "
-            "Without any of them, table() returns the same numbers as arrays."
+            "Without any of them, table() returns numbers about clusters as arrays."
         )
-    return nw.from_dict(columns_of(table, notes, names), backend=found[0]).to_native()
+    return nw.from_dict(dict(columns), backend=found[0]).to_native()
 
 
 def columns_of(table: ClusterTable, notes: Sequence[Caution], names: Sequence[str]) -> dict[str, list[Any]]:

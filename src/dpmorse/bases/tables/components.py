@@ -274,14 +274,14 @@ def _maximise_levels(
 
 def _present(found: FloatArray, of_all: float, stddev: float, counts: FloatArray) -> FloatArray:
     """Return the part of each component's records that has a category, shrunk to that of all records."""
-    differences = found.sum(axis=1) / counts - of_all
+    differences: FloatArray = found.sum(axis=1) / counts - of_all
     shrunk = differences * james_stein(differences**2, found.shape[1] * (stddev / counts) ** 2)
     return np.clip(of_all + shrunk, _LEAST_PRESENT, 1.0)
 
 
 def _normalised(values: FloatArray, layout: Layout) -> FloatArray:
     """Divide by the sum over the levels of each category."""
-    totals = (
-        np.add.reduceat(values, [part.start for part in layout.levels], axis=1) if values.size else values
-    )
-    return values / totals[:, layout.category_of_level] if values.size else values
+    divided: FloatArray = values.copy()
+    for levels in layout.levels:
+        divided[:, levels] /= values[:, levels].sum(axis=1, keepdims=True)
+    return divided

@@ -27,7 +27,7 @@ _RADIUS = (1.1, 0.3)
 _REACH = 4.0
 """Half-width of the box around that ball, in its radii; what lies outside keeps its direction roughly."""
 
-_N_DIRECTIONS = (3, 12)
+LEAST_DIRECTIONS, MOST_DIRECTIONS = 3, 12
 """The fewest and the most directions that the start is found in, of those that stand out from the noise."""
 
 _LEAST_VARIANCE = 1e-3
@@ -108,7 +108,9 @@ def _leading(
     noise = whiten @ empty @ np.where(known, 0.0, _noise_like(stddev, len(scatter))) @ empty @ whiten
     n_seen = int((values > float(np.linalg.eigvalsh(noise)[-1])).sum())
     rank = len(scatter) - table.layout.n_categories
-    directions = vectors[:, ::-1][:, : min(int(np.clip(n_seen, *_N_DIRECTIONS)), rank)].T @ whiten
+    directions = (
+        vectors[:, ::-1][:, : min(int(np.clip(n_seen, LEAST_DIRECTIONS, MOST_DIRECTIONS)), rank)].T @ whiten
+    )
     return directions, *_regression(scatter, directions)
 
 

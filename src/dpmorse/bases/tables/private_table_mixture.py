@@ -1,0 +1,198 @@
+"""The base for tables with categories and holes: a mixture of products, measured in stages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpmorse import _validate
+from dpmorse.bases.base import PrivateFit
+from dpmorse.bases.mixture_estimator import FitResult
+from dpmorse.bases.plan import Plan, Stage, SumsOf
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.settings import Settings, parameter, whole
+from dpmorse.bases.staged import components, coreset
+from dpmorse.bases.staged.coreset import release_coreset, spread_centres
+from dpmorse.bases.tables.components import measurable_n_components, release_products, start_from
+from dpmorse.bases.tables.directions import MOST_DIRECTIONS, release_table_directions
+from dpmorse.bases.tables.encoded import encoded_domain
+from dpmorse.bases.tables.units import LEVELS, MOMENTS, RANGES, release_table_units
+from dpmorse.densities import GaussianMixture
+from dpmorse.exceptions import InvalidParameterError, ModelFormatError
+from dpmorse.privacy import PrivacyReport, refuse_pure
+from dpmorse.schema import Schema
+from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
+
+DIRECTIONS, CORESET, COMPONENTS = "directions", "coreset", "components"
+"""Names of the stages after those of units, in the order in which they are released."""
+
+_SOME_COMPONENTS = 13
+"""Components where no number is given: two for each of six clusters, and one."""
+
+
+def _n_components(name: str, value: Any, given: Mapping[str, Any]) -> int | None:
+    wanted = _SOME_COMPONENTS if value is None else value
+    return whole(LARGEST_N_CELLS // 2)(name, wanted, given)  # type: ignore[no-any-return]
+
+
+def _no_bounds(_: str, value: Any, __: Mapping[str, Any]) -> None:
+    if value is not None:
+        raise InvalidParameterError(
+            f"bounds must be None where columns are given, got {_validate.describe(value)}: "
+            "Numeric(lower, upper) states those of a column."
+        )
+
+
+def _columns(_: str, value: Any, given: Mapping[str, Any]) -> Schema:
+    schema = Schema.of(value)
+    if len(schema.names) != given["n_features"]:
+        raise InvalidParameterError(
+            f"columns must name every column of X: it names {len(schema.names)}, X has {given['n_features']}."
+        )
+    return schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(Settings):
+    """Checked parameters of a ``PrivateTableMixture``."""
+
+    n_components: int = parameter(_n_components, refused=(0, -1, 2.5, "three", LARGEST_N_CELLS, True))
+    bounds: None = parameter(_no_bounds, refused=((0, 1), "private"))
+    columns: Schema = parameter(
+        _columns,
+        refused=(None, {}, {"age": (0, 120)}, "age"),
+        to_plain=lambda schema: schema.to_plain(),
+        from_plain=Schema.from_plain,
+    )
+    min_components: int = parameter(whole(), refused=(0, -1, 2.5, "two", None, True))
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The public box of encoded records."""
+        layout = self.columns.layout
+        return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
+
+
+@dataclass(eq=False, repr=False)
+class PrivateTableMixture(PrivateFit):
+    r"""Differentially private mixture for tables with numbers, categories, dates and holes.
+
+    Each component is a Gaussian over the numbers times an independent distribution for each category. Stages:
+
+    1. how many records have each level, and how many values of each number are missing (4 % of the budget);
+    2. a histogram of each number, then means and variances, give units (8 %);
+    3. second moments of all columns show the directions in which records differ (20 %);
+    4. three rounds of Lloyd's algorithm along these directions find a start (32 %);
+    5. 2 to 10 rounds of soft expectation-maximisation measure counts, moments of the numbers in each
+       component's own coordinates, and levels (36 %).
+
+    Without numbers, 2 goes to 1.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Largest number of components. None takes 13. No more are fitted than the noise lets one measure, and
+        no fewer than ``min_components``.
+    columns : dict
+        What each column is: ``Numeric(lower, upper)``, ``Ordinal(values)``, ``Nominal(values)``,
+        ``Boolean()`` or ``Date(earliest, latest)``. Bounds and lists of values are public: never read off the
+        data. Values that are not listed become "other", record by record.
+    min_components : int, default=1
+        Components that are fitted, and kept even if the noise hides them, the heaviest first.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The checked columns.
+    landscape_ : GaussianMixture
+        Moments of the components in the directions that tell them apart: what the Morse step looks at.
+
+    Notes
+    -----
+    **Privacy.** The unit is one row of X. Every release is a vector of exact integer sums plus discrete
+    Gaussian noise: Theorems 5 and 6 of docs/privacy.md, the latter also for levels and holes. A record is
+    encoded by public values alone. Labels of training records are not private.
+
+    Examples
+    --------
+    >>> from dpmorse import Nominal, Numeric, PrivateTableMixture
+    >>> columns = {"age": Numeric(0, 120, missing="ignore"), "ward": Nominal(["north", "south"])}
+    >>> model = PrivateTableMixture(3, columns=columns, epsilon=1.0)
+    """
+
+    settings_type: ClassVar[type[Settings]] = TableSettings
+
+    n_components: int | None = None
+    _: KW_ONLY
+    columns: Any = None
+    min_components: int = 1
+
+    @property
+    def schema(self) -> Schema:
+        """The columns as they will be read."""
+        return Schema.of(self.columns)
+
+    @property
+    def schema_(self) -> Schema:
+        """The columns of the fit."""
+        columns: Schema = self.plan_.settings.columns
+        return columns
+
+    @cached_property
+    def landscape_(self) -> GaussianMixture:
+        """What the Morse step looks at, of released values alone."""
+        scale, marginals = self.mixture_.units
+        shadow: GaussianMixture = self.mixture_.shadow(scale, marginals)
+        return shadow
+
+    def n_columns_of(self, result: FitResult) -> int:
+        """Return the number of columns that are stated."""
+        return len(self.schema.names)
+
+    def stages(self, settings: TableSettings) -> Sequence[Stage]:
+        """Return the stages for the columns of a table."""
+        refuse_pure(settings.budget)
+        layout, k = settings.columns.layout, settings.n_components
+        d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
+        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + MOST_DIRECTIONS)
+        in_components = components.N_ROUNDS[1] * k * (_moments(d) + n_counted)
+        for_levels = 0.04 if d else 0.12
+        units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.04, 1 + 2 * d)] if d else []
+        reach = components.radius_of_residuals(d)
+        return [
+            Stage(LEVELS, for_levels, 1 + n_counted),
+            *units,
+            Stage(DIRECTIONS, 0.20, _moments(d + layout.n_all_levels)),
+            Stage(CORESET, 0.32, in_coreset),
+            Stage(COMPONENTS, 0.36, in_components, SumsOf.RESIDUALS, reach),
+        ]
+
+    def release(self, queries: Queries, plan: Plan[TableSettings], rng: np.random.Generator) -> FitResult:
+        """Release units, directions and a start along them, then the components."""
+        settings = plan.settings
+        table = release_table_units(queries, settings.columns.layout, plan)
+        directions = release_table_directions(queries, table, plan[DIRECTIONS])
+        measurable = measurable_n_components(queries, table, plan[COMPONENTS])
+        k = min(settings.n_components, max(measurable, settings.min_components))
+        balls = release_coreset(queries, directions.units, k, plan[CORESET], rng)
+        start = spread_centres(balls, directions.units, k, rng)
+        products = start_from(directions.decode(start.means), table)
+        found = release_products(queries, table, products, plan[COMPONENTS])
+        kept = found.kept(at_least=min(settings.min_components, settings.n_components))
+        return FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
+
+    def check_restored(self, plan: Plan[TableSettings], result: FitResult, report: PrivacyReport) -> None:
+        """Refuse a mixture of other columns or with too many components, and a profile."""
+        if result.profile is not None:
+            raise ModelFormatError("PrivateTableMixture releases no profile.")
+        if result.mixture.n_components > plan.settings.n_components:
+            raise ModelFormatError("the mixture has more than n_components components.")
+        if getattr(result.mixture, "layout", None) != plan.settings.columns.layout:
+            raise ModelFormatError("the mixture is not one of the columns.")
+
+
+def _moments(n_columns: int) -> int:
+    """Return how many counts, sums and products one cell has."""
+    return 1 + n_columns + n_columns * (n_columns + 1) // 2
