@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.names import refuse_data_as_names
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 Result = TypeVar("Result")
@@ -107,6 +108,10 @@ class Records(Protocol):
 
     def owned_by(self, groups: Any) -> Self:
         """Return these records with owners: values, one for each row, or the name of a column."""
+        ...
+
+    def described_by(self, schema: Schema) -> Self:
+        """Return these records with a schema: they are encoded when they are read."""
         ...
 
     def engine(self, given: Engine | None) -> Engine:

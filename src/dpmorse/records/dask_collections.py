@@ -5,7 +5,7 @@ part of its partition: a column of the frame, or a collection with the same part
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,12 @@ from dpmorse.engine import Checked, DaskEngine, Engine, Partitions, add_up_lazil
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.encoding import described
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import OTHER_INDEX, Table
 from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 _BESIDE = (
@@ -33,16 +35,17 @@ _BESIDE = (
 class DaskRecords:
     """A Dask array or data frame; rows are in the order of the partitions."""
 
-    def __init__(self, X: Any, groups: Any = None) -> None:
-        self._collection, self._groups = X, groups
+    def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
+        self._collection, self._groups, self._schema = X, groups, schema
         self.unit = unit_of(groups)
         if isinstance(X, dask.array.Array):
             whole = _whole_rows(X)
-            self.columns = Columns.of(X.shape[1])
+            found = Columns.of(X.shape[1])
+            self.columns = found if schema is None else described(found, schema)
             self._parts, self._lengths = list(whole.to_delayed().ravel()), whole.chunks[0]
         elif hasattr(X, "_meta") and hasattr(X, "to_delayed"):
-            table = Table(X._meta)  # noqa: SLF001 - an empty frame, documented for extensions
-            self.columns = (table.owned_by(groups) if isinstance(groups, str) else table).columns
+            in_column = groups if isinstance(groups, str) else None
+            self.columns = Table(X._meta, in_column, schema).columns  # noqa: SLF001 - empty, for extensions
             named = [groups] if isinstance(groups, str) else []
             self._parts, self._lengths = list(X.drop(columns=named).to_delayed()), (np.nan,) * X.npartitions
         else:
@@ -57,11 +60,15 @@ class DaskRecords:
         if isinstance(X, dask.array.Array):
             owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
             pairs = zip(self._parts, owners, strict=True)
-            return [dask.delayed(_batch)(part, self.columns, owner) for part, owner in pairs]
+            return [dask.delayed(_batch)(part, self._expected, owner) for part, owner in pairs]
         if groups is None:
-            return [dask.delayed(_batch)(part, self.columns) for part in self._parts]
+            return [dask.delayed(_batch)(part, self._expected) for part in self._parts]
         joined, column = (X, groups) if isinstance(groups, str) else _joined(X, groups)
-        return [dask.delayed(_owned_batch)(part, self.columns, column) for part in joined.to_delayed()]
+        return [dask.delayed(_owned_batch)(part, self._expected, column) for part in joined.to_delayed()]
+
+    @property
+    def _expected(self) -> "_Expected":
+        return _Expected(self.columns, self._schema)
 
     @property
     def owned(self) -> bool:
@@ -70,7 +77,11 @@ class DaskRecords:
 
     def owned_by(self, groups: Any) -> "DaskRecords":
         """Return these records with owners: a column, or a collection with the same partitions."""
-        return DaskRecords(self._collection, groups)
+        return DaskRecords(self._collection, groups, self._schema)
+
+    def described_by(self, schema: Schema) -> "DaskRecords":
+        """Return these records with a schema."""
+        return DaskRecords(self._collection, self._groups, schema)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that adds up partitions where they are."""
@@ -92,11 +103,12 @@ class DaskRecords:
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a lazy array with the function of every record, in as many blocks as X has."""
-        example = function(np.zeros((1, self.columns.n_features_in_)))
+        expected = self._expected
+        example = function(np.zeros((1, expected.width)))
         tail, kind = example.shape[1:], example.dtype
         blocks = [
             dask.array.from_delayed(
-                dask.delayed(_applied)(function, part, self.columns, tail, kind), (n, *tail), dtype=kind
+                dask.delayed(_applied)(function, part, expected, tail, kind), (n, *tail), dtype=kind
             )
             for n, part in zip(self._lengths, self._parts, strict=True)
         ]
@@ -163,27 +175,40 @@ def _with_owners(part: Any, groups: Any, column: str) -> Any:
     return part.assign(**{column: groups})
 
 
-def _batch(part: Any, columns: Columns, groups: Any = None) -> Batch:
+@dataclass(frozen=True)
+class _Expected:
+    """What every partition must be like; it travels to where the partitions are."""
+
+    columns: Columns
+    schema: Schema | None
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the arrays that partitions become."""
+        return self.columns.n_features_in_ if self.schema is None else self.schema.layout.width
+
+    def table(self, part: Any, groups: str | None = None) -> Table:
+        """Refuse a partition with other columns than the collection's: passes rely on their number."""
+        table = Table(part, groups, self.schema)
+        if not table.columns.same_as(self.columns):
+            raise InvalidParameterError("X has partitions with other columns than it says.")
+        return table
+
+
+def _batch(part: Any, expected: _Expected, groups: Any = None) -> Batch:
     owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
-    return Batch(_numbers(Table(part), columns), owners)
+    return Batch(expected.table(part).numbers(least=0), owners)
 
 
-def _owned_batch(part: Any, columns: Columns, column: str) -> Batch:
-    table = Table(part, column)
-    return Batch(_numbers(table, columns), table.owners())
-
-
-def _numbers(table: Table, columns: Columns) -> FloatArray:
-    """Refuse a partition whose columns differ from the collection's: compiled passes rely on their number."""
-    if not table.columns.same_as(columns):
-        raise InvalidParameterError("X has partitions with other columns than it says.")
-    return table.numbers(least=0)
+def _owned_batch(part: Any, expected: _Expected, column: str) -> Batch:
+    table = expected.table(part, column)
+    return Batch(table.numbers(least=0), table.owners())
 
 
 def _rows_of(chosen: Chosen, batch: Batch) -> Checked[FloatArray]:
     return chosen.rows_of(batch)
 
 
-def _applied(function: Function, part: Any, columns: Columns, tail: tuple[int, ...], kind: Any) -> Any:
-    array = _numbers(Table(part), columns)
+def _applied(function: Function, part: Any, expected: _Expected, tail: tuple[int, ...], kind: Any) -> Any:
+    array = expected.table(part).numbers(least=0)
     return function(array) if len(array) else np.empty((0, *tail), kind)

@@ -107,11 +107,19 @@ class DataFile:
         """Columns that hold numbers by their type; all of them where the file states no types."""
         return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
 
-    def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
-        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text."""
-        read = {"csv": self._csv_parts, "parquet": self._parquet_parts, "feather": self._feather_parts}
+    def parts(
+        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
+    ) -> Iterator[Part]:
+        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
+
+        With ``told_nulls``, text that usually stands for a missing value, such as NA, is read as missing.
+        """
         with problems_told(self.path, self.names):
-            yield from read[self.kind](list(numbers), list(others))
+            if self.kind == "csv":
+                yield from self._csv_parts(list(numbers), list(others), told_nulls=told_nulls)
+            else:
+                read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
+                yield from read(list(numbers), list(others))
 
     def _csv_header(self) -> list[tuple[str, Any]]:
         """Read the first line; the bytes behind it are not decoded."""
@@ -135,21 +143,21 @@ class DataFile:
         refuse_data_as_names(schema.names, f"the header of {self.path!r}", _RENAME)
         return [(column.name, column.type) for column in schema]
 
-    def _csv_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+    def _csv_parts(self, numbers: list[str], others: list[str], *, told_nulls: bool) -> Iterator[Part]:
         size = max(os.path.getsize(self.path), 1)
         raw, stream = self._bytes()
         kinds = {**dict.fromkeys(others, pa.string()), **dict.fromkeys(numbers, pa.float64())}
-        with stream, self._csv_reader(stream, kinds) as reader:
+        with stream, self._csv_reader(stream, kinds, told_nulls=told_nulls) as reader:
             for batch in reader:
                 yield batch.select([*numbers, *others]), min(raw.tell() / size, 1.0)
 
-    def _csv_reader(self, stream: Any, kinds: Mapping[str, Any]) -> Any:
+    def _csv_reader(self, stream: Any, kinds: Mapping[str, Any], *, told_nulls: bool) -> Any:
         return pa.csv.open_csv(
             stream,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES),
             parse_options=pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
-                column_types=dict(kinds), include_columns=list(kinds), strings_can_be_null=True
+                column_types=dict(kinds), include_columns=list(kinds), strings_can_be_null=told_nulls
             ),
         )
 

@@ -4,6 +4,7 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.dataset
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.arrow_cells import encoded_batches
 from dpmorse.records.arrow_ids import ColumnOwners
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
@@ -23,8 +25,10 @@ from dpmorse.records.data_file import (
     problems_told,
     rows_of_a_batch,
 )
-from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing
+from dpmorse.records.encoding import described
+from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text
 from dpmorse.records.streams import StreamedRecords
+from dpmorse.schema import Schema
 
 _MISSING = ("refuse", "drop")
 """What may happen to rows with missing values."""
@@ -53,7 +57,9 @@ class DatasetTable:
         """Columns that hold numbers."""
         return [name for name, kind in self.types.items() if is_number(kind)]
 
-    def parts(self, numbers: Sequence[str], others: Sequence[str] = ()) -> Iterator[Part]:
+    def parts(
+        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
+    ) -> Iterator[Part]:
         """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
         columns = [*numbers, *others]
         options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
@@ -77,7 +83,8 @@ class DataFiles(StreamedRecords):
         A file .csv, .tsv (also packed, such as .csv.gz), .parquet or .feather; a pattern such as
         ``"2026/*.parquet"``; or a folder of such files. All files must have the columns that are used.
     columns : sequence of str, optional
-        The columns to use, in this order; all columns if not given. They must hold numbers.
+        The columns to use, in this order; all columns if not given. They must hold numbers, unless the
+        estimator is told what they are.
     unit : str, optional
         A column that says whose record a row is; goes with ``max_rows_per_group``.
     separator : str, optional
@@ -94,6 +101,7 @@ class DataFiles(StreamedRecords):
     """
 
     owns_arrays = True
+    _schema: Schema | None = None
 
     def __init__(
         self,
@@ -110,8 +118,18 @@ class DataFiles(StreamedRecords):
         self._needed = [] if unit is None else [unit]
         every = [name for name in self.tables[0].names if name != unit]
         for table in self.tables:
-            self.names = choose_columns(table, every if columns is None else columns, self._needed)
-        self.columns = Columns.of(len(self.names), self.names)
+            wanted = every if columns is None else columns
+            self.names = choose_columns(table, wanted, self._needed, described=True)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Number and names of the columns; without a schema they must hold numbers."""
+        found = Columns.of(len(self.names), self.names)
+        if self._schema is not None:
+            return described(found, self._schema)
+        for table in self.tables:
+            refuse_text(table, self.names)
+        return found
 
     @property
     def owned(self) -> bool:
@@ -121,19 +139,31 @@ class DataFiles(StreamedRecords):
     def owned_by(self, groups: Any) -> "DataFiles":
         """Return these records with a column of owners, which is then no column of numbers."""
         unit = checked_unit(groups)
-        return self._with(unit, [name for name in self.names if name != unit])
+        return self._with(unit, [name for name in self.names if name != unit], self._schema)
+
+    def described_by(self, schema: Schema) -> "DataFiles":
+        """Return these records with a schema, whose columns are found by name."""
+        if self.drops_rows:
+            raise InvalidParameterError(
+                'DataFiles: missing must be "refuse" where columns are described, got "drop". Say in the '
+                'description of each column what happens, such as Numeric(0, 120, missing="ignore").'
+            )
+        return self._with(self.unit, self.names, schema)
 
     def matching(self, estimator: Any) -> "DataFiles":
         """Return the columns of the fit, found by name."""
         names = getattr(estimator, "feature_names_in_", None)
-        chosen = self if names is None else self._with(self.unit, [str(name) for name in names])
+        chosen = self if names is None else self._with(self.unit, [str(name) for name in names], self._schema)
         chosen.columns.check_those_of(estimator)
         return chosen
 
     def batches(self) -> Iterator[Batch]:
         """Yield batches, each with the owners of its rows."""
-        for rows in self._rows():
-            yield Batch(rows.array, self._owners(rows))
+        if self._schema is None:
+            yield from (Batch(rows.array, self._owners(rows)) for rows in self._rows())
+            return
+        for table in self.tables:
+            yield from encoded_batches(table, self._schema, self.unit)
 
     def _owners(self, rows: Rows) -> ColumnOwners | None:
         if self.unit is None:
@@ -151,8 +181,10 @@ class DataFiles(StreamedRecords):
         hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
         return refuse_missing(rows, hint)
 
-    def _with(self, unit: str | None, columns: Sequence[str]) -> "DataFiles":
-        return DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+    def _with(self, unit: str | None, columns: Sequence[str], schema: Schema | None) -> "DataFiles":
+        files = DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+        files._schema = schema
+        return files
 
 
 def checked_unit(groups: Any) -> str | None:

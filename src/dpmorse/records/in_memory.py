@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_array, validate_data
 
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_no_columns
+from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.encoding import described, encode
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.memory import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.owners import Owners, called, unit_of
 from dpmorse.records.row_choice import used_rows
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 _FLOATS = [np.float64, np.float32]
@@ -47,13 +49,17 @@ _NOT_NUMBERS = {
 
 
 class Table:
-    """An array or a frame, and perhaps the owner of each row: values beside it, or one of its columns."""
+    """An array or a frame, and perhaps the owner of each row: values beside it, or one of its columns.
 
-    def __init__(self, X: Any, groups: Any = None) -> None:
-        self._whole, self._groups = open_table(X), groups
+    With a schema, which says what the columns are, its records are encoded.
+    """
+
+    def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
+        self._whole, self._groups, self._schema = open_table(X, described=schema is not None), groups, schema
         self.check_index_of(groups, slice(None))
         self._table = _without(self._whole, groups) if isinstance(groups, str) else self._whole
-        self.columns = Columns(_native(self._table))
+        self._found = Columns(_native(self._table))
+        self.columns = self._found if schema is None else described(self._found, schema)
         self.unit = unit_of(groups)
 
     @property
@@ -63,7 +69,11 @@ class Table:
 
     def owned_by(self, groups: Any) -> "Table":
         """Return this table with owners; an index on both sides must be the same."""
-        return Table(_native(self._whole), groups)
+        return Table(_native(self._whole), groups, self._schema)
+
+    def described_by(self, schema: Schema) -> "Table":
+        """Return this table with a schema."""
+        return Table(_native(self._whole), self._groups, schema)
 
     def check_index_of(self, groups: Any, rows: slice) -> None:
         """Refuse ids whose index at these rows differs from the records': they may be those of other rows."""
@@ -86,7 +96,12 @@ class Table:
 
     def numbers(self, estimator: Any = None, *, least: int = 1) -> FloatArray:
         """Return all records as one array; refuse what is not finite numbers."""
-        return numbers_of(self._table, estimator, least=least)
+        if self._schema is None:
+            return numbers_of(self._table, estimator, least=least)
+        if least:
+            refuse_none(self._table.shape[0], estimator)
+        is_plain = isinstance(self._table, nw.DataFrame | np.ndarray)
+        return encode(self._table if is_plain else _to_array(self._table), self._schema, self._found.names)
 
     def owners(self) -> Owners | None:
         """Return the owner of each row, if that is known."""
@@ -96,7 +111,10 @@ class Table:
 
     def matching(self, estimator: Any) -> "Table":
         """Refuse a table whose columns are not those of the fit, as scikit-learn does."""
-        validate_data(estimator, _native(self._table), reset=False, skip_check_array=True)
+        if self._schema is None:
+            validate_data(estimator, _native(self._table), reset=False, skip_check_array=True)
+        else:
+            self.columns.check_those_of(estimator)
         return self
 
     def each(self, estimator: Any, function: Function) -> Any:
@@ -122,15 +140,19 @@ def _index_of(X: Any) -> Any:
 
 
 @without_sizes()
-def open_table(X: Any) -> Any:
-    """Return X as a two-dimensional array or frame, without looking at its values."""
+def open_table(X: Any, *, described: bool = False) -> Any:
+    """Return X as a two-dimensional array or frame, without looking at its values.
+
+    Where its columns are ``described``, they need not be numbers.
+    """
     if isinstance(X, np.ma.MaskedArray):
         raise InvalidTypeError("X must not be a masked array. Fill the masked values, record by record.")
     frame = _open_frame(X)
     if frame is not None:
         return frame
-    array = X if hasattr(X, "shape") else _open_array(X)
-    _check_kind(array)
+    array = X if hasattr(X, "shape") else _open_array(X, object if described else None)
+    if not described:
+        _check_kind(array)
     if len(array.shape) != 2:
         raise InvalidParameterError(
             f"X must have two dimensions, (n_samples, n_features), got {len(array.shape)}. "
@@ -179,9 +201,9 @@ def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _open_array(X: Any) -> Any:
+def _open_array(X: Any, kind: Any) -> Any:
     try:
-        array = np.asarray(X)
+        array = np.asarray(X, dtype=kind)
     except (TypeError, ValueError):
         raise InvalidParameterError("X must be a table: its rows have different lengths.") from None
     if array.dtype.kind == "O" and array.ndim == 0:

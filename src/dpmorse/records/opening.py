@@ -11,22 +11,28 @@ from dpmorse.exceptions import InvalidTypeError
 from dpmorse.records.base import Records
 from dpmorse.records.in_memory import Table
 from dpmorse.records.streams import TableStream
+from dpmorse.schema import Schema
 
 _NO_BATCHES = (list, tuple, dict, set, frozenset, str, bytes, range)
 """Iterable types that are one table, or an error, but never a sequence of batches."""
 
 
-def open_records(X: Any, groups: Any = None) -> Records:
-    """Return X as records, with owners if groups are given, without looking at a value."""
-    records: Records = _open(X, groups)
+def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Records:
+    """Return X as records, with owners if groups are given, without looking at a value.
+
+    A schema says what the columns are; records are then encoded when they are read.
+    """
+    records: Records = _open(X, groups, schema)
     return records
 
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names, schema = getattr(estimator, "feature_names_in_", None), getattr(estimator, "schema_", None)
+    if names is None and schema is not None:
+        names = schema.names
     columns = None if names is None else [str(name) for name in names]
-    records: Records = _open(X, columns=columns).matching(estimator)
+    records: Records = _open(X, None, schema, columns).matching(estimator)
     return records
 
 
@@ -39,18 +45,20 @@ def unowned(X: Any, groups: Any) -> Any:
     return getattr(records, "unowned", records)
 
 
-def _open(X: Any, groups: Any = None, columns: list[str] | None = None) -> Any:
+def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: list[str] | None = None) -> Any:
     if hasattr(type(X), "owned_by"):  # opened already
-        return X if groups is None else X.owned_by(groups)
+        records = X if groups is None else X.owned_by(groups)
+        return records if schema is None else records.described_by(schema)
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_dataset(X, library):
         files = _load("files", "pyarrow", "arrow")
-        return files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
+        opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
+        return opened if schema is None else opened.described_by(schema)
     if library == "dask":
-        return _load("dask_collections", "dask", "dask").DaskRecords(X, groups)
+        return _load("dask_collections", "dask", "dask").DaskRecords(X, groups, schema)
     if library in {"torch", "cupy"} and hasattr(X, "ndim"):
-        return _load("tensors", "torch", "gpu").TensorRecords(X, groups)
-    return TableStream(X, groups) if _has_batches(X) else Table(X, groups)
+        return _load("tensors", "torch", "gpu").TensorRecords(X, groups, schema)
+    return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)
 
 
 def _is_dataset(X: Any, library: str) -> bool:

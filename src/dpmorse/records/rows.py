@@ -54,7 +54,9 @@ class Rows:
         return Rows(self.numbers.filter(mask), self.others.filter(mask), self.complete[self.complete], [])
 
 
-def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str] = ()) -> list[str]:
+def choose_columns(
+    data: DataFile, wanted: Sequence[str], besides: Sequence[str] = (), *, described: bool = False
+) -> list[str]:
     """Return the columns to be used: those that are wanted, or all that hold numbers.
 
     Parameters
@@ -65,6 +67,8 @@ def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str]
         Names, each one or several with commas between; empty for all columns.
     besides : sequence of str
         Columns with another use, which are left out of "all".
+    described : bool
+        Whether a schema may say what the columns are; they need not hold numbers then.
     """
     refuse_data_as_names(data.names, f"the header of {data.path!r}", "Rename them there.")
     names = [name for text in wanted for name in _split(text, data.names)]
@@ -74,10 +78,16 @@ def choose_columns(data: DataFile, wanted: Sequence[str], besides: Sequence[str]
         raise InvalidParameterError(f"{data.path!r} has no column of numbers.")
     if len(chosen) < len(names) or set(names) & set(besides):
         raise InvalidParameterError("columns must name each column once, and not that of the unit.")
-    text = [name for name in chosen if name not in data.numeric]
+    if not described:
+        refuse_text(data, chosen)
+    return chosen
+
+
+def refuse_text(data: DataFile, names: Sequence[str]) -> None:
+    """Refuse columns that hold no numbers, by their type."""
+    text = [name for name in names if name not in data.numeric]
     if text:
         raise InvalidTypeError(f"columns must hold numbers; these do not: {listed(text)}. Leave them out.")
-    return chosen
 
 
 def check_columns(data: DataFile, names: Sequence[str]) -> None:

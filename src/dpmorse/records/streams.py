@@ -18,6 +18,7 @@ from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import Table
 from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 _NOTHING: Checked[Smallest | None] = Checked(Seen(), None)
@@ -74,12 +75,16 @@ def read_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
 class StreamedRecords:
     """Base of records in batches: subclasses say how a pass begins."""
 
-    columns: Columns
     unit: str | None = None
     drops_rows: bool = False
     # False where a caller may reuse the memory of a batch for the next one: such batches are neither kept nor
     # read ahead.
     owns_arrays: bool = False
+
+    @property
+    def columns(self) -> Columns:
+        """Number and names of the columns."""
+        raise NotImplementedError
 
     @property
     def owned(self) -> bool:
@@ -146,18 +151,23 @@ def _look_again(start: Callable[[], Iterator[Batch]], choice: RowChoice) -> Chec
 class TableStream(StreamedRecords):
     """A re-iterable of arrays or frames."""
 
-    def __init__(self, X: Any, groups: Any = None) -> None:
+    def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
         if iter(X) is X:
             raise InvalidTypeError(
                 "X is an iterator, which can be gone through only once. Give an object that begins anew each "
                 "time it is iterated over, such as an instance of a class with a method __iter__."
             )
-        self._tables, self._groups = X, groups
+        self._tables, self._groups, self._schema = X, groups, schema
         self.unit = unit_of(groups)
         first = next(iter(X), None)
         if first is None:
             raise InvalidParameterError("X has no batches.")
-        self.columns = self._opened(first).columns
+        self._columns = self._opened(first).columns
+
+    @property
+    def columns(self) -> Columns:
+        """Number and names of the columns: those of the first batch."""
+        return self._columns
 
     @property
     def owned(self) -> bool:
@@ -166,7 +176,11 @@ class TableStream(StreamedRecords):
 
     def owned_by(self, groups: Any) -> "TableStream":
         """Return these records with owners: a column of every batch, or one value for each row of all."""
-        return TableStream(self._tables, groups)
+        return TableStream(self._tables, groups, self._schema)
+
+    def described_by(self, schema: Schema) -> "TableStream":
+        """Return these records with a schema."""
+        return TableStream(self._tables, self._groups, schema)
 
     def batches(self) -> Iterator[Batch]:
         """Yield the batches as arrays; all must have the columns of the first."""
@@ -185,7 +199,7 @@ class TableStream(StreamedRecords):
             check_length(owners, n_read)
 
     def _opened(self, batch: Any) -> Table:
-        return Table(batch, self._groups if isinstance(self._groups, str) else None)
+        return Table(batch, self._groups if isinstance(self._groups, str) else None, self._schema)
 
     @cached_property
     def _owners_beside(self) -> Owners | None:

@@ -101,7 +101,7 @@ class Ordinal:
         return 0.0, float(len(self.values) - 1)
 
     def number_of(self, value: object) -> float:
-        """Return the rank of a value, or NaN."""
+        """Return the rank of a value; NaN for one that is not listed, and for None."""
         text = text_of(value)
         return math.nan if text is None else self._ranks.get(text, math.nan)
 
@@ -160,7 +160,7 @@ class Date:
         return _day("latest", self.latest).toordinal()
 
     def number_of(self, value: object) -> float:
-        """Return the days since the earliest date for a date, a time or text in ISO format, or NaN."""
+        """Return the days since the earliest date for a date, a time or text in ISO format, else NaN."""
         day = parsed_day(value)
         return math.nan if day is None else float(day.toordinal() - self.first)
 
@@ -196,8 +196,10 @@ class Nominal:
         """Names of the categories; "other" and "missing" are added unless they are listed."""
         return _levels([str(text_of(value)) for value in self.values], self.missing)
 
-    def code_of(self, value: object) -> int:
-        """Return the place of a value's level."""
+    def code_of(self, value: object) -> float:
+        """Return the place of a value's level. None is a missing value, which may have no level: NaN."""
+        if value is None:
+            return _code_of_missing(self)
         text = text_of(value)
         return self._other if text is None else self._places.get(text, self._other)
 
@@ -242,8 +244,10 @@ class Boolean:
         """Names of the categories."""
         return _levels(["false", "true"], self.missing)
 
-    def code_of(self, value: object) -> int:
-        """Return the place of a value's level."""
+    def code_of(self, value: object) -> float:
+        """Return the place of a value's level. None is a missing value, which may have no level: NaN."""
+        if value is None:
+            return _code_of_missing(self)
         text = text_of(value)
         known = text is not None and len(text) <= _LONGEST_BOOLEAN
         return BOOLEANS.get(str(text).lower(), 2) if known else 2
@@ -277,6 +281,10 @@ def _levels(names: list[str], missing: str) -> tuple[str, ...]:
     """Add the names of the levels that no list must have."""
     added = [OTHER, MISSING] if missing == "level" else [OTHER]
     return (*names, *(name for name in added if name not in names))
+
+
+def _code_of_missing(column: CategoryColumn) -> float:
+    return column.levels.index(MISSING) if column.missing == "level" else math.nan
 
 
 def _bound(name: str, value: object) -> float:

@@ -35,8 +35,8 @@ def text_of(value: object) -> str | None:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
     return str(value) if isinstance(value, int) and abs(value) < 1 << 64 else None
 
 

@@ -1,0 +1,104 @@
+"""Columns of data files that a schema describes: batches of a file as encoded records.
+
+Of a column of text, each distinct value of a batch is looked at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.arrow_ids import ColumnOwners
+from dpmorse.records.batches import Batch
+from dpmorse.records.cells import ArrayCells, Objects
+from dpmorse.records.data_file import is_number
+from dpmorse.records.encoding import encode_cells
+from dpmorse.schema import Numeric, Schema
+from dpmorse.typing import FloatArray
+
+_NULLS = tuple(pa.csv.ConvertOptions().null_values)
+"""What stands for a missing value in a file of text, such as nothing at all, or NA; unless it is listed."""
+
+
+@dataclass(frozen=True)
+class ArrowCells:
+    """A column of a batch."""
+
+    column: Any
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def floats(self) -> FloatArray | None:
+        """Return numbers, NaN where they are missing; None if there are other values."""
+        column = self.column
+        if pa.types.is_null(column.type):
+            return np.full(len(column), np.nan)
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if not is_number(column.type):
+            return None
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.uint8())
+        return np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+
+    def days(self) -> "npt.NDArray[np.datetime64] | None":
+        """Return days, NaT where they are missing; None if they are not stored as dates."""
+        column, kind = self.column, self.column.type
+        if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+            return None
+        if pa.types.is_timestamp(kind) and kind.tz is not None:
+            column = pc.local_timestamp(column)
+        return np.asarray(column.to_numpy(zero_copy_only=False)).astype("datetime64[D]")
+
+    def objects(self) -> Objects:
+        """Return distinct values, and which of them each row has."""
+        column, days = self.column, self.days()
+        if days is not None:
+            return ArrayCells(days).objects()
+        try:
+            encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        except pa.ArrowNotImplementedError:  # lists, structures and the like
+            return Objects(column.to_pylist())
+        values = encoded.dictionary.to_pylist()
+        places = encoded.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+        return Objects([*values, None], places)
+
+
+def encoded_batches(table: Any, schema: Schema, unit: str | None) -> Iterator[Batch]:
+    """Yield the records of a file, encoded, and their owners if a column says whose they are."""
+    numbers = [name for name, column in schema.columns if isinstance(column, Numeric)]
+    others = [name for name in schema.names if name not in numbers]
+    for batch, _ in table.parts(numbers, others if unit is None else [*others, unit], told_nulls=False):
+        columns = {name: batch.column(name) for name in batch.schema.names}
+        if table.kind == "csv":
+            columns |= {name: _with_nulls(columns[name], _listed(schema, name)) for name in columns}
+        owners = None if unit is None else _owners(columns.pop(unit), unit)
+        yield Batch(encode_cells({name: ArrowCells(columns[name]) for name in schema.names}, schema), owners)
+
+
+def _owners(column: Any, unit: str) -> ColumnOwners:
+    if column.null_count:
+        raise InvalidParameterError(
+            f"values are missing in the column {unit!r}. Every row must say whose it is: leave out others."
+        )
+    return ColumnOwners(column, unit)
+
+
+def _listed(schema: Schema, name: str) -> set[Any]:
+    """Return the values that a schema lists for a column: "NA" may be one of them."""
+    return set(getattr(dict(schema.columns).get(name), "values", ()))
+
+
+def _with_nulls(column: Any, listed: set[Any]) -> Any:
+    """Tell which texts stand for missing values; columns of numbers know it already."""
+    if not pa.types.is_string(column.type):
+        return column
+    nulls = pa.array([text for text in _NULLS if text not in listed])
+    return pc.if_else(pc.is_in(column, value_set=nulls), pa.scalar(None, pa.string()), column)

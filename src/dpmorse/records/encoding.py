@@ -1,0 +1,154 @@
+"""Tables of numbers, categories, dates and holes as arrays of numbers: each record by itself.
+
+A schema says what the columns are. What a record becomes depends on it and on that record alone. Errors name
+columns, never a value, or how many rows or different values there are.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.base import Columns
+from dpmorse.records.cells import ArrayCells, Cells, SeriesCells
+from dpmorse.records.memory import without_sizes
+from dpmorse.records.names import listed, shown
+from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
+from dpmorse.typing import FloatArray
+
+_SAY_MISSING = (
+    'Say what happens to records without a value, such as missing="ignore" in its description, or replace '
+    "missing values by a rule that does not look at other records."
+)
+"""The advice for missing values."""
+
+_REPLACE = "Replace such values record by record, by a rule that does not look at other records."
+"""The advice for infinite values."""
+
+_DAY_ZERO = np.datetime64("0001-01-01", "D") - np.timedelta64(1, "D")
+"""The day from which Python counts days."""
+
+
+def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> list[int]:
+    """Return where the columns of a schema are in a table: by name, or one by one where it has no names."""
+    if names is not None:
+        _check_names(list(names), schema)
+        return [list(names).index(name) for name in schema.names]
+    if n_columns != len(schema.names):
+        raise InvalidParameterError(
+            f"X has {n_columns} features, but columns describes {len(schema.names)}. X has no names, so that "
+            "its columns must be those that are described, in the same order."
+        )
+    return list(range(n_columns))
+
+
+def described(columns: Columns, schema: Schema) -> Columns:
+    """Return the columns of a schema, with names if those that were found have names; refuse others."""
+    places_in(columns.names, columns.n_features_in_, schema)
+    return Columns.of(len(schema.names), None if columns.names is None else schema.names)
+
+
+def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> FloatArray:
+    """Return an opened table as an array of encoded records, of shape (n_samples, layout.width).
+
+    Parameters
+    ----------
+    table : narwhals DataFrame or ndarray
+        The table.
+    schema : Schema
+        What its columns are.
+    names : sequence of str, optional
+        Names of its columns; without them, columns go by their position.
+    """
+    places = places_in(names, table.shape[1], schema)
+    if isinstance(table, nw.DataFrame):
+        cells: list[Cells] = [SeriesCells(table.get_column(table.columns[place])) for place in places]
+    else:
+        cells = [ArrayCells(table[:, place]) for place in places]
+    return encode_cells(dict(zip(schema.names, cells, strict=True)), schema)
+
+
+@without_sizes()
+def encode_cells(cells: Mapping[str, Cells], schema: Schema) -> FloatArray:
+    """Return the encoded records of columns that go by the names of a schema."""
+    numbers = _numbers(cells, schema)
+    categories = {name: _codes(column, cells[name]) for name, column in schema.categories}
+    _refuse_missing({**numbers, **categories}, schema)
+    n_rows = len(cells[schema.names[0]])
+    return _assembled(list(numbers.values()), list(categories.values()), schema, n_rows)
+
+
+def _numbers(cells: Mapping[str, Cells], schema: Schema) -> dict[str, FloatArray]:
+    """Return the numbers of each column, NaN where one is missing; refuse text and infinity."""
+    found = {name: _number(column, cells[name]) for name, column in schema.numbers}
+    odd = [name for name, values in found.items() if values is None]
+    if odd:
+        raise InvalidTypeError(
+            f"X must hold numbers in the columns {listed(odd)}; something else is there, such as text. "
+            "Convert them to numbers, or describe them as Nominal or Ordinal."
+        )
+    numbers = {name: values for name, values in found.items() if values is not None}
+    infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
+    if infinite:
+        raise InvalidParameterError(f"X contains infinity in the columns {listed(infinite)}. {_REPLACE}")
+    return numbers
+
+
+def _number(column: NumberColumn, cells: Cells) -> FloatArray | None:
+    if isinstance(column, Numeric):
+        return cells.floats()
+    days = cells.days() if isinstance(column, Date) else None
+    if days is None or not isinstance(column, Date):
+        return cells.objects().mapped(column.number_of)
+    numbers: FloatArray = (days - _DAY_ZERO).astype(np.float64) - column.first
+    numbers[np.isnat(days)] = np.nan
+    return numbers
+
+
+def _codes(column: CategoryColumn, cells: Cells) -> FloatArray:
+    """Return the place of each row's level, NaN where there is none."""
+    return cells.objects().mapped(column.code_of)
+
+
+def _refuse_missing(columns: Mapping[str, FloatArray], schema: Schema) -> None:
+    refusing = [name for name, column in schema.columns if column.missing == "refuse"]
+    missing = [name for name in refusing if np.isnan(columns[name]).any()]
+    if missing:
+        raise InvalidParameterError(
+            f"X has missing values (or, where they are ordinal or dates, values that are none of those "
+            f"described) in the columns {listed(missing)}. {_SAY_MISSING}"
+        )
+
+
+def _assembled(numbers: list[FloatArray], codes: list[FloatArray], schema: Schema, n_rows: int) -> FloatArray:
+    """Put holes, numbers and levels where the layout says."""
+    layout = schema.layout
+    encoded = np.zeros((n_rows, layout.width))
+    holes = [np.isnan(values) for values in numbers]
+    for j, (values, hole) in enumerate(zip(numbers, holes, strict=True), layout.number_part.start):
+        encoded[:, j] = np.where(hole, layout.middle[j - layout.n_holes], values)
+    for i, j in enumerate(layout.holes):
+        encoded[:, i] = holes[j]
+    tracked = [holes[j].astype(np.float64) for j in schema.tracked]
+    for part, code in zip(layout.levels, [*codes, *tracked], strict=True):
+        rows = np.flatnonzero(~np.isnan(code))
+        encoded[rows, layout.level_part.start + part.start + code[rows].astype(np.int64)] = 1
+    return encoded
+
+
+def _check_names(names: list[Any], schema: Schema) -> None:
+    """Refuse a table that lacks columns of the schema, or has others."""
+    absent = [name for name in schema.names if name not in names]
+    if absent:
+        raise InvalidParameterError(
+            f"X must have the columns that columns describes, and lacks {listed(absent)}. Leave out their "
+            "description, or give X with these columns."
+        )
+    others = [name for name, told in zip(shown(names), names, strict=True) if told not in schema.names]
+    if others:
+        raise InvalidParameterError(
+            f"X has columns that columns does not describe: {listed(others)}. Describe them, or leave them "
+            "out, such as by X[list(columns)]; in files, by DataFiles(path, columns=list(columns))."
+        )
