@@ -94,7 +94,8 @@ class CentreBase(PrivateFit):
     @property
     def cluster_centers_(self) -> FloatArray:
         """The released centres, in the units of X: the means of the components."""
-        return self.mixture_.means
+        centres: FloatArray = self.mixture_.means
+        return centres
 
     def most_draws(self, settings: Any) -> int:
         """Return the most noise values that finding centres may draw."""
