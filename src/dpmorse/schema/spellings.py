@@ -23,8 +23,8 @@ PRESENT = "present"
 """The level that tells that a number is there."""
 
 BOOLEANS: Mapping[str, int] = {
-    **dict.fromkeys(("false", "no", "f", "n", "0"), 0),
-    **dict.fromkeys(("true", "yes", "t", "y", "1"), 1),
+    **dict.fromkeys(("false", "no", "f", "n", "0", "0.0"), 0),
+    **dict.fromkeys(("true", "yes", "t", "y", "1", "1.0"), 1),
 }
 """What is false and what is true, in lower case."""
 
