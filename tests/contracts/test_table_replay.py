@@ -66,7 +66,8 @@ def neighbours(unit, relation, rng):
         return frame, pd.concat([frame, strange_rows(17, rng)], ignore_index=True)
     one = strange_rows(1, rng)
     if relation == "replace-one":
-        return frame, pd.concat([frame.iloc[1:], one], ignore_index=True)
+        without = frame.drop(index=frame["age"].first_valid_index())  # the other one has no age
+        return frame, pd.concat([without, one], ignore_index=True)
     return frame, pd.concat([frame, one], ignore_index=True)
 
 
