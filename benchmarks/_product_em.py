@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from benchmarks.generated.mixed_table import MixedTable
 from dpmorse.densities import ProductMixture, floor_spectrum
 from dpmorse.schema import Layout
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import FloatArray
 
 _SMALLEST_VARIANCE = 1e-3
 """Of a component, in units of the variance of the whole column."""
@@ -37,7 +37,7 @@ def product_em(
     known = ~np.isnan(table.numbers)
     numbers = np.where(known, (table.numbers - centre) / scale, 0.0)
     levels = table.encoded()[:, table.layout.level_part]
-    space, features = as_numbers(numbers, levels, table.layout), _features(numbers, known, levels)
+    space, features = as_numbers(numbers, levels, table.layout), _features(numbers, 1.0 * known, levels)
     fits = []
     for start in range(n_starts):
         kmeans = KMeans(n_components, n_init=1, random_state=random_state * n_starts + start)
@@ -67,10 +67,10 @@ class _Products:
     probabilities: FloatArray
 
 
-def _features(numbers: FloatArray, known: BoolArray, levels: FloatArray) -> FloatArray:
-    """Return x_i x_j, x_i o_j and o_i o_j, flat, and the levels; o says what is known, and x is 0 elsewhere."""
+def _features(numbers: FloatArray, known: FloatArray, levels: FloatArray) -> FloatArray:
+    """Return x_i x_j, x_i o_j and o_i o_j, flat, and the levels: o is 1 where x is known, and both else 0."""
     pairs = [(numbers, numbers), (numbers, known), (known, known)]
-    flat = [np.einsum("ni,nj->nij", a, b, dtype=np.float64).reshape(len(levels), -1) for a, b in pairs]
+    flat = [np.einsum("ni,nj->nij", a, b).reshape(len(levels), -1) for a, b in pairs]
     return np.hstack([*flat, levels])
 
 
@@ -90,7 +90,7 @@ def _fit(features: FloatArray, shares: FloatArray, layout: Layout, n_rounds: int
 
 
 def _coefficients(mixture: _Products) -> FloatArray:
-    """Return what log densities are made of the features: -(x - o m)^T P (x - o m) / 2 - o ln diag L + ln p."""
+    """Return log densities as sums of features: -(x - o m)^T P (x - o m) / 2 - o^T ln diag L + ln p."""
     k, d = mixture.means.shape
     precisions, m = np.linalg.inv(mixture.covariances), mixture.means
     factors = np.linalg.cholesky(mixture.covariances)

@@ -42,8 +42,23 @@ KINDS: Mapping[str, _Kind] = MappingProxyType(
         "curved": _Kind(contrast=0.8, fixed_classes=4, fixed_numbers=3),
     }
 )
-"""The class is in the numbers, in the categories, or weakly in both. ``combo`` has three groups by numbers and
-three by categories, whose nine pairs are the classes; ``allcat`` no numbers; ``curved`` two moons by two groups."""
+"""The class is in the numbers, in the categories, or weakly in both. ``combo`` has three groups by numbers
+and three by categories, whose nine pairs are the classes; ``allcat`` has no numbers; ``curved`` has two moons
+by numbers, and two groups by categories."""
+
+
+@dataclass(frozen=True)
+class _Law:
+    """What records are drawn from: shares of classes, groups of classes, and distributions of groups."""
+
+    shares: FloatArray
+    by_number: IntArray
+    by_category: IntArray
+    centres: FloatArray
+    maps: FloatArray
+    probabilities: list[FloatArray]
+    scale: FloatArray
+    missing: float
 
 
 def make_mixed(kind: str, n: int, instance: int) -> MixedTable:
@@ -52,27 +67,33 @@ def make_mixed(kind: str, n: int, instance: int) -> MixedTable:
     The kind and the instance alone decide on columns, levels, classes and their distributions, and on the
     share of values that are missing; the bounds are three times as wide as the range of the records.
     """
-    rng, what = np.random.default_rng([instance, *kind.encode()]), KINDS[kind]
-    k, d = rng.integers(3, 8), min(rng.integers(3, 11), what.most_numbers)
-    k = int(k if what.fixed_classes is None else what.fixed_classes)
-    d = int(d if what.fixed_numbers is None else what.fixed_numbers)
-    n_categories, most_levels = min(rng.integers(4, 21), what.most_categories), rng.choice(_MOST_LEVELS)
-    missing = float(rng.choice(_SHARES_MISSING))
-    # All distributions are drawn before any record: they do not depend on n.
+    rng = np.random.default_rng([instance, *kind.encode()])
+    law = _draw_law(kind, rng)
+    y = draw_labels(n, law.shares, rng)
+    if kind == "curved":
+        numbers = _draw_moons(y % 2, law.scale.size, rng) * law.scale
+    else:
+        numbers = _draw_numbers(law.by_number[y], law.centres, law.maps, rng) * law.scale
+    codes = draw_codes(law.probabilities, law.by_category[y], rng)
+    bounds = generous_bounds(numbers)
+    n_levels = tuple(p.shape[1] for p in law.probabilities)
+    return MixedTable(f"{kind}-{instance}", *punched(numbers, codes, law.missing, rng), n_levels, *bounds, y)
+
+
+def _draw_law(kind: str, rng: Rng) -> _Law:
+    """Draw all that does not depend on the number of records."""
+    what = KINDS[kind]
+    k, d, n_categories = (int(rng.integers(low, high)) for low, high in ((3, 8), (3, 11), (4, 21)))
+    k = k if what.fixed_classes is None else what.fixed_classes
+    d = min(d, what.most_numbers) if what.fixed_numbers is None else what.fixed_numbers
+    most_levels, missing = int(rng.choice(_MOST_LEVELS)), float(rng.choice(_SHARES_MISSING))
     by_number, by_category = _groups(kind, np.arange(k))
     centres, maps = _draw_gaussians(int(by_number.max()) + 1, d, what.separation, rng)
-    n_levels = rng.integers(2, most_levels + 1, n_categories)
-    probabilities = [_draw_levels(int(by_category.max()) + 1, int(m), what.contrast, rng) for m in n_levels]
+    n_levels = rng.integers(2, most_levels + 1, min(n_categories, what.most_categories))
+    groups = int(by_category.max()) + 1
+    probabilities = [_draw_levels(groups, int(levels), what.contrast, rng) for levels in n_levels]
     shares, scale = draw_shares(k, 10.0, rng), 10 ** rng.uniform(-1, 3, d)
-    y = draw_labels(n, shares, rng)
-    if kind == "curved":
-        numbers = _draw_moons(y % 2, d, rng)
-    else:
-        numbers = _draw_numbers(by_number[y], centres, maps, rng)
-    codes = draw_codes(probabilities, by_category[y], rng)
-    lower, upper = generous_bounds(numbers * scale)
-    holed = punched(numbers * scale, codes, missing, rng)
-    return MixedTable(f"{kind}-{instance}", *holed, tuple(n_levels.tolist()), lower, upper, y)
+    return _Law(shares, by_number, by_category, centres, maps, probabilities, scale, missing)
 
 
 def _groups(kind: str, classes: IntArray) -> tuple[IntArray, IntArray]:
