@@ -35,8 +35,8 @@ def by_hand(table):
     """Encode records one by one, by plain Python."""
     layout = SCHEMA.layout
     rows = np.zeros((len(table["age"]), layout.width))
-    for row, record in zip(rows, zip(*table.values(), strict=True), strict=True):
-        record = dict(zip(table, record, strict=True))
+    for row, values in zip(rows, zip(*table.values(), strict=True), strict=True):
+        record = dict(zip(table, values, strict=True))
         numbers, levels = row[layout.number_part], row[layout.level_part]
         grade = {"low": 0, "mid": 1, "high": 2}.get(record["grade"])
         joined = record["joined"] and (record["joined"] - dt.date(2000, 1, 1)).days

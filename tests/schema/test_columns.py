@@ -1,7 +1,7 @@
 """What a user may say of a column, and what a column makes of a value."""
 
 import math
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -94,7 +94,13 @@ def test_missing_values_have_a_level_only_if_asked_for():
 
 @pytest.mark.parametrize(
     "value",
-    [date(2000, 1, 11), datetime(2000, 1, 11, 23, 59), "2000-01-11", "20000111", "2000-01-11T23:59+09:00"],
+    [
+        date(2000, 1, 11),
+        datetime(2000, 1, 11, 23, 59, tzinfo=UTC),
+        "2000-01-11",
+        "20000111",
+        "2000-01-11T23:59+09:00",
+    ],
 )
 def test_days(value):
     assert Date("2000-01-01", date(2001, 1, 1)).number_of(value) == 10.0
