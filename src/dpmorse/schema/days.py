@@ -1,4 +1,4 @@
-"""Days, however they are written. Times of day are ignored; the day is that of the time zone given with it."""
+"""Days, however they are written. Times of day are ignored; a day is that of the time zone beside it."""
 
 from datetime import date, datetime
 
