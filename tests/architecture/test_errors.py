@@ -78,6 +78,16 @@ REVIEWED = {
         "extra": FIXED,
         "library": FIXED,
     },
+    "records/arrow_values.py": {"unit": COLUMNS},
+    "records/encoding.py": {
+        "len(schema.names)": COLUMNS,
+        "listed(absent)": COLUMNS,
+        "listed(names)": COLUMNS,
+        "listed(odd)": COLUMNS,
+        "listed(others)": COLUMNS,
+        "listed(refused)": COLUMNS,
+        "n_columns": COLUMNS,
+    },
     "records/arrow_ids.py": {
         "called(name)": COLUMNS,
         "str(column.type).partition('<')[0]": TYPE,

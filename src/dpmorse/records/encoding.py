@@ -12,9 +12,9 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns
-from dpmorse.records.cells import ArrayCells, Cells, SeriesCells
 from dpmorse.records.memory import without_sizes
 from dpmorse.records.names import listed, shown
+from dpmorse.records.values import ArrayValues, SeriesValues, Values
 from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
 from dpmorse.typing import FloatArray
 
@@ -64,25 +64,26 @@ def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> Fl
     """
     places = places_in(names, table.shape[1], schema)
     if isinstance(table, nw.DataFrame):
-        cells: list[Cells] = [SeriesCells(table.get_column(table.columns[place])) for place in places]
+        held: list[Values] = [SeriesValues(table.get_column(table.columns[place])) for place in places]
     else:
-        cells = [ArrayCells(table[:, place]) for place in places]
-    return encode_cells(dict(zip(schema.names, cells, strict=True)), schema)
+        held = [ArrayValues(table[:, place]) for place in places]
+    return encode_values(dict(zip(schema.names, held, strict=True)), schema)
 
 
 @without_sizes()
-def encode_cells(cells: Mapping[str, Cells], schema: Schema) -> FloatArray:
+def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
     """Return the encoded records of columns that go by the names of a schema."""
-    numbers = _numbers(cells, schema)
-    categories = {name: _codes(column, cells[name]) for name, column in schema.categories}
-    _refuse_missing({**numbers, **categories}, schema)
-    n_rows = len(cells[schema.names[0]])
+    numbers = _numbers(held, schema)
+    categories = {name: _codes(column, held[name]) for name, column in schema.categories}
+    both = {**numbers, **categories}
+    refuse_missing([name for name, values in both.items() if np.isnan(values).any()], schema)
+    n_rows = len(held[schema.names[0]])
     return _assembled(list(numbers.values()), list(categories.values()), schema, n_rows)
 
 
-def _numbers(cells: Mapping[str, Cells], schema: Schema) -> dict[str, FloatArray]:
+def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray]:
     """Return the numbers of each column, NaN where one is missing; refuse text and infinity."""
-    found = {name: _number(column, cells[name]) for name, column in schema.numbers}
+    found = {name: _number(column, held[name]) for name, column in schema.numbers}
     odd = [name for name, values in found.items() if values is None]
     if odd:
         raise InvalidTypeError(
@@ -90,35 +91,40 @@ def _numbers(cells: Mapping[str, Cells], schema: Schema) -> dict[str, FloatArray
             "Convert them to numbers, or describe them as Nominal or Ordinal."
         )
     numbers = {name: values for name, values in found.items() if values is not None}
-    infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
-    if infinite:
-        raise InvalidParameterError(f"X contains infinity in the columns {listed(infinite)}. {_REPLACE}")
+    refuse_infinite([name for name, values in numbers.items() if np.isinf(values).any()])
     return numbers
 
 
-def _number(column: NumberColumn, cells: Cells) -> FloatArray | None:
+def _number(column: NumberColumn, held: Values) -> FloatArray | None:
     if isinstance(column, Numeric):
-        return cells.floats()
-    days = cells.days() if isinstance(column, Date) else None
+        return held.floats()
+    days = held.days() if isinstance(column, Date) else None
     if days is None or not isinstance(column, Date):
-        return cells.objects().mapped(column.number_of)
+        return held.objects().mapped(column.number_of)
     numbers: FloatArray = (days - _DAY_ZERO).astype(np.float64) - column.first
     numbers[np.isnat(days)] = np.nan
     return numbers
 
 
-def _codes(column: CategoryColumn, cells: Cells) -> FloatArray:
+def _codes(column: CategoryColumn, held: Values) -> FloatArray:
     """Return the place of each row's level, NaN where there is none."""
-    return cells.objects().mapped(column.code_of)
+    return held.objects().mapped(column.code_of)
 
 
-def _refuse_missing(columns: Mapping[str, FloatArray], schema: Schema) -> None:
-    refusing = [name for name, column in schema.columns if column.missing == "refuse"]
-    missing = [name for name in refusing if np.isnan(columns[name]).any()]
-    if missing:
+def refuse_infinite(names: Sequence[str]) -> None:
+    """Refuse infinity, which is in these columns."""
+    if names:
+        raise InvalidParameterError(f"X contains infinity in the columns {listed(names)}. {_REPLACE}")
+
+
+def refuse_missing(names: Sequence[str], schema: Schema) -> None:
+    """Refuse missing values, which are in these columns, unless the schema says what happens to them."""
+    columns = dict(schema.columns)
+    refused = [name for name in schema.names if name in names and columns[name].missing == "refuse"]
+    if refused:
         raise InvalidParameterError(
-            f"X has missing values (or, where they are ordinal or dates, values that are none of those "
-            f"described) in the columns {listed(missing)}. {_SAY_MISSING}"
+            "X has missing values (or, where they are ordinal or dates, values that are none of those "
+            f"described) in the columns {listed(refused)}. {_SAY_MISSING}"
         )
 
 

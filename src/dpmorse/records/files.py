@@ -12,8 +12,8 @@ import pyarrow.dataset
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.arrow_cells import encoded_batches
 from dpmorse.records.arrow_ids import ColumnOwners
+from dpmorse.records.arrow_values import encoded_batches
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import (

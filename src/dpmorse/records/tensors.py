@@ -11,11 +11,14 @@ from dpmorse.engine import Engine, InMemoryEngine, TensorEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
 from dpmorse.records.batches import Batch
+from dpmorse.records.encoding import described
 from dpmorse.records.id_values import not_ids, owners_of
 from dpmorse.records.in_memory import REPLACE
 from dpmorse.records.names import listed
 from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import choose_among
+from dpmorse.records.tensor_codes import encode_tensor
+from dpmorse.schema import Schema
 
 _CHUNK_ROWS = 1 << 20
 """Rows that are copied to the host, or checked, at a time, which limits the memory of temporaries."""
@@ -24,14 +27,15 @@ _CHUNK_ROWS = 1 << 20
 class TensorRecords:
     """A tensor on any device. One on the CPU is worked on by the usual engine, which shares its memory."""
 
-    def __init__(self, X: Any, groups: Any = None) -> None:
+    def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
         if isinstance(groups, str):
             raise InvalidTypeError(
                 "groups must have one value for each row; a tensor has no names of columns."
             )
         self._X, self._groups, self.unit = X, groups, unit_of(groups)
         self._tensor, self._is_cupy = _open(X)
-        self.columns = Columns.of(self._tensor.shape[1])
+        self._schema, found = schema, Columns.of(self._tensor.shape[1])
+        self.columns = found if schema is None else described(found, schema)
 
     @property
     def owned(self) -> bool:
@@ -40,7 +44,11 @@ class TensorRecords:
 
     def owned_by(self, groups: Any) -> "TensorRecords":
         """Return these records with owners; those of a tensor on a device are copied to the host."""
-        return TensorRecords(self._X, groups)
+        return TensorRecords(self._X, groups, self._schema)
+
+    def described_by(self, schema: Schema) -> "TensorRecords":
+        """Return these records with a schema; the tensor holds codes then."""
+        return TensorRecords(self._X, self._groups, schema)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that works where the tensor is."""
@@ -58,16 +66,23 @@ class TensorRecords:
         """Return the tensor of the records that are used; refuse what is not finite."""
         refuse_no_columns(self._tensor.shape[1], estimator)
         refuse_none(self._tensor.shape[0], estimator)
-        _check_finite(self._tensor)
-        return self._tensor if most is None else self._used(most)
+        tensor = self._checked()
+        return tensor if most is None else self._used(tensor, most)
 
-    def _used(self, most: int) -> Any:
+    def _checked(self) -> Any:
+        """Return the records as numbers; refuse what is not finite."""
+        if self._schema is not None:
+            return encode_tensor(self._tensor, self._schema)
+        _check_finite(self._tensor)
+        return self._tensor
+
+    def _used(self, tensor: Any, most: int) -> Any:
         """Choose rows on the host, a chunk at a time, and take them where they are."""
         owners = owners_of(_on_host(self._groups))
-        check_length(owners, len(self._tensor))
-        chosen = choose_among(partial(_batches, self._tensor, owners), most, called(self.unit))
-        masks = [chosen.mask_of(batch) for batch in _batches(self._tensor, owners)]
-        used = self._tensor[torch.from_numpy(np.concatenate(masks)).to(self._tensor.device)]
+        check_length(owners, len(tensor))
+        chosen = choose_among(partial(_batches, tensor, owners), most, called(self.unit))
+        masks = [chosen.mask_of(batch) for batch in _batches(tensor, owners)]
+        used = tensor[torch.from_numpy(np.concatenate(masks)).to(tensor.device)]
         others = [torch.from_numpy(rows).to(used.device, used.dtype) for rows in chosen.others()]
         return torch.cat([used, *others])
 
@@ -78,12 +93,12 @@ class TensorRecords:
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a tensor, on the same device, with the function of every record."""
-        _check_finite(self._tensor)
+        tensor = self._checked()
         on_device = getattr(function, "of_tensor", None)
-        if on_device is not None and self._tensor.device.type != "cpu":
-            return self._like_x(on_device(self._tensor))
-        parts = [torch.from_numpy(function(chunk.cpu().numpy())) for chunk in self._tensor.split(_CHUNK_ROWS)]
-        return self._like_x(torch.cat(parts).to(self._tensor.device))
+        if on_device is not None and tensor.device.type != "cpu":
+            return self._like_x(on_device(tensor))
+        parts = [torch.from_numpy(function(chunk.cpu().numpy())) for chunk in tensor.split(_CHUNK_ROWS)]
+        return self._like_x(torch.cat(parts).to(tensor.device))
 
     def _like_x(self, tensor: Any) -> Any:
         if not self._is_cupy:

@@ -6,13 +6,14 @@ Every kind says two things of itself: ``bounds`` if it becomes a number, ``level
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import cached_property
 
 import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.schema.days import checked_day, parsed_day
 from dpmorse.schema.spellings import BOOLEANS, MISSING, OTHER, Value, checked_values, places_of, text_of
 
 _RULES = ("refuse", "ignore", "level")
@@ -135,7 +136,7 @@ class Date:
 
     def __post_init__(self) -> None:
         """Refuse what is no date, and an earliest one that is not before the latest."""
-        earliest, latest = _day("earliest", self.earliest), _day("latest", self.latest)
+        earliest, latest = checked_day("earliest", self.earliest), checked_day("latest", self.latest)
         if not earliest < latest:
             raise InvalidParameterError(
                 f"Date: earliest must be before latest, got {earliest} and {latest}. Give the first and the "
@@ -152,12 +153,12 @@ class Date:
     @property
     def first(self) -> int:
         """The earliest day, counted as Python counts days."""
-        return _day("earliest", self.earliest).toordinal()
+        return checked_day("earliest", self.earliest).toordinal()
 
     @property
     def last(self) -> int:
         """The latest day, counted as Python counts days."""
-        return _day("latest", self.latest).toordinal()
+        return checked_day("latest", self.latest).toordinal()
 
     def number_of(self, value: object) -> float:
         """Return the days since the earliest date for a date, a time or text in ISO format, else NaN."""
@@ -263,20 +264,6 @@ Column = NumberColumn | CategoryColumn
 """What a column can be."""
 
 
-def parsed_day(value: object) -> date | None:
-    """Return the day of a date, of a time or of text in ISO format; None for anything else."""
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
-    if not isinstance(value, str) or not 8 <= len(value) <= 40:
-        return None
-    try:
-        return datetime.fromisoformat(value).date()
-    except ValueError:
-        return None
-
-
 def _levels(names: list[str], missing: str) -> tuple[str, ...]:
     """Add the names of the levels that no list must have."""
     added = [OTHER, MISSING] if missing == "level" else [OTHER]
@@ -299,16 +286,6 @@ def _bound(name: str, value: object) -> float:
             f"{_validate.describe(value)}. Give a bound that is publicly known."
         )
     return float(value)
-
-
-def _day(name: str, value: object) -> date:
-    day = parsed_day(value)
-    if day is None:
-        raise InvalidTypeError(
-            f"Date: {name} must be a datetime.date, or text such as '2000-01-31', got "
-            f"{_validate.describe(value)}. Write year, month and day."
-        )
-    return day
 
 
 def _keep(column: object, **parts: object) -> None:

@@ -44,7 +44,7 @@ class Objects:
         return numbers if self.places is None else numbers[self.places]
 
 
-class Cells(Protocol):
+class Values(Protocol):
     """The values of one column."""
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Cells(Protocol):
 
 
 @dataclass(frozen=True)
-class ArrayCells:
+class ArrayValues:
     """A column of an array."""
 
     array: npt.NDArray[Any]
@@ -90,7 +90,7 @@ class ArrayCells:
 
 
 @dataclass(frozen=True)
-class SeriesCells:
+class SeriesValues:
     """A column of a data frame of any library. Lists of categories that it keeps are not looked at."""
 
     series: "nw.Series[Any]"

@@ -16,9 +16,9 @@ import pyarrow.csv
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.arrow_ids import ColumnOwners
 from dpmorse.records.batches import Batch
-from dpmorse.records.cells import ArrayCells, Objects
 from dpmorse.records.data_file import is_number
-from dpmorse.records.encoding import encode_cells
+from dpmorse.records.encoding import encode_values
+from dpmorse.records.values import ArrayValues, Objects
 from dpmorse.schema import Numeric, Schema
 from dpmorse.typing import FloatArray
 
@@ -27,7 +27,7 @@ _NULLS = tuple(pa.csv.ConvertOptions().null_values)
 
 
 @dataclass(frozen=True)
-class ArrowCells:
+class ArrowValues:
     """A column of a batch."""
 
     column: Any
@@ -61,7 +61,7 @@ class ArrowCells:
         """Return distinct values, and which of them each row has."""
         column, days = self.column, self.days()
         if days is not None:
-            return ArrayCells(days).objects()
+            return ArrayValues(days).objects()
         try:
             encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         except pa.ArrowNotImplementedError:  # lists, structures and the like
@@ -80,7 +80,9 @@ def encoded_batches(table: Any, schema: Schema, unit: str | None) -> Iterator[Ba
         if table.kind == "csv":
             columns |= {name: _with_nulls(columns[name], _listed(schema, name)) for name in columns}
         owners = None if unit is None else _owners(columns.pop(unit), unit)
-        yield Batch(encode_cells({name: ArrowCells(columns[name]) for name in schema.names}, schema), owners)
+        yield Batch(
+            encode_values({name: ArrowValues(columns[name]) for name in schema.names}, schema), owners
+        )
 
 
 def _owners(column: Any, unit: str) -> ColumnOwners:

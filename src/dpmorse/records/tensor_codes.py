@@ -1,0 +1,65 @@
+"""Tensors that a schema describes: they hold codes, since a tensor holds numbers only.
+
+A category is the place of its value in the list, from 0 on, an ordinal value its rank, and a date the number
+of days since the earliest. NaN is a missing value. All else that is no code is "other", or, where there is no
+such level, missing.
+"""
+
+from typing import Any
+
+import torch
+
+from dpmorse.records.encoding import refuse_infinite, refuse_missing
+from dpmorse.schema import CategoryColumn, Date, NumberColumn, Ordinal, Schema
+
+
+def encode_tensor(tensor: Any, schema: Schema) -> Any:
+    """Return encoded records, on the device of the tensor; each is encoded by itself."""
+    columns = {name: tensor[:, j].to(torch.float64) for j, name in enumerate(schema.names)}
+    numbers = {name: _number(column, columns[name]) for name, column in schema.numbers}
+    codes = {name: _codes(column, columns[name]) for name, column in schema.categories}
+    refuse_infinite([name for name, values in numbers.items() if bool(torch.isinf(values).any())])
+    both = {**numbers, **codes}
+    refuse_missing([name for name, values in both.items() if bool(torch.isnan(values).any())], schema)
+    encoded = torch.zeros((len(tensor), schema.layout.width), dtype=torch.float64, device=tensor.device)
+    holes = _put_numbers(encoded, list(numbers.values()), schema)
+    _put_levels(encoded, [*codes.values(), *(holes[j] for j in schema.tracked)], schema)
+    return encoded
+
+
+def _number(column: NumberColumn, values: Any) -> Any:
+    """Return the numbers of a column, NaN where one is missing."""
+    if isinstance(column, Ordinal):
+        return torch.where(_is_code(values, len(column.values)), values, torch.nan)
+    if isinstance(column, Date):
+        return torch.where(torch.isfinite(values), values.floor(), torch.nan)
+    return values
+
+
+def _codes(column: CategoryColumn, values: Any) -> Any:
+    """Return the place of each row's level, NaN where there is none."""
+    listed = torch.where(_is_code(values, len(column.values)), values, column.code_of(object()))
+    return torch.where(torch.isnan(values), column.code_of(None), listed)
+
+
+def _is_code(values: Any, n_values: int) -> Any:
+    return (values >= 0) & (values < n_values) & (values == values.floor())
+
+
+def _put_numbers(encoded: Any, numbers: list[Any], schema: Schema) -> list[Any]:
+    """Put numbers and holes where the layout says; return the holes of all numbers."""
+    layout = schema.layout
+    holes = [torch.isnan(values) for values in numbers]
+    for j, (values, hole) in enumerate(zip(numbers, holes, strict=True)):
+        encoded[:, layout.n_holes + j] = torch.where(hole, float(layout.middle[j]), values)
+    for i, j in enumerate(layout.holes):
+        encoded[:, i] = holes[j].to(torch.float64)
+    return [hole.to(torch.float64) for hole in holes]
+
+
+def _put_levels(encoded: Any, codes: list[Any], schema: Schema) -> None:
+    """Put levels where the layout says."""
+    start = schema.layout.level_part.start
+    for part, code in zip(schema.layout.levels, codes, strict=True):
+        rows = torch.nonzero(~torch.isnan(code)).ravel()
+        encoded[rows, start + part.start + code[rows].to(torch.int64)] = 1.0
