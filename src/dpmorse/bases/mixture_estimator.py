@@ -27,10 +27,12 @@ from dpmorse.persistence import (
     product_to_dict,
     profile_from_dict,
     profile_to_dict,
+    table_profile_from_dict,
+    table_profile_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import Profile, to_frame
+from dpmorse.profiles import AnyProfile, Profile, TableProfile, to_frame
 from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
 from dpmorse.typing import IntArray
@@ -53,7 +55,7 @@ class FitResult:
     partition: GaussianMixture | None = None
     """What labels clipped records, where that is another mixture."""
 
-    profile: Profile | None = None
+    profile: AnyProfile | None = None
     """What was measured of the records of each component."""
 
 
@@ -97,7 +99,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     partition_ : GaussianMixture
         The mixture whose most probable component is the label of a clipped record; ``mixture_`` itself where
         there is no profile.
-    profile_ : Profile or None
+    profile_ : Profile, TableProfile or None
         Sizes, centres and spreads of the components, with their noise, if they were released.
     privacy_ : PrivacyReport
         What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
@@ -112,7 +114,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     mixture_: Any
     domain_: Domain
     partition_: Any
-    profile_: Profile | None
+    profile_: AnyProfile | None
     privacy_: PrivacyReport
     n_features_in_: int
 
@@ -163,7 +165,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
         check_is_fitted(self, "mixture_")
         profile = self.profile_
-        return self.domain_ if profile is None else Domain(profile.lower, profile.upper)
+        return Domain(profile.lower, profile.upper) if isinstance(profile, Profile) else self.domain_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
@@ -203,8 +205,8 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": _mixture_to_dict(self.mixture_),
             "domain": domain_to_dict(self.domain_),
-            "partition": None if self.profile_ is None else mixture_to_dict(self.partition_),
-            "profile": None if self.profile_ is None else profile_to_dict(self.profile_),
+            "partition": mixture_to_dict(self.partition_) if isinstance(self.profile_, Profile) else None,
+            "profile": _profile_to_dict(self.profile_),
             "privacy": privacy_to_dict(self.privacy_),
         }
 
@@ -245,6 +247,21 @@ def _mixture_to_dict(mixture: Any) -> dict[str, Any]:
     return product_to_dict(mixture) if is_product else mixture_to_dict(mixture)
 
 
+def _profile_to_dict(profile: AnyProfile | None) -> dict[str, Any] | None:
+    if isinstance(profile, TableProfile):
+        return table_profile_to_dict(profile)
+    return None if profile is None else profile_to_dict(profile)
+
+
+def _table_profile(fields: Mapping[str, Any], mixture: ProductMixture) -> TableProfile | None:
+    """Rebuild the profile of a table, whose records are labelled by the mixture itself."""
+    if fields["partition"] is not None:
+        raise ModelFormatError("partition must be null for a table: its mixture labels records.")
+    if fields["profile"] is None:
+        return None
+    return table_profile_from_dict(fields["profile"], mixture.n_components, mixture.layout)
+
+
 def _mixture_from_dict(content: Any) -> tuple[Any, int]:
     """Rebuild a mixture; also return how many entries the records have that it is about."""
     if isinstance(content, dict) and "layout" in content:
@@ -255,9 +272,11 @@ def _mixture_from_dict(content: Any) -> tuple[Any, int]:
 
 
 def _result(fields: Mapping[str, Any]) -> FitResult:
-    """Rebuild what a fit has released; a partition and a profile come together."""
+    """Rebuild what a fit has released; a partition and a profile come together, except for tables."""
     mixture, n_entries = _mixture_from_dict(fields["mixture"])
     domain = domain_from_dict(fields["domain"], n_entries)
+    if isinstance(mixture, ProductMixture):
+        return FitResult(mixture, domain, supported=True, profile=_table_profile(fields, mixture))
     if (fields["partition"] is None) != (fields["profile"] is None):
         raise ModelFormatError("partition and profile must be given together, or both be null.")
     if fields["profile"] is None:

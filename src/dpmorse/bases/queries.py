@@ -137,7 +137,12 @@ class Queries:
         return statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, for_levels, self.noise)
 
     def table(
-        self, step: Step, statistic: TableMoments, cells: GaussianCells, scales: TableScales, n_repeats: int
+        self,
+        step: Step,
+        statistic: TableMoments,
+        cells: GaussianCells | ProfileCells,
+        scales: TableScales,
+        n_repeats: int = 0,
     ) -> NoisyTable:
         """Release moments and levels of cells with this noise; as many releases like it follow."""
         _check_cells(statistic, cells)

@@ -63,8 +63,8 @@ class DPMorse(MorseEstimator, FitParameters):
         ``Ordinal``, ``Nominal``, ``Boolean`` or ``Date``. It takes the place of ``bounds``, and
         ``PrivateTableMixture`` that of the base.
     profile : bool, default=True
-        Whether to spend 10 % of the budget on sizes, centres and spreads that can be published: ``summary``
-        (docs/numbers.md). False leaves more for the clusters.
+        Whether to spend 10 % of the budget on sizes, centres and spreads, and of tables also levels and
+        missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the clusters.
 
     Attributes
     ----------
@@ -124,6 +124,7 @@ class DPMorse(MorseEstimator, FitParameters):
                 _n_products(self.n_components, n_clusters),
                 columns=self.columns,
                 min_components=n_clusters or SOME_CLUSTERS,
+                profile=self.profile,
                 **{name: getattr(self, name) for name in _OF_BASE},
             )
         return PrivateGaussianMixture(
@@ -153,7 +154,8 @@ class DPMorse(MorseEstimator, FitParameters):
         """Return an unfitted estimator with the parameters of this base, and these."""
         of_base = {name: getattr(base, name) for name in _OF_BASE}
         if isinstance(base, PrivateTableMixture):
-            return cls(n_components=base.n_components, columns=base.columns, **parameters, **of_base)
+            of_base |= {"columns": base.columns, "profile": base.profile}
+            return cls(n_components=base.n_components, **parameters, **of_base)
         if not isinstance(base, PrivateGaussianMixture):
             raise ModelFormatError(
                 "the base of a DPMorse must be a PrivateGaussianMixture or a PrivateTableMixture."

@@ -224,10 +224,15 @@ def table_moments(q: Tensor, rule: Rule, measured: slice, *, soft: bool) -> Tens
     sums, d = (weights.T @ q).to(torch.int64), measured.stop - measured.start
     if d == 0:
         return torch.cat([weights.sum(dim=0)[:, None].to(torch.int64), sums], dim=1)
-    lower = on_device(np.flatnonzero(np.tri(d)), q.device)
-    numbers = moments_of_each(weights, residuals(v[..., measured], rule.residual_steps), lower)
+    own = residuals(v[..., measured], rule.residual_steps)
+    numbers = moments_of_each(weights, own, lower_of(d, q.device))
     sums[:, measured] = numbers[:, 1 : 1 + d]
     return torch.cat([numbers[:, :1], sums, numbers[:, 1 + d :]], dim=1)
+
+
+def lower_of(d: int, device: Any) -> Tensor:
+    """Return where the lower triangle is in a flattened matrix."""
+    return on_device(np.flatnonzero(np.tri(d)), device)
 
 
 def one_hot(labels: Tensor, n_cells: int) -> Tensor:

@@ -40,6 +40,20 @@ def moments(X: Tensor, profile: Profile) -> Tensor:
     return passes.moments(weights, residuals, profile.units.lower)
 
 
+def table_moments(X: Tensor, profile: Profile, measured: slice) -> Tensor:
+    """Return what ``moments`` does for encoded records: numbers are measured, holes and levels added up."""
+    labels, v = own_coordinates(X, profile)
+    weights = passes.one_hot(labels, len(profile.units.constants))
+    sums = (weights.T @ passes.quantise(X, profile.box)).to(torch.int64)
+    d = measured.stop - measured.start
+    if d == 0:
+        return torch.cat([weights.sum(dim=0)[:, None].to(torch.int64), sums], dim=1)
+    residuals = passes.residuals(v[:, measured], profile.units.residual_steps[labels])
+    numbers = passes.moments(weights, residuals, passes.lower_of(d, X.device))
+    sums[:, measured] = numbers[:, 1 : 1 + d]
+    return torch.cat([numbers[:, :1], sums, numbers[:, 1 + d :]], dim=1)
+
+
 def counts_of_radii(X: Tensor, profile: Profile, limits: Tensor) -> Tensor:
     """Count the records of each cell by their length, shape (K, bins), as ``RadiusHistograms.bins``."""
     labels, v = own_coordinates(X, profile)

@@ -49,7 +49,7 @@ def check_cells(statistic: Moments, cells: "Cells") -> None:
     """Refuse cells that the statistic is not of: compiled code would write beside its arrays."""
     if cells.n_cells != statistic.n_cells:
         raise ValueError("cells must be as many as those of the statistic")
-    if isinstance(statistic, TableMoments) and not isinstance(cells, GaussianCells):
+    if isinstance(statistic, TableMoments) and not isinstance(cells, GaussianCells | ProfileCells):
         raise ValueError("records of tables are added up in Gaussian cells only")  # noqa: TRY004 - a value
     if isinstance(cells, ProfileCells):
         _check_profile(statistic, cells)

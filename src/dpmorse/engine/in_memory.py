@@ -188,7 +188,7 @@ def _hard(statistic: Moments, cells: GaussianCells | ProfileCells) -> _Pass[Tota
     if isinstance(cells, ProfileCells):
         nearest, steps = _nearest(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
         units = _pad(cells.units)
-        measured = Measured(_grid(cells.box), units, steps, no_limits, _all_of(units))
+        measured = Measured(_grid(cells.box), units, steps, no_limits, _whitened(statistic))
     else:
         nearest, steps = _nearest(statistic.domain, cells), _residual_steps(statistic, cells)
         measured = Measured(_NO_GRID, nearest.exact, steps, no_limits, _whitened(statistic))

@@ -137,6 +137,8 @@ class TensorEngine:
         shape = (cells.n_cells, _n_columns(statistic))
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
+            if isinstance(statistic, TableMoments):
+                return profiles.table_moments(chunk, profile, statistic.measured)
             return profiles.moments(chunk, profile)
 
         return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)

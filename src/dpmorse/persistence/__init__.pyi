@@ -14,3 +14,5 @@ from dpmorse.persistence.products import layout_from_dict as layout_from_dict
 from dpmorse.persistence.products import layout_to_dict as layout_to_dict
 from dpmorse.persistence.products import product_from_dict as product_from_dict
 from dpmorse.persistence.products import product_to_dict as product_to_dict
+from dpmorse.persistence.table_profiles import table_profile_from_dict as table_profile_from_dict
+from dpmorse.persistence.table_profiles import table_profile_to_dict as table_profile_to_dict

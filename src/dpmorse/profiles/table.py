@@ -13,30 +13,25 @@ a diagonal entry of S_k / r_k^2 (off the diagonal 1 / sqrt 2 of it), and a_kj th
 * var(v_j) = sum_k ((a_kj^2 r_k^2 s_2)^2 + (2 d_kj a_kj r_k s_s)^2 + ((d_kj^2 - v_j) s_c)^2) / N^2.
 
 What lies beyond r_k was shrunk; what that may have taken from a spread is added above, and to either side of
-a centre, from the released counts of lengths.
+a centre, from the released counts of lengths (``tails.py``).
+
+Where values are missing, n_k and s_c are for each column those of the values that are there (``known.py``):
+a missing value adds nothing to s_k and S_k.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpmorse.profiles.guess import Guess
+from dpmorse.profiles.known import Known
+from dpmorse.profiles.levels import Estimate, LevelTable
 from dpmorse.profiles.profile import SUPPORT, Profile
+from dpmorse.profiles.tails import Tail, heavy_tailed, hidden
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Numbers, and for each the interval from ``low`` to ``high``.
-
-    It holds the truth with the stated probability.
-    """
-
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,9 @@ class ClusterTable:
         Whether a cluster is larger than three standard deviations of its size's noise.
     heavy_tailed : ndarray of shape (n_clusters,)
         Whether more records lie far out than a normal distribution has.
+    levels : LevelTable or None
+        Shares of levels and of missing values, where a table has categories or holes. ``centre`` and
+        ``spread`` are then those of the columns that are numbers.
     """
 
     counts: FloatArray
@@ -64,6 +62,7 @@ class ClusterTable:
     spread: Estimate
     supported: BoolArray
     heavy_tailed: BoolArray
+    levels: LevelTable | None = None
 
 
 def cluster_table(
@@ -84,23 +83,61 @@ def cluster_table(
 
 
 def group_table(
-    profile: Profile, members: FloatArray, *, level: float = 0.95, population: bool = False
+    profile: Profile,
+    members: FloatArray,
+    *,
+    level: float = 0.95,
+    population: bool = False,
+    known: Known | None = None,
 ) -> ClusterTable:
     """Return the table of any groups of components: rows of ``members`` have 1 where a component belongs.
 
     A group's row is the same whatever the others are, so that one table can serve all cuts of a tree.
+    ``known`` says how many values of each column are there, where some are missing.
     """
     z = float(ndtri(0.5 + level / 2))
-    sums = _Sums.of(profile, members)
-    tail = _hidden(profile, members, sums)
+    sums = _Sums.of(profile, members, known)
+    tail = hidden(profile, members, sums.sizes, sums.guess[1])
+    centre = _centres(profile, sums, tail, z, population=population)
+    spread = _spreads(profile, sums, tail, z, population=population)
+    if known is not None:
+        centre, spread = _widened(profile, known.unsure(members), centre, spread)
+    counted = counted_table(profile, members, level=level, population=population)
+    return replace(counted, centre=centre, spread=spread, heavy_tailed=heavy_tailed(profile, members))
+
+
+class Counted(Protocol):
+    """What has released the number of records of each component."""
+
+    @property
+    def counts(self) -> FloatArray:
+        """Number of records of each component."""
+        ...
+
+    @property
+    def count_stddev(self) -> float:
+        """Noise of a count."""
+        ...
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        ...
+
+
+def counted_table(
+    profile: Counted, members: FloatArray, *, level: float = 0.95, population: bool = False
+) -> ClusterTable:
+    """Return the table of groups of components of which only the sizes are known: it has no columns."""
+    z, none = float(ndtri(0.5 + level / 2)), np.zeros((len(members), 0))
     return ClusterTable(
         members @ profile.counts,
         profile.count_stddev * np.sqrt(members.sum(axis=1)),
         _shares(profile, members, z, population=population),
-        _centres(profile, sums, tail, z, population=population),
-        _spreads(profile, sums, tail, z, population=population),
+        Estimate(none, none, none),
+        Estimate(none, none, none),
         members @ profile.counts > SUPPORT * profile.count_stddev * np.sqrt(members.sum(axis=1)),
-        _heavy_tailed(profile, members),
+        np.zeros(len(members), dtype=np.bool_),
     )
 
 
@@ -117,22 +154,26 @@ class _Sums:
     """Means and variances with sums that are shrunk by their noise, component by component."""
 
     @classmethod
-    def of(cls, profile: Profile, members: FloatArray) -> "_Sums":
+    def of(cls, profile: Profile, members: FloatArray, known: Known | None = None) -> "_Sums":
         rows, sums, squares = _by_column(profile)
-        sizes = np.maximum(members @ profile.counts, 1.0)[:, None]
-        means = (members @ (profile.counts[:, None] * profile.origins + sums)) / sizes
+        if known is None:
+            counts, of_counts = profile.counts[:, None], np.array(profile.count_stddev**2)
+            sizes = np.maximum(members @ profile.counts, 1.0)[:, None]
+        else:
+            counts, of_counts = known.counts, known.stddev**2
+            sizes = np.maximum(members @ known.counts, 1.0)
+        means = (members @ (counts * profile.origins + sums)) / sizes
         means = np.clip(means, profile.lower, profile.upper)
         offsets = profile.origins[None] - means[:, None]  # (clusters, components, columns)
         variances = (
-            _added(members, squares + 2 * offsets * sums + profile.counts[:, None] * offsets**2) / sizes
+            _added(members, squares + 2 * offsets * sums + counts * offsets**2) / sizes
         )
         of_sums = (rows * profile.radii[:, None] * profile.sum_stddev) ** 2
         of_squares = (rows**2 * profile.radii[:, None] ** 2 * profile.second_moment_stddev) ** 2
-        of_counts = profile.count_stddev**2
         mean_noise = _added(members, of_sums + offsets**2 * of_counts) / sizes**2
         excess = offsets**2 - variances[:, None]
         noise = _added(members, of_squares + 4 * offsets**2 * of_sums + excess**2 * of_counts)
-        return cls(sizes, means, mean_noise, variances, noise / sizes**2, _guess(profile, members))
+        return cls(sizes, means, mean_noise, variances, noise / sizes**2, _guess(profile, members, known))
 
 
 def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -143,7 +184,9 @@ def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
     return rows, sums, squares
 
 
-def _guess(profile: Profile, members: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _guess(profile: Profile, members: FloatArray, known: Known | None) -> tuple[FloatArray, FloatArray]:
+    if known is not None:
+        return known.guess(profile, members)
     weights = members * np.maximum(profile.counts, 1.0)
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
     guess = Guess.of(profile)
@@ -161,7 +204,7 @@ def _added(members: FloatArray, values: FloatArray) -> FloatArray:
     return added
 
 
-def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool) -> Estimate:
+def _shares(profile: Counted, members: FloatArray, z: float, *, population: bool) -> Estimate:
     total, own = float(profile.counts.sum()), members.sum(axis=1)
     others = profile.n_components - own
     if total <= SUPPORT * profile.count_stddev * math.sqrt(profile.n_components):
@@ -176,7 +219,7 @@ def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool
     return Estimate(share, np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
 
 
-def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
+def _centres(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population: bool) -> Estimate:
     noise = sums.mean_noise
     if population:
         noise = noise + np.maximum(sums.variances, 0.0) / sums.sizes
@@ -185,7 +228,7 @@ def _centres(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, populati
     return Estimate(np.clip(sums.guess[0], low, high), low, high)
 
 
-def _spreads(profile: Profile, sums: _Sums, tail: "_Tail", z: float, *, population: bool) -> Estimate:
+def _spreads(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population: bool) -> Estimate:
     noise, step = sums.variance_noise, _grid_step(profile) / 2
     if population:  # the fourth moment of a normal distribution
         noise = noise + 2 * np.square(sums.variances) / sums.sizes
@@ -207,104 +250,18 @@ def _grid_step(profile: Profile) -> FloatArray:
     return (profile.upper - profile.lower) * 2.0**-21
 
 
-@dataclass(frozen=True)
-class _Tail:
-    """What records beyond the radii may have taken from means and variances, shape (clusters, columns)."""
-
-    of_means: FloatArray
-    of_variances: FloatArray
-
-
-def _hidden(profile: Profile, members: FloatArray, sums: "_Sums") -> _Tail:
-    """Estimate what may be hidden by the released counts of the bins beyond each r_k.
-
-    A record at t r_k that was shrunk to r_k lost (t^2 - 1) r_k^2 of |u|^2, on average 1 / D of it in each
-    coordinate, and (t - 1) r_k of its length. Counts of a cluster's components are added up before they are
-    compared with noise: each may hide little, and all together much.
-    """
-    reach = np.linalg.norm(profile.factors, axis=2) * profile.radii[:, None] / math.sqrt(profile.n_features)
-    first = np.searchsorted(profile.edges, 0.999 * profile.radii)[:, None] + np.arange(_MOST_HIDDEN)
-    known = first < profile.edges.size
-    hidden = np.take_along_axis(profile.tails, np.where(known, first, 0), axis=1) * known
-    further = _further(profile, sums.guess[1])
-    of_means = _Effect(members, further + _OF_MEANS.n_bins, reach[:, None] * (_MIDDLES - 1)[:, None])
-    of_squares = _Effect(
-        members, further + _OF_VARIANCES.n_bins, (reach**2)[:, None] * (_MIDDLES**2 - 1)[:, None]
+def _widened(
+    profile: Profile, unsure: BoolArray, centre: Estimate, spread: Estimate
+) -> tuple[Estimate, Estimate]:
+    """Leave centres and spreads open, inside the bounds, where hardly any value may be there."""
+    widest = (profile.upper - profile.lower) / 2
+    return (
+        replace(
+            centre,
+            low=np.where(unsure, profile.lower, centre.low),
+            high=np.where(unsure, profile.upper, centre.high),
+        ),
+        replace(
+            spread, low=np.where(unsure, 0.0, spread.low), high=np.where(unsure, widest, spread.high)
+        ),
     )
-    stddev = profile.tail_stddev
-    return _Tail(
-        of_means.bound(hidden, _OF_MEANS.z * stddev) / sums.sizes,
-        of_squares.bound(hidden, _OF_VARIANCES.z * stddev) / sums.sizes,
-    )
-
-
-@dataclass(frozen=True)
-class _Looked:
-    """How many bins beyond a radius are looked at, and how many standard deviations of noise are added."""
-
-    n_bins: int
-    z: float
-
-
-_OF_MEANS, _OF_VARIANCES = _Looked(2, 1.0), _Looked(3, 1.64)
-"""Three bins reach 2.8 times as far as a radius. With fewer, spreads of lognormal clusters were covered too
-rarely. A one-sided bound of 95 % for variances, which hidden records always make smaller; less for means,
-which records on both sides of a cluster shift against one another. What lies further out and does not stand
-out by itself stays hidden."""
-
-_MOST_HIDDEN = 9
-_MIDDLES = 2.0 ** (np.arange(_MOST_HIDDEN) / 2 + 0.25)
-"""t at the middle of each bin."""
-
-
-def _further(profile: Profile, variances: FloatArray) -> FloatArray:
-    """Return how many more bins to look at where a component is narrow for its cluster.
-
-    Shape (clusters, components). Bins grow by sqrt 2, so that a component half as wide as its cluster, in the
-    mean over columns, needs two more to be looked at as far out.
-    """
-    rows = np.linalg.norm(profile.factors, axis=2)
-    wide = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))  # 0 for a cluster without components
-    narrow = np.mean(np.log2(wide[:, None] / rows), axis=2)
-    more: FloatArray = np.ceil(2 * np.maximum(narrow, 0.0) - _ABOUT_EQUAL)
-    return more
-
-
-_LEAST_VARIANCE = 1e-300
-
-_ABOUT_EQUAL = 0.5
-"""Bins that are not counted: a component is always a little narrower than its cluster."""
-
-
-@dataclass(frozen=True)
-class _Effect:
-    """What one hidden record of each component and bin changes in each column, for the bins looked at."""
-
-    members: FloatArray
-    n_bins: FloatArray
-    """Shape (clusters, components)."""
-
-    effect: FloatArray
-    """Shape (components, bins, columns)."""
-
-    def bound(self, hidden: FloatArray, noise: float) -> FloatArray:
-        """Return effects of hidden records, and of the noise of their counts."""
-        looked = self.members[:, :, None] * (np.arange(_MOST_HIDDEN) < self.n_bins[:, :, None])
-        expected = np.einsum("ckb,kb,kbj->cj", looked, hidden, self.effect)
-        added = noise * np.sqrt(np.einsum("ckb,kbj->cj", looked, np.square(self.effect)))
-        bound: FloatArray = np.maximum(expected, 0.0) + added
-        return bound
-
-
-_HEAVY = 0.01
-"""Part of a cluster's records that must lie far out for its tail to be called heavy."""
-
-
-def _heavy_tailed(profile: Profile, members: FloatArray) -> BoolArray:
-    """Say where more than 1 % lie at twice the length that a normal distribution reaches, beyond noise."""
-    far = profile.tails[:, 2:]
-    n_bins = far.shape[1] * members.sum(axis=1)
-    found = members @ far.sum(axis=1)
-    noise = profile.tail_stddev * np.sqrt(n_bins)
-    heavy: BoolArray = (found > SUPPORT * noise) & (found > _HEAVY * (members @ profile.counts))
-    return heavy

@@ -81,6 +81,8 @@ class RadiusHistograms:
 
     cells: ProfileCells
     n_bins: int = N_RADII
+    n_coordinates: int | None = None
+    """How many coordinates a residual has that are not always 0; None for one for each column of the box."""
 
     def __post_init__(self) -> None:
         """Refuse a table without bins."""
@@ -94,7 +96,7 @@ class RadiusHistograms:
     @cached_property
     def edges(self) -> FloatArray:
         """Where bins begin, in standard deviations of a cell."""
-        return radius_edges(self.cells.box.n_features, self.n_bins)
+        return radius_edges(self.n_coordinates or self.cells.box.n_features, self.n_bins)
 
     @cached_property
     def limits(self) -> FloatArray:

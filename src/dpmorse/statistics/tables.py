@@ -12,7 +12,8 @@ categories and H numbers that may be missing. With inverse noise ``e`` a record 
 most ``e^2 (C + H)``, and a replaced one by twice that: in another cell the two are orthogonal, in the same
 cell ``|h - h'|^2 <= 2 C + H``. Blocks are orthogonal, so squared sensitivities add up. Memberships
 ``gamma`` are those of the proof of soft cells: the squared distance is convex in them, and largest at the
-cases above.
+cases above. ``ProfileCells`` are hard ones, whose rule sees the record in another box than the one in which
+it is measured: either way a cell depends on the record and on released values only.
 """
 
 import math
@@ -60,7 +61,7 @@ class TableMoments:
     Parameters
     ----------
     domain : Domain
-        Released domain of encoded records; holes and levels are 0 or 1 in its scaled units.
+        Released domain of encoded records; holes and levels are 0 or 1 in its scaled units, on any grid.
     layout : Layout
         Where holes, numbers and levels are.
     n_cells : int
@@ -87,7 +88,8 @@ class TableMoments:
     def numbers(self) -> CellMoments:
         """The moments of the numbers alone; counts only where there are none."""
         part = self.layout.number_part
-        domain = replace(self.domain, lower=self.domain.lower[part], upper=self.domain.upper[part])
+        box = {"lower": self.domain.lower[part], "upper": self.domain.upper[part]}
+        domain = replace(self.domain, **box, grid_bits=GRID_BITS)  # residuals are on this grid, whatever z is
         some = self.layout.n_numbers > 0
         second = SecondMoments.FULL if some else SecondMoments.NONE
         return CellMoments(domain, self.n_cells, self.weight_bits, second, of_residuals=some, exhaustive=True)
@@ -183,7 +185,7 @@ class TableMoments:
         whole = opened(exact)
         part = replace(whole, sums=whole.sums[:, self.layout.number_part])
         counted = whole.sums[:, np.r_[self.layout.hole_part, self.layout.level_part]].ravel()
-        spare = self.unit_bits - self.weight_bits - GRID_BITS
+        spare = self.unit_bits - self.weight_bits - self.domain.grid_bits
         numbers = opened(self.numbers.to_units(sealed(part)))
         return sealed(np.concatenate([numbers, shift(counted, spare)]))
 

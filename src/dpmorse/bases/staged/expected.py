@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.densities import GaussianMixture
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.statistics import Domain
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, IntArray
 
 _POINTS = (50, 20_000)
 """Points for each component at least, and of all at most where that is more."""
@@ -34,12 +34,24 @@ class Expected:
     covariances: FloatArray
 
 
-def expected_records(partition: GaussianMixture, ball: Domain, rng: np.random.Generator) -> Expected:
-    """Draw from a mixture, label the points as records are, and describe those of each component."""
-    k, d = partition.n_components, partition.n_features
+def expected_records(
+    partition: GaussianMixture | ProductMixture, ball: Domain, rng: np.random.Generator
+) -> Expected:
+    """Draw from a mixture, label the points as records are, and describe the numbers of each component."""
+    k, d = partition.means.shape
     most = min(_POINTS[1], _VALUES // (k * d * d))
     points, drawn = partition.sample(max(_POINTS[0] * k, most), rng)
     labels = partition.labels(ball.clip(points))
+    if isinstance(partition, ProductMixture):
+        points = points[:, partition.layout.number_part]
+    return _described(partition, points, drawn, labels)
+
+
+def _described(
+    partition: GaussianMixture | ProductMixture, points: FloatArray, drawn: IntArray, labels: IntArray
+) -> Expected:
+    """Describe the points that each component labels, beside those that it has drawn."""
+    k, d = partition.means.shape
     changed = np.bincount(labels, minlength=k) - np.bincount(drawn, minlength=k)
     shares = np.maximum(partition.weights + changed / len(points), 0.0)
     means, covariances = partition.means.copy(), partition.covariances.copy()

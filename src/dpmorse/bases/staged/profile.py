@@ -9,7 +9,7 @@ which the records of its component are expected to have mean 0 and covariance I:
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged.expected import Expected, expected_records
 from dpmorse.densities import GaussianMixture, james_stein
-from dpmorse.privacy import ReleaseEvent
+from dpmorse.privacy import ReleaseEvent, Step
 from dpmorse.profiles import Guess, Profile
 from dpmorse.statistics import (
     FINE_GRID_BITS,
@@ -33,10 +33,10 @@ from dpmorse.statistics import (
 )
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-_LENGTHS, _MOMENTS = 0.2, 0.8
+LENGTHS, MOMENTS = 0.2, 0.8
 """Shares of the stage's cost."""
 
-_SHARES = MomentShares(count=0.2, sum=0.4, second_moment=0.4)
+SHARES = MomentShares(count=0.2, sum=0.4, second_moment=0.4)
 """Shares of the moments that are published: centres and spreads alike, sizes are single numbers."""
 
 _NEAR = 1.0
@@ -49,7 +49,7 @@ bins, nor of their runs, in 98 of 100 fits."""
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """Coordinates of the components, and how far their records reach in them."""
 
     origins: FloatArray
@@ -100,7 +100,7 @@ def release_profile(
     expected = expected_records(partition, ball, rng)
     ask = _Ask(queries, labelling, expected, replace(box, grid_bits=FINE_GRID_BITS), stage)
     look = ask.lengths()
-    profile = _profile(look, ask.moments(look), box, piled)
+    profile = profile_of(look, ask.moments(look), box, piled)
     return profile, _mended(partition, expected, profile)
 
 
@@ -114,32 +114,46 @@ class _Ask:
     box: Domain
     stage: Stage
 
-    def lengths(self) -> _Look:
-        factors = np.linalg.cholesky(self.expected.covariances).astype(np.float64)
-        statistic = RadiusHistograms(self._cells(np.ones(len(factors))))
-        counts, stddev = self.queries.histograms(
-            self.stage.step("lengths"), statistic, _LENGTHS * self.stage.cost
-        )
-        tails, edges = counts[:, 1:], statistic.edges[1:]
-        own = _reach(tails, stddev, edges)
-        radii = np.maximum(own, _common_reach(tails, stddev, edges, own, self._noise()))
-        return _Look(self.expected.means, factors, tails, stddev, edges, radii)
+    def lengths(self) -> Look:
+        step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
+        return release_lengths(self.queries, step, cost, self.expected, self._cells, self._noise())
 
-    def moments(self, look: _Look) -> NoisyMoments:
+    def moments(self, look: Look) -> NoisyMoments:
         statistic = CellMoments(self.box, len(look.origins), of_residuals=True)
-        scales = self.queries.calibrate(statistic, _MOMENTS * self.stage.cost, _SHARES)
+        scales = self.queries.calibrate(statistic, MOMENTS * self.stage.cost, SHARES)
         return self.queries.moments(self.stage.step("moments"), statistic, self._cells(look.radii), scales)
 
     def _noise(self) -> float:
         """Return the noise of a sum of squares where the radius is 1, over the columns."""
         statistic = CellMoments(self.box, self.labelling.cells.n_cells, of_residuals=True)
-        scales = self.queries.calibrate(statistic, _MOMENTS * self.stage.cost, _SHARES)
+        scales = self.queries.calibrate(statistic, MOMENTS * self.stage.cost, SHARES)
         return scales.diagonal * 2.0**-statistic.unit_bits * self.box.n_features
 
     def _cells(self, radii: FloatArray) -> ProfileCells:
         weights = np.full(len(radii), 1 / len(radii))
         units = _cells_in(self.box, weights, self.expected.means, self.expected.covariances, radii)
         return ProfileCells(self.labelling.cells, self.labelling.domain, units, self.box)
+
+
+def release_lengths(
+    queries: Queries,
+    step: Step,
+    cost: float,
+    expected: Expected,
+    cells: Callable[[FloatArray], ProfileCells],
+    noise: float,
+) -> Look:
+    """Count lengths of residuals; return how far the records of each component reach.
+
+    ``cells`` returns the cells for given radii; ``noise`` is that of a sum of squares where the radius is 1.
+    """
+    factors = np.linalg.cholesky(expected.covariances).astype(np.float64)
+    statistic = RadiusHistograms(cells(np.ones(len(factors))), n_coordinates=factors.shape[1])
+    counts, stddev = queries.histograms(step, statistic, cost)
+    tails, edges = counts[:, 1:], statistic.edges[1:]
+    own = _reach(tails, stddev, edges)
+    radii = np.maximum(own, _common_reach(tails, stddev, edges, own, noise))
+    return Look(expected.means, factors, tails, stddev, edges, radii)
 
 
 def _cells_in(
@@ -196,7 +210,8 @@ def _common_reach(
     return float(edges[np.argmin((lost / 4) ** 2 + (squares * noise) ** 2 * n / 4)])
 
 
-def _profile(look: _Look, noisy: NoisyMoments, box: Domain, piled: BoolArray) -> Profile:
+def profile_of(look: Look, noisy: NoisyMoments, box: Domain, piled: BoolArray) -> Profile:
+    """Return released moments in the units of the coordinates, with what was known before them."""
     return Profile(
         counts=noisy.counts,
         sums=noisy.sums * look.radii[:, None],

@@ -15,13 +15,15 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import maximise
 from dpmorse.bases.staged.components import N_ROUNDS, SMALLEST_VARIANCE, radius_of_residuals
-from dpmorse.bases.tables.encoded import place_of_missing
+from dpmorse.bases.tables.encoded import whiten_numbers
 from dpmorse.bases.tables.units import TableUnits
 from dpmorse.densities import ProductMixture, james_stein
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
+    GRID_BITS,
     LARGEST_N_CELLS,
     WEIGHT_BITS,
+    Domain,
     GaussianCells,
     MomentShares,
     NoisyTable,
@@ -153,8 +155,8 @@ def _scales(queries: Queries, statistic: TableMoments, cost: float) -> TableScal
     return queries.calibrate_table(statistic, cost, shares, for_levels)
 
 
-def cells_of(products: Products, table: TableUnits) -> GaussianCells:
-    """Return the rule that gives encoded records their memberships.
+def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) -> GaussianCells:
+    """Return the rule that gives encoded records, on a grid of the table's domain, their memberships.
 
     A score is a sum of squares of linear functions, one for each entry of a record:
 
@@ -171,26 +173,24 @@ def cells_of(products: Products, table: TableUnits) -> GaussianCells:
     radius = 1.0
     if table.numbers is not None:
         radius = radius_of_residuals(layout.n_numbers)
-        constants = constants + _whiten_numbers(products.gaussians, table, whiten, shift)
+        box = replace(table.domain, grid_bits=grid_bits)
+        constants = constants + _whiten_numbers(products.gaussians, table, box, whiten, shift)
     _weigh_levels(products.probabilities, layout, whiten, shift)
     others = np.r_[layout.hole_part, layout.level_part]
     return GaussianCells.from_scores(
-        whiten, shift, constants - np.square(shift[:, others]).sum(axis=1), radius
+        whiten, shift, constants - np.square(shift[:, others]).sum(axis=1), radius, grid_bits
     )
 
 
 def _whiten_numbers(
-    gaussians: Estimates, table: TableUnits, whiten: FloatArray, shift: FloatArray
+    gaussians: Estimates, table: TableUnits, box: Domain, whiten: FloatArray, shift: FloatArray
 ) -> FloatArray:
     """Write the rows of numbers and holes; return the log determinants."""
-    layout, part, holes = table.layout, table.layout.number_part, list(table.layout.holes)
+    layout, holes = table.layout, list(table.layout.holes)
     radius = 1.0 if table.numbers is None else table.numbers.radius
     means, factors = gaussians.means / radius, np.linalg.cholesky(gaussians.covariances / radius**2)
-    inverse = np.linalg.inv(factors) * math.sqrt(0.5)
+    whiten_numbers(layout, box, means, factors, whiten, shift)
     logs = np.log(np.diagonal(factors, axis1=1, axis2=2))
-    whiten[:, part, part], shift[:, part] = inverse, -np.einsum("kij,kj->ki", inverse, means)
-    offsets = place_of_missing(layout, table.domain) - means
-    whiten[:, part, layout.hole_part] = -inverse[:, :, holes] * offsets[:, None, holes]
     own = np.arange(layout.n_holes)
     whiten[:, own, own] = 1.0
     left_out = logs.max(axis=0) - logs

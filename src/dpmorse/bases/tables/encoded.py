@@ -73,6 +73,25 @@ class LinearMap:
         return Domain(-steps, steps, radius=1.0 if ball else None, projection=projection)
 
 
+def whiten_numbers(
+    layout: Layout,
+    box: Domain,
+    means: FloatArray,
+    factors: FloatArray,
+    whiten: FloatArray,
+    shift: FloatArray,
+) -> None:
+    """Write rows of scores: numbers in coordinates of components, ``L_k^-1 (z - m_k) / sqrt 2``.
+
+    Means and Cholesky factors are in scaled units of the box. A hole adds what moves its number to the mean.
+    """
+    part, holes = layout.number_part, list(layout.holes)
+    inverse = np.linalg.inv(factors) * math.sqrt(0.5)
+    whiten[:, part, part], shift[:, part] = inverse, -np.einsum("kij,kj->ki", inverse, means)
+    offsets = place_of_missing(layout, box) - means
+    whiten[:, part, layout.hole_part] = -inverse[:, :, holes] * offsets[:, None, holes]
+
+
 def place_of_missing(layout: Layout, box: Domain) -> FloatArray:
     """Return where a missing number stands in a box of encoded records, in its scaled units: one for each."""
     record = np.zeros((1, layout.width))

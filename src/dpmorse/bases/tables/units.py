@@ -1,6 +1,6 @@
 """First stages: how many records have which level and hole, where the numbers lie, and units for them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from dpmorse.statistics import (
     MomentShares,
     SecondMoments,
 )
-from dpmorse.typing import FloatArray
+from dpmorse.typing import BoolArray, FloatArray
 
 LEVELS, RANGES, MOMENTS = "levels and holes", "ranges of the columns", "moments of the columns"
 """Names of the stages."""
@@ -58,6 +58,9 @@ class TableUnits:
 
     numbers: Units | None = None
     """Units of the numbers, or None where there are none."""
+
+    piled: BoolArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.bool_))
+    """Which numbers pile up at their lower or upper bound."""
 
     @property
     def observed(self) -> FloatArray:
@@ -98,10 +101,10 @@ def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> Ta
     if not layout.n_numbers:
         return units
     public = numbers_of(layout)
-    box, _ = occupied_box(queries, public, plan[RANGES].step(), plan[RANGES].cost, units.n_missing)
+    box, piled = occupied_box(queries, public, plan[RANGES].step(), plan[RANGES].cost, units.n_missing)
     box = replace(box, projection=public.projection)
     found = release_units(queries, public, box, plan[MOMENTS], units.n_missing)
-    return replace(units, numbers=_in_units_of_table(found, layout))
+    return replace(units, numbers=_in_units_of_table(found, layout), piled=piled)
 
 
 def _release_levels(queries: Queries, layout: Layout, stage: Stage) -> TableUnits:
