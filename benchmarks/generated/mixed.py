@@ -61,11 +61,11 @@ class _Law:
     missing: float
 
 
-def make_mixed(kind: str, n: int, instance: int) -> MixedTable:
+def make_mixed(kind: str, n: int, instance: int, missing: float | None = None) -> MixedTable:
     """Draw a table of one of the ``KINDS``: the same kind, n and instance give the same records.
 
     The kind and the instance alone decide on columns, levels, classes and their distributions, and on the
-    share of values that are missing; the bounds are three times as wide as the range of the records.
+    share of values that are missing, unless that is given; the bounds are three times as wide as the range of the records.
     """
     rng = np.random.default_rng([instance, *kind.encode()])
     law = _draw_law(kind, rng)
@@ -77,7 +77,8 @@ def make_mixed(kind: str, n: int, instance: int) -> MixedTable:
     codes = draw_codes(law.probabilities, law.by_category[y], rng)
     bounds = generous_bounds(numbers)
     n_levels = tuple(p.shape[1] for p in law.probabilities)
-    return MixedTable(f"{kind}-{instance}", *punched(numbers, codes, law.missing, rng), n_levels, *bounds, y)
+    holes = punched(numbers, codes, law.missing if missing is None else missing, rng)
+    return MixedTable(f"{kind}-{instance}", *holes, n_levels, *bounds, y)
 
 
 def _draw_law(kind: str, rng: Rng) -> _Law:
