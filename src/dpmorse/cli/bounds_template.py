@@ -18,11 +18,11 @@ _HOW = """\
 # promise to the people in it. Remove the columns that shall not be clustered, such as names and numbers of
 # people. A column may also be described as one of these:
 #
-#   visits = {{ lower = 0, upper = 100, integer = true }}                     whole numbers
-#   status = {{ values = ["employed", "retired"] }}                           categories; others become "other"
-#   grade  = {{ values = ["low", "mid", "high"], ordered = true }}            categories in order
-#   smoker = {{ boolean = true }}                                             true and false, yes and no, 1 and 0
-#   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}                 dates
+#   visits = {{ lower = 0, upper = 100, integer = true }}            whole numbers
+#   status = {{ values = ["employed", "retired"] }}                  categories; others become "other"
+#   grade  = {{ values = ["low", "mid", "high"], ordered = true }}   categories in order
+#   smoker = {{ boolean = true }}                                    true and false, yes and no, 1 and 0
+#   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}        dates
 #
 # Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
 # can be clusters of missing values.

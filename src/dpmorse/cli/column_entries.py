@@ -1,7 +1,7 @@
 """What a bounds file says of a column: a table of TOML that becomes a column of a schema.
 
-Besides ``{ lower = 0, upper = 120 }`` there are forms for whole numbers, categories, truth values and dates. A
-file of plain bounds alone is none of a schema: it is read in ``cli/bounds_file.py``, as ever.
+Besides ``{ lower = 0, upper = 120 }`` there are forms for whole numbers, categories, truth values and dates.
+A file of plain bounds alone makes no schema: ``cli/bounds_file.py`` reads it.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,8 +43,7 @@ def _listed_values(values: Any, *, ordered: object = False, **missing: Any) -> C
 def _truth(boolean: object, **missing: Any) -> Column:
     if boolean is not True:
         raise InvalidParameterError(
-            f"boolean must be true, got {_validate.describe(boolean)}. Describe another kind of column by its "
-            "own keys."
+            f"boolean must be true, got {_validate.describe(boolean)}. Other kinds have other keys."
         )
     return Boolean(**missing)
 

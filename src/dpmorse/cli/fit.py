@@ -65,8 +65,8 @@ def fit(
         typer.Option(
             "--bounds",
             metavar="LO,HI|TOML",
-            help="Public bounds: one pair for all columns, or a file made with `dpmorse bounds`, which may also "
-            "describe categories, dates and missing values.",
+            help="Public bounds: one pair for all columns, or a file made with `dpmorse bounds`, which may "
+            "also describe categories, dates and missing values.",
         ),
     ] = None,
     private_bounds: Annotated[

@@ -59,8 +59,8 @@ class FitRequest:
             )
         if self.columns is not None and not takes_schema:
             raise InvalidParameterError(
-                f"--base {self.base} takes plain bounds only, and the bounds file has categories, dates, whole "
-                "numbers or missing values. Leave --base out, or write { lower = ..., upper = ... } only."
+                f"--base {self.base} takes plain bounds only, and the bounds file has categories, dates, "
+                "whole numbers or missing values. Leave --base out, or give { lower = ..., upper = ... } only."
             )
         return kind
 
