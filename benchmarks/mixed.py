@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks._k_prototypes import k_prototypes

@@ -65,7 +65,8 @@ def make_mixed(kind: str, n: int, instance: int, missing: float | None = None) -
     """Draw a table of one of the ``KINDS``: the same kind, n and instance give the same records.
 
     The kind and the instance alone decide on columns, levels, classes and their distributions, and on the
-    share of values that are missing, unless that is given; the bounds are three times as wide as the range of the records.
+    share of values that are missing, unless that is given; the bounds are three times as wide as the range
+    of the records.
     """
     rng = np.random.default_rng([instance, *kind.encode()])
     law = _draw_law(kind, rng)

@@ -25,7 +25,7 @@ REVIEWED = {
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
     },
-    "records/arrow_cells.py": {"unit": COLUMNS},
+    "records/arrow_values.py": {"unit": COLUMNS},
     "records/encoding.py": {
         "len(schema.names)": COLUMNS,
         "n_columns": COLUMNS,

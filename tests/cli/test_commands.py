@@ -13,7 +13,8 @@ import pytest
 from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture, load
 from dpmorse.bases import available_bases
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
-from dpmorse.cli.bounds_file import read_bounds, template
+from dpmorse.cli.bounds_file import read_bounds
+from dpmorse.cli.bounds_template import template
 
 FAST = ["--epsilon", "9", "--bounds", "0,300", "--base", "DPMoGHard", "--components", "3"]
 SEEDED = [*FAST, "--seed", "3"]
@@ -90,7 +91,7 @@ def test_a_bounds_file_chooses_columns_and_bounds(here, run, csv_file):
     assert [np.ravel(side).tolist() for side in model.bounds] == [[60.0], [220.5]]
 
 
-@pytest.mark.parametrize("base", available_bases())
+@pytest.mark.parametrize("base", sorted(set(available_bases()) - {"PrivateTableMixture"}))
 def test_every_base_by_name(base, run, csv_file):
     args = ["--epsilon", 1, "--bounds", "0,300", "--components", 3, "--clusters", 2]
     run("fit", csv_file, *args, "--base", base, "-o", "model.json")
@@ -286,15 +287,31 @@ def test_the_template_has_names_and_nothing_else(here, run):
     assert "not filled in" in result.stderr
 
 
-def test_the_template_has_the_numeric_columns_of_typed_files(here, run):
-    table = pa.table({"a": [1.0], "name": ["x"], "n": [1], "when": pa.array([0], pa.date32()), "yes": [True]})
+def test_the_template_has_the_kinds_of_columns_that_typed_files_state(here, run):
+    table = pa.table(
+        {
+            "a": [1.0],
+            "name": ["Zaphod"],
+            "n": [7],
+            "when": pa.array([0], pa.date32()),
+            "at": pa.array([0], pa.timestamp("s")),
+            "yes": [True],
+            "list": [[1.0]],
+            "kind": pa.array(["Zaphod"]).dictionary_encode(),
+        }
+    )
     for name in ("x.parquet", "x.feather"):
         write(table, here / name)
         text = run("bounds", name).stdout
-        assert [line.split(" =")[0] for line in text.splitlines() if line.endswith("}")] == [
-            '"a"',
-            '"n"',
-            '"yes"',
+        assert "Zaphod" not in text
+        assert text.partition("[bounds]\n")[2].splitlines() == [
+            '"a" = { lower = "?", upper = "?" }',
+            '"name" = { values = "?" }',
+            '"n" = { lower = "?", upper = "?" }',
+            '"when" = { earliest = "?", latest = "?" }',
+            '"at" = { earliest = "?", latest = "?" }',
+            '"yes" = { boolean = true }',
+            '"kind" = { values = "?" }',
         ]
 
 
@@ -302,7 +319,7 @@ def test_the_template_has_the_numeric_columns_of_typed_files(here, run):
     "name", ['a"b', "a\\b", "tab\tnew\nline", "\x1b[31mred", "über \u202ertl", "", "\x7f", "[x] = 1 #", "😀"]
 )
 def test_any_name_survives_the_template(here, name):
-    text = template("x.csv", [name])
+    text = template("x.csv", {name: None})
     assert all(character.isprintable() or character == "\n" for character in text)
     (here / "b.toml").write_text(text.replace('"?"', "1"))
     assert read_bounds("b.toml").by_column == {name: (1.0, 1.0)}

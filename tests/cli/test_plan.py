@@ -11,6 +11,8 @@ from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.fit_request import FitRequest
 from dpmorse.engine.rehearsal import _Crowd
 
+NUMERIC = sorted(set(available_bases()) - {"PrivateTableMixture"})
+
 REQUEST = FitRequest(
     epsilon=1.0,
     delta=1e-6,
@@ -25,7 +27,7 @@ REQUEST = FitRequest(
 
 @pytest.mark.parametrize(
     ("base", "neighboring"),
-    [(None, "replace-one"), *((base, "add-remove") for base in available_bases())],
+    [(None, "replace-one"), *((base, "add-remove") for base in NUMERIC)],
 )
 def test_the_noise_is_that_of_a_fit(base, neighboring, rng):
     request = replace(REQUEST, base=base, neighboring=neighboring)

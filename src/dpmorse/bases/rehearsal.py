@@ -43,7 +43,9 @@ class Rehearsed:
 
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     """Run a fit of about ``n_records`` invented records up to its last release."""
-    plan, (source, mechanism) = base.plan(n_features), invented(n_records, n_features)
+    plan = base.plan(n_features)
+    schema = getattr(plan.settings, "columns", None)
+    source, mechanism = invented(n_records, n_features, None if schema is None else schema.layout)
     queries = Queries(source, mechanism, plan.settings.budget)
     with threadpool_limits(limits=1):  # as in a fit
         base.spend(queries, plan, np.random.default_rng(0))

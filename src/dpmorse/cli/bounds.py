@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dpmorse.cli.bounds_file import template
+from dpmorse.cli.bounds_template import template
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import DataArgument, ForceOption, SeparatorOption
 from dpmorse.cli.outputs import check_output, write_text
@@ -25,10 +25,10 @@ def bounds(
     """Write a template for the bounds of the columns, to be filled in by hand.
 
     Only the names of the columns are read (and their types, where the file states them), never a value:
-    bounds must be public knowledge. `fit` refuses the file until every "?" is a number.
+    bounds and lists of values must be public knowledge. `fit` refuses the file until every "?" is filled in.
     """
     data = DataFile.open(file, separator)
-    text = template(file, data.numeric)
+    text = template(file, data.types)
     if output is None:
         typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
         return

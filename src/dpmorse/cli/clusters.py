@@ -1,18 +1,18 @@
 """The clusters of a model as a table, as warnings and as plain data, with intervals if it has a profile."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from dpmorse.cli.described_clusters import MOST_COLUMNS, NO_SIZES, described_part, described_rows
 from dpmorse.cli.messages import printable, say, warn
-from dpmorse.cli.models import Model, column_names, label_name
+from dpmorse.cli.models import Model, column_names, label_name, schema_of
+from dpmorse.cli.parts import Part, parts, profile_of
 from dpmorse.clustering import MorseEstimator
-from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import Suggestion
-from dpmorse.profiles import NO_INTERVALS, Caution, Profile, about_intervals, shown_decimals
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.profiles import NO_INTERVALS, Caution, about_intervals, shown_decimals
+from dpmorse.schema import Schema
 
 _SHOWN_COLUMNS = 5
 """Columns of the data in a printed table: more would not fit in a terminal. --json has all."""
@@ -25,61 +25,6 @@ _MARKED = "  * see the warnings"
 
 _MOST_WARNINGS = 12
 """Warnings about numbers that are printed. --json has all."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A cluster, or a component of a model without clusters; ends of intervals where there is a profile."""
-
-    share: float
-    """Of all records."""
-
-    mean: FloatArray
-    deviation: FloatArray
-    records: float | None = None
-    ends: Mapping[str, Any] | None = None
-    """By "share", "mean" and "standard_deviation": the low and the high end."""
-
-
-def parts(model: Model, *, population: bool = False) -> list[Part]:
-    """Describe the clusters of a model, heaviest first: from its profile, else from the mixture alone."""
-    if _profile(model) is not None:
-        return list(_measured(model, population=population))
-    if population:
-        raise InvalidParameterError("--population needs intervals, and this model has no profile.")
-    return list(_moments(model, _labels(model)))
-
-
-def _profile(model: Model) -> Profile | None:
-    return getattr(getattr(model, "base_", model), "profile_", None)
-
-
-def _measured(model: Model, *, population: bool) -> Iterator[Part]:
-    table = model.table(population=population)
-    estimates = {"share": table.share, "mean": table.centre, "standard_deviation": table.spread}
-    for c in range(len(table.counts)):
-        ends = {name: (of.low[c], of.high[c]) for name, of in estimates.items()}
-        values = (float(table.share.value[c]), table.centre.value[c], table.spread.value[c])
-        yield Part(*values, float(table.counts[c]), ends)
-
-
-def _labels(model: Model) -> IntArray:
-    if isinstance(model, MorseEstimator):
-        return model.component_labels_
-    return np.arange(model.mixture_.n_components)
-
-
-def _moments(model: Model, labels: IntArray) -> Iterator[Part]:
-    mixture = model.mixture_
-    for label in range(int(labels.max()) + 1):
-        mine = labels == label
-        share = float(mixture.weights[mine].sum())
-        weights = mixture.weights[mine] / share if share > 0 else np.full(mine.sum(), 1 / max(mine.sum(), 1))
-        # Law of total variance: the variance inside the components plus that between their means.
-        mean = weights @ mixture.means[mine]
-        inside = weights @ np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
-        between = weights @ (mixture.means[mine] - mean) ** 2
-        yield Part(share, mean, np.sqrt(inside + between))
 
 
 # -- printed ------------------------------------------------------------------------------------------
@@ -102,12 +47,14 @@ def tell_cautions(model: Model) -> None:
 
 def caution_texts(model: Model) -> list[str]:
     """Return what must be said about the numbers of a model, a sentence each."""
-    return [] if _profile(model) is None else [caution.text for caution in model.cautions()]
+    return [] if profile_of(model) is None else [caution.text for caution in model.cautions()]
 
 
 def about_numbers(model: Model, *, population: bool = False) -> str:
     """Say what the intervals are about, or why there are none."""
-    return NO_INTERVALS if _profile(model) is None else about_intervals(population=population)
+    if profile_of(model) is not None:
+        return about_intervals(population=population)
+    return NO_INTERVALS if _schema_alone(model) is None else NO_SIZES
 
 
 def suggestion(model: Model) -> Suggestion | None:
@@ -120,7 +67,7 @@ def suggestion(model: Model) -> Suggestion | None:
 def cluster_table(model: Model, *, population: bool = False) -> str:
     """Return the clusters as a table of text, what its intervals are about, and how sure their number is."""
     described, names = parts(model, population=population), column_names(model)
-    lines = _rows(model, described) if _profile(model) is None else _rows_with_intervals(model, described)
+    lines = _lines(model, described)
     below = [about_numbers(model, population=population)]
     number = suggestion(model)
     if number is not None:
@@ -128,12 +75,28 @@ def cluster_table(model: Model, *, population: bool = False) -> str:
     return "\n".join([_title(model, described, names), "", *lines, "", *below])
 
 
+def _schema_alone(model: Model) -> Schema | None:
+    """Return the schema of a table model that has no profile: its clusters are described by the mixture."""
+    return schema_of(model) if profile_of(model) is None else None
+
+
+def _lines(model: Model, described: Sequence[Part]) -> list[str]:
+    """Return the lines of the table, as much as the model has released."""
+    if profile_of(model) is not None:
+        return _rows_with_intervals(model, described)
+    schema = _schema_alone(model)
+    return _rows(model, described) if schema is None else _aligned(described_rows(model, schema, described))
+
+
 def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str:
     counted = f"{len(described)} {label_name([], model)}s"
     if isinstance(model, MorseEstimator):
         counted += f" of {model.mixture_.n_components} components"
-    more = f" ({_SHOWN_COLUMNS} shown; --json has all)" if len(names) > _SHOWN_COLUMNS else ""
-    profile = _profile(model)
+    profile, schema = profile_of(model), _schema_alone(model)
+    most = _SHOWN_COLUMNS if schema is None else MOST_COLUMNS
+    more = f" ({most} shown; --json has all)" if len(names) > most else ""
+    if schema is not None:
+        return f"{counted} in {len(names)} columns{more}, as released:"
     if profile is None:
         return f"{counted} in {len(names)} columns{more}; share, mean ± standard deviation as released:"
     total = f"about {profile.counts.sum():,.0f} records"
@@ -213,16 +176,19 @@ def _short(name: str) -> str:
 def clusters_to_dict(model: Model, *, population: bool = False) -> dict[str, Any]:
     """Return the clusters, how sure their number is, what intervals are about, and warnings, for --json."""
     kind, described = label_name([], model), parts(model, population=population)
-    names, number = column_names(model), suggestion(model)
+    number = suggestion(model)
     return {
-        f"{kind}s": [{kind: number, **_part_to_dict(part, names)} for number, part in enumerate(described)],
+        f"{kind}s": [{kind: c, **_part_to_dict(model, part)} for c, part in enumerate(described)],
         "nearly_as_good": None if number is None else list(number.nearly),
         "intervals_about": about_numbers(model, population=population),
         "warnings": caution_texts(model),
     }
 
 
-def _part_to_dict(part: Part, names: Sequence[str]) -> dict[str, Any]:
+def _part_to_dict(model: Model, part: Part) -> dict[str, Any]:
+    schema, names = _schema_alone(model), column_names(model)
+    if schema is not None:
+        return described_part(schema, part)
     intervals = dict.fromkeys(("share_interval", "mean_interval", "standard_deviation_interval"))
     if part.ends is not None:
         share, *of_columns = part.ends.values()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import typer
 
 from dpmorse.bases import numbers_told_later
-from dpmorse.cli.bounds_file import template
+from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say
@@ -88,7 +88,7 @@ def _write_bounds(path: str) -> None:
         f"{name} = {{ lower = {lower:g}, upper = {upper:g} }}\n"
         for name, (lower, upper) in zip(_COLUMNS, _LIMITS, strict=True)
     ]
-    write_text(path, template("patients.csv", ()) + "".join(lines))
+    write_text(path, template("patients.csv", {}) + "".join(lines))
 
 
 def _synthetic(model: DPMorse) -> Any:

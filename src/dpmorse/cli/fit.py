@@ -1,7 +1,7 @@
 """``dpmorse fit``: the one command that spends privacy."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -31,7 +31,11 @@ from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, choose_columns, listed, open_tables
+from dpmorse.records import DataFiles, choose_columns, listed, open_tables, refuse_text
+from dpmorse.schema import Column, Numeric
+
+Rules = str | dict[str, str]
+"""What happens to missing values: in all columns, or in each."""
 
 _MISSING = ("refuse", "drop")
 """The values of --missing."""
@@ -61,7 +65,8 @@ def fit(
         typer.Option(
             "--bounds",
             metavar="LO,HI|TOML",
-            help="Public bounds: one pair for all columns, or a file made with `dpmorse bounds`.",
+            help="Public bounds: one pair for all columns, or a file made with `dpmorse bounds`, which may "
+            "also describe categories, dates and missing values.",
         ),
     ] = None,
     private_bounds: Annotated[
@@ -87,7 +92,9 @@ def fit(
     missing: Annotated[
         str,
         typer.Option(
-            "--missing", metavar="refuse|drop", help="What to do with rows that have missing values."
+            "--missing",
+            metavar="refuse|drop",
+            help="What to do with rows that have missing values; a bounds file may say it per column.",
         ),
     ] = "refuse",
     budget: Annotated[
@@ -120,11 +127,13 @@ def fit(
     check_output(output, force=force, inputs=(file, *([budget] if budget else [])))
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
+    _check_missing(given, missing)
     source = _source(file, given, columns or [], unit=unit, separator=separator, missing=missing)
     request = FitRequest(
         epsilon=epsilon,
         delta=delta,
         bounds="private" if private_bounds else given.of(source.names),
+        columns=given.schema_of(source.names),
         clusters=parse_clusters(clusters),
         components=components,
         base=base,
@@ -138,11 +147,28 @@ def fit(
     with progress_bar(shown=not quiet) as bar:
         model = _fitted(source, request, ledger, bar)
     _save(model, output)
-    _tell(model, output, missing, ledger, json=json, quiet=quiet)
+    _tell(model, output, _rules(request, missing), ledger, json=json, quiet=quiet)
+
+
+def _check_missing(given: Bounds, missing: str) -> None:
+    """Refuse to drop rows where the bounds file says column by column what happens."""
+    if given.described is not None and missing == "drop":
+        raise InvalidParameterError(
+            "--missing drop does not go with a bounds file that says what the columns are: missing is stated "
+            'per column there, such as age = { lower = 0, upper = 120, missing = "ignore" }. Leave --missing '
+            "out."
+        )
+
+
+def _rules(request: FitRequest, missing: str) -> Rules:
+    """Return what happened to missing values: in all columns, or in each that was described."""
+    if request.columns is None:
+        return missing
+    return {name: column.missing for name, column in request.columns.items()}
 
 
 def _tell(
-    model: Model, output: str, missing: str, ledger: FileLedger | None, *, json: bool, quiet: bool
+    model: Model, output: str, missing: Rules, ledger: FileLedger | None, *, json: bool, quiet: bool
 ) -> None:
     if json:
         known = model_to_dict(model, output)
@@ -200,8 +226,14 @@ def _source(
             f"the bounds file names columns that {file!r} does not have: {listed(unknown)}."
         )
     wanted = columns or [name for name in given.names if name not in besides]
-    chosen = choose_columns(table, wanted, besides)
+    chosen = choose_columns(table, wanted, besides, described=given.described is not None)
+    _check_types(table, given.schema_of(chosen) or {})
     return DataFiles(file, columns=chosen, unit=unit, separator=separator, missing=missing)
+
+
+def _check_types(table: Any, columns: Mapping[str, Column]) -> None:
+    """Refuse text that is described as numbers, where the file states types, before anything is spent."""
+    refuse_text(table, [name for name, column in columns.items() if isinstance(column, Numeric)])
 
 
 def _checked_ledger(
@@ -233,7 +265,7 @@ def _save(model: Model, output: str) -> None:
         ) from None
 
 
-def _circumstances(missing: str, ledger: FileLedger | None) -> dict[str, Any]:
+def _circumstances(missing: Rules, ledger: FileLedger | None) -> dict[str, Any]:
     """Return what the JSON output states beyond the model file."""
     return {
         "missing": missing,
@@ -245,7 +277,7 @@ def _account(ledger: FileLedger) -> dict[str, Any]:
     return {"file": ledger.path, **budget_to_dict(ledger)}
 
 
-def _in_words(model: Model, output: str, missing: str, ledger: FileLedger | None) -> str:
+def _in_words(model: Model, output: str, missing: Rules, ledger: FileLedger | None) -> str:
     lines = [f"\n{model_privacy(model).statement}"]
     if missing == "drop":
         lines.append(_DROPPED)

@@ -1,6 +1,7 @@
 """Turn options into an estimator, with all checks that need no data."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from dpmorse.bases import Plan, PrivateFit, available_bases
 from dpmorse.clustering import DPMorse, MorseClustering, fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, FileLedger, Ledger
+from dpmorse.schema import Column
 
 DEFAULT = "DPMorse"
 """The name under which the default estimator is given as --base."""
@@ -23,18 +25,22 @@ class FitRequest:
     epsilon: float
     delta: float
     bounds: Any
+    """One pair, or a pair of lists; None where columns are described."""
+
     clusters: int | str
     components: int | None
     base: str | None
     neighboring: str
     max_rows: int | None = None
     seed: int | None = None
+    columns: Mapping[str, Column] | None = None
+    """What the columns are, for tables with categories, dates or holes."""
 
     def estimator(self, n_features: int, ledger: Ledger | None = None) -> DPMorse | MorseClustering:
         """Return the estimator, not yet fitted."""
         if self.base in {None, DEFAULT}:
             return DPMorse(self.clusters, self.components, **self._parameters(ledger))
-        kind, parameters = _find(str(self.base)), self._parameters(ledger)
+        kind, parameters = self._kind(), self._parameters(ledger)
         unknown = set(parameters) - set(kind().get_params(deep=False))
         if unknown:
             raise InvalidParameterError(f"--base {self.base} has no {', '.join(sorted(unknown))}.")
@@ -42,8 +48,29 @@ class FitRequest:
         n_components = self.components or fitted_n_components(None, wanted, n_features)
         return MorseClustering(kind(n_components, **parameters), self.clusters)
 
+    def _kind(self) -> type[Any]:
+        """Return the class of --base; only one kind can fit a schema, and it needs one."""
+        kind = _find(str(self.base))
+        takes_schema = "columns" in kind().get_params(deep=False)
+        if takes_schema and self.columns is None:
+            raise InvalidParameterError(
+                f"--base {self.base} needs a bounds file that says what the columns are, such as "
+                '{ values = ["a", "b"] }. For numbers alone leave --base out.'
+            )
+        if self.columns is not None and not takes_schema:
+            raise InvalidParameterError(
+                f"--base {self.base} takes plain bounds only, and the bounds file has categories, dates, "
+                "whole numbers or missing values. Leave --base out, or give { lower = ..., upper = ... } only."
+            )
+        return kind
+
     def _parameters(self, ledger: Ledger | None) -> dict[str, Any]:
-        given = {"max_rows_per_group": self.max_rows, "random_state": self.seed, "ledger": ledger}
+        given = {
+            "max_rows_per_group": self.max_rows,
+            "random_state": self.seed,
+            "ledger": ledger,
+            "columns": self.columns,
+        }
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,

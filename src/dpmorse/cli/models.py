@@ -3,6 +3,7 @@
 from dpmorse.bases import PrivateMixtureEstimator
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
+from dpmorse.schema import Schema
 
 Model = PrivateMixtureEstimator | MorseEstimator
 """What a model file may hold."""
@@ -26,9 +27,16 @@ def load_tree(path: str) -> MorseEstimator:
     return model
 
 
+def schema_of(model: Model) -> Schema | None:
+    """Return what the columns of a table are; None for a model of numbers alone."""
+    return getattr(getattr(model, "base_", model), "schema_", None)
+
+
 def column_names(model: Model) -> list[str]:
     """Return the names of the columns, or their positions if they have none."""
-    names = getattr(model, "feature_names_in_", range(model.n_features_in_))
+    schema = schema_of(model)
+    unnamed = range(model.n_features_in_) if schema is None else schema.names
+    names = getattr(model, "feature_names_in_", unnamed)
     return [str(name) for name in names]
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dpmorse.bases import Rehearsed, rehearse
+from dpmorse.bases import Plan, Rehearsed, rehearse
+from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.fit_request import DEFAULT, FitRequest, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json
 from dpmorse.cli.options import (
@@ -16,7 +17,9 @@ from dpmorse.cli.options import (
     NeighboringOption,
 )
 from dpmorse.clustering import fitted_n_components
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
+from dpmorse.schema import Column, Schema
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 """The budgets in the table: from strict to weak."""
@@ -25,7 +28,13 @@ _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 @reports_mistakes
 def plan(
     *,
-    columns: Annotated[int, typer.Option("--columns", metavar="D", min=1, help="Number of columns.")],
+    columns: Annotated[
+        int | None, typer.Option("--columns", metavar="D", min=1, help="Number of columns.")
+    ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option("--bounds", metavar="TOML", help="A bounds file instead of --columns, filled in."),
+    ] = None,
     rows: Annotated[
         int,
         typer.Option(
@@ -49,27 +58,81 @@ def plan(
     many clusters of equal size that leaves.
     """
     wanted = parse_clusters(clusters)
-    suggested = fitted_n_components(None, None if isinstance(wanted, str) else wanted, columns)
+    n_columns, schema = _columns(columns, bounds)
     request = FitRequest(
         epsilon=1.0 if epsilon is None else epsilon,
         delta=delta,
-        bounds=(-1.0, 1.0),
+        bounds=(-1.0, 1.0) if schema is None else None,
         clusters=wanted,
-        components=components or suggested,
+        components=components,
         base=base,
         neighboring=neighboring,
+        columns=schema,
     )
-    request.plan(columns)  # says what is wrong with the parameters as they were given
+    suggested = _suggested_components(request, n_columns)
+    request = replace(request, components=components or suggested)
+    _, planned = request.plan(n_columns)  # says what is wrong with the parameters as they were given
     epsilons = sorted({*_EPSILONS, *([] if epsilon is None else [epsilon])})
-    rehearsed = {value: _rehearsed(replace(request, epsilon=value), columns, rows) for value in epsilons}
+    rehearsed = {value: _rehearsed(replace(request, epsilon=value), n_columns, rows) for value in epsilons}
     table = [_row(value, result, rows) for value, result in rehearsed.items()]
     if json:
-        settings = {"delta": delta, "columns": columns, "rows": rows, "neighboring": neighboring}
-        used = {"base": base or DEFAULT, "components": components or suggested}
+        settings = {"delta": delta, "columns": n_columns, "rows": rows, "neighboring": neighboring}
+        used = {"base": base or DEFAULT, "components": request.components, "stages": _stages(planned)}
         asked = None if epsilon is None else _row(epsilon, rehearsed[epsilon], rows)
         say_json({**settings, **used, "suggested_components": suggested, "asked": asked, "table": table})
-    else:
-        say(_in_words(table, request, suggested, columns, rows))
+        return
+    say(_in_words(table, request, suggested, _in_columns(n_columns, schema), rows))
+    if schema is not None:
+        say(_stages_in_words(_stages(planned)))
+
+
+def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Column] | None]:
+    """Return the number of columns, and what they are if a bounds file says more than numbers."""
+    if columns is not None and bounds is None:
+        return columns, None
+    if bounds is None or columns is not None:
+        raise typer.BadParameter("give either --columns, or --bounds with a bounds file that is filled in.")
+    given = read_bounds(bounds)
+    if not given.names:
+        raise InvalidParameterError(
+            f"--bounds must be a file for a plan, got {bounds!r}: one pair does not say how many columns "
+            "there are. Give --columns instead."
+        )
+    return len(given.names), given.described
+
+
+def _suggested_components(request: FitRequest, n_columns: int) -> int:
+    """Return the default number of components; that of tables is known to their base."""
+    clusters = None if isinstance(request.clusters, str) else request.clusters
+    if request.columns is None or request.base not in {None, DEFAULT}:
+        return fitted_n_components(None, clusters, n_columns)
+    _, planned = replace(request, components=None).plan(n_columns)
+    return int(planned.settings.n_components)
+
+
+def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:
+    """Return what the budget is spent on; a cost is rho, or epsilon where the promise is pure."""
+    total = sum(stage.cost for stage in planned.stages)
+    return [
+        {"stage": stage.name, "share": stage.cost / total, "cost": stage.cost, "most_values": stage.n_draws}
+        for stage in planned.stages
+    ]
+
+
+def _stages_in_words(stages: list[dict[str, Any]]) -> str:
+    width = max(len(stage["stage"]) for stage in stages) + 2
+    lines = [f"  {stage['stage']:<{width}}{stage['share']:>5.0%}" for stage in stages]
+    return "\n".join(["\nWhat the budget is spent on:", *lines])
+
+
+def _in_columns(n_columns: int, columns: dict[str, Column] | None) -> str:
+    if columns is None:
+        return f"{n_columns} columns"
+    layout = Schema.of(columns).layout
+    return (
+        f"{n_columns} columns ({layout.n_numbers} of numbers, {layout.n_categories} of categories with "
+        f"{layout.n_all_levels} levels)"
+    )
 
 
 def _rehearsed(request: FitRequest, n_features: int, n_records: int) -> Rehearsed:
@@ -90,11 +153,15 @@ def _row(epsilon: float, result: Rehearsed, rows: int) -> dict[str, Any]:
 
 
 def _in_words(
-    table: list[dict[str, Any]], request: FitRequest, suggested: int, columns: int, rows: int
+    table: list[dict[str, Any]],
+    request: FitRequest,
+    suggested: int,
+    columns: str,
+    rows: int,
 ) -> str:
     title = (
-        f"{request.base or DEFAULT} with {request.components} components, about {rows} records in {columns} "
-        f"columns, delta = {request.delta:g}, {request.neighboring}:"
+        f"{request.base or DEFAULT} with {request.components} components, about {rows} records in {columns}, "
+        f"delta = {request.delta:g}, {request.neighboring}:"
     )
     header = (
         f"{'epsilon':>9}{'noise of a count':>20}{'smallest cluster':>20}{'of all':>10}{'most clusters':>16}"

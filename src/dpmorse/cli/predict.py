@@ -1,6 +1,7 @@
 """``dpmorse predict``: labels for the holder of the data."""
 
 import os
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import typer
 
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes
-from dpmorse.cli.models import Model, label_name, load_model
+from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
     DataArgument,
@@ -22,7 +23,18 @@ from dpmorse.cli.options import (
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records import DataFile, Rows, check_columns, choose_columns, listed, read_rows, refuse_missing
+from dpmorse.records import (
+    DataFile,
+    Rows,
+    check_columns,
+    choose_columns,
+    listed,
+    read_described,
+    read_rows,
+    refuse_missing,
+    refuse_text,
+)
+from dpmorse.schema import Numeric, Schema
 
 _MISSING = ("refuse", "blank")
 """The values of --missing."""
@@ -67,37 +79,37 @@ def predict(
     released, data, kept = load_model(model), DataFile.open(file, separator), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
-    copied = [name for name in kept if name not in chosen]
-    label = label_name(kept, released)
-    kinds = {**{name: kind or pa.string() for name, kind in data.types.items()}, **_as_numbers(chosen)}
-    schema = pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+    described = schema_of(released)
+    _check_missing(described, missing)
+    schema = _written(data, kept, label_name(kept, released), _numbers(data, chosen, described))
+    labelled = (
+        _labelled(released, data, chosen, kept, missing)
+        if described is None
+        else _labelled_tables(released, data, described, kept)
+    )
     with (
         progress_bar(shown=not quiet) as bar,
         bar.fraction(f"reading {os.path.basename(file)}") as update,
         table_writer(output, schema) as writer,
     ):
-        for rows, done in read_rows(data, chosen, kept=copied):
+        for columns_and_labels, done in labelled:
             update(done)
-            if missing == "refuse":
-                refuse_missing(
-                    rows, "Fill them in, or give --missing blank to leave such rows without a label."
-                )
-            beside = [(rows.numbers if name in chosen else rows.others)[name] for name in kept]
-            writer.write_table(pa.table([*beside, _labels(released, rows)], schema=schema))
+            writer.write_table(pa.table(columns_and_labels, schema=schema))
     if not quiet:
         note(_NOT_PRIVATE)
 
 
 def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:
     """Return the columns of the file that are those of the model, in its order."""
-    names = getattr(model, "feature_names_in_", None)
+    schema = schema_of(model)
+    names = getattr(model, "feature_names_in_", None if schema is None else schema.names)
     if names is not None:
         if wanted:
             raise InvalidParameterError(
                 "--columns is for models without column names; this one finds its own."
             )
         check_columns(data, [str(name) for name in names])
-        return choose_columns(data, [str(name) for name in names])
+        return choose_columns(data, [str(name) for name in names], described=schema is not None)
     chosen = choose_columns(data, wanted)
     if len(chosen) != model.n_features_in_:
         raise InvalidParameterError(
@@ -107,8 +119,51 @@ def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:
     return chosen
 
 
-def _as_numbers(chosen: list[str]) -> dict[str, Any]:
-    return dict.fromkeys(chosen, pa.float64())
+def _check_missing(schema: Schema | None, missing: str) -> None:
+    """Refuse to leave out labels where the model says column by column what a missing value means."""
+    if schema is not None and missing == "blank":
+        raise InvalidParameterError(
+            "--missing blank does not go with a model of described columns: missing is stated per column in "
+            'the bounds file of the fit, and rows without values of columns with "ignore" or "level" get a '
+            "label. Leave --missing out."
+        )
+
+
+def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[str]:
+    """Return the columns that are read as 64-bit floats; where a typed file has a schema, none is."""
+    if schema is None:
+        return chosen
+    numeric = [name for name, column in schema.columns if isinstance(column, Numeric)]
+    refuse_text(data, numeric)
+    return numeric if data.kind == "csv" else []
+
+
+def _written(data: DataFile, kept: list[str], label: str, numbers: list[str]) -> Any:
+    """Return names and types of the columns of the output."""
+    kinds = {name: kind or pa.string() for name, kind in data.types.items()}
+    kinds |= dict.fromkeys(numbers, pa.float64())
+    return pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+
+
+def _labelled(
+    model: Model, data: DataFile, chosen: list[str], kept: list[str], missing: str
+) -> Iterator[tuple[list[Any], float]]:
+    """Yield the columns to be written, a batch at a time, and how much was read."""
+    for rows, done in read_rows(data, chosen, kept=[name for name in kept if name not in chosen]):
+        if missing == "refuse":
+            refuse_missing(rows, "Fill them in, or give --missing blank to leave such rows without a label.")
+        beside = [(rows.numbers if name in chosen else rows.others)[name] for name in kept]
+        yield [*beside, _labels(model, rows)], done
+
+
+def _labelled_tables(
+    model: Model, data: DataFile, schema: Schema, kept: list[str]
+) -> Iterator[tuple[list[Any], float]]:
+    """Yield the same for a model of described columns."""
+    for columns, done in read_described(data, schema, [name for name in kept if name not in schema.names]):
+        table = pa.table({name: columns[name] for name in schema.names})
+        labels = np.asarray(model.predict(table)) if len(table) else np.zeros(0)
+        yield [*(columns[name] for name in kept), pa.array(labels.astype(np.int64))], done
 
 
 def _labels(model: Model, rows: Rows) -> Any:

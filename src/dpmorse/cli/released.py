@@ -12,6 +12,7 @@ from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
 from dpmorse.cli.models import column_names, label_name, load_model, load_tree
 from dpmorse.cli.options import ForceOption, JsonOption, ModelOption, OutputOption, QuietOption
 from dpmorse.cli.outputs import check_output
+from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger
@@ -56,9 +57,8 @@ def sample(
     check_output(output, force=force, inputs=(model,))
     released = load_model(model)
     names = column_names(released)
-    points, labels = released.sample(rows, random_state=seed)
-    columns = [*(pa.array(column) for column in points.T), pa.array(labels)]
-    table = pa.table(columns, names=[*names, label_name(names, released)])
+    columns, labels = sampled_columns(released, rows, seed)
+    table = pa.table([*columns, pa.array(labels)], names=[*names, label_name(names, released)])
     with table_writer(output, table.schema) as writer:
         writer.write_table(table)
     if not released.privacy_.secure:

@@ -14,6 +14,7 @@ from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.source import Source
 from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.exact import Exact, opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -45,6 +46,18 @@ class _Crowd:
         size = min(n_records, _N_INVENTED)
         points = np.random.default_rng(0).uniform(-0.5, 0.5, size=(size, n_features))
         return cls(points, max(1, round(min(n_records, _LARGEST_CROWD) / size)))
+
+    @classmethod
+    def encoded(cls, n_records: int, layout: Layout) -> "_Crowd":
+        """Spread as many encoded records over the columns of a table, without holes."""
+        spread = cls.of(n_records, layout.n_numbers)
+        points = np.zeros((len(spread.points), layout.width))
+        half = (np.array(layout.upper) - np.array(layout.lower)) / 2
+        points[:, layout.number_part] = layout.middle + half * spread.points
+        for own in layout.levels:
+            drawn = np.random.default_rng(own.start).integers(own.stop - own.start, size=len(points))
+            points[np.arange(len(points)), layout.level_part.start + own.start + drawn] = 1
+        return cls(points, spread.copies)
 
     def __len__(self) -> int:
         return len(self.points) * self.copies
@@ -89,7 +102,13 @@ class _NotingMechanism(Mechanism):
         return int(opened(exact).argmin())
 
 
-def invented(n_records: int, n_features: int) -> tuple[Source, _NotingMechanism]:
-    """Return about ``n_records`` invented records to ask, and the mechanism that answers for them."""
+def invented(
+    n_records: int, n_features: int, layout: Layout | None = None
+) -> tuple[Source, _NotingMechanism]:
+    """Return about ``n_records`` invented records to ask, and the mechanism that answers for them.
+
+    With a layout they are encoded records of a table.
+    """
     engine: Any = _CrowdEngine()
-    return Source(_Crowd.of(n_records, n_features), engine), _NotingMechanism()
+    crowd = _Crowd.of(n_records, n_features) if layout is None else _Crowd.encoded(n_records, layout)
+    return Source(crowd, engine), _NotingMechanism()

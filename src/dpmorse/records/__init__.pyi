@@ -1,8 +1,10 @@
+from dpmorse.records.arrow_cells import read_described as read_described
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Function as Function
 from dpmorse.records.base import Records as Records
 from dpmorse.records.base import refuse_no_columns as refuse_no_columns
 from dpmorse.records.data_file import DataFile as DataFile
+from dpmorse.records.data_file import is_number as is_number
 from dpmorse.records.files import DataFiles as DataFiles
 from dpmorse.records.files import open_tables as open_tables
 from dpmorse.records.in_memory import Table as Table
@@ -16,3 +18,4 @@ from dpmorse.records.rows import check_columns as check_columns
 from dpmorse.records.rows import choose_columns as choose_columns
 from dpmorse.records.rows import read_rows as read_rows
 from dpmorse.records.rows import refuse_missing as refuse_missing
+from dpmorse.records.rows import refuse_text as refuse_text

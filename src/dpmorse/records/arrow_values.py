@@ -3,7 +3,7 @@
 Of a column of text, each distinct value of a batch is looked at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,16 +73,33 @@ class ArrowValues:
 
 def encoded_batches(table: Any, schema: Schema, unit: str | None) -> Iterator[Batch]:
     """Yield the records of a file, encoded, and their owners if a column says whose they are."""
+    for columns, _ in read_described(table, schema, [] if unit is None else [unit]):
+        owners = None if unit is None else _owners(columns[unit], unit)
+        values = {name: ArrowValues(columns[name]) for name in schema.names}
+        yield Batch(encode_values(values, schema), owners)
+
+
+def read_described(
+    table: Any, schema: Schema, besides: Sequence[str] = ()
+) -> Iterator[tuple[dict[str, Any], float]]:
+    """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
+
+    Parameters
+    ----------
+    table : DataFile or DatasetTable
+        The file.
+    schema : Schema
+        What its columns are. In CSV, where text may stand for a missing value, listed values do not.
+    besides : sequence of str
+        Other columns, of any type.
+    """
     numbers = [name for name, column in schema.columns if isinstance(column, Numeric)]
     others = [name for name in schema.names if name not in numbers]
-    for batch, _ in table.parts(numbers, others if unit is None else [*others, unit], told_nulls=False):
+    for batch, done in table.parts(numbers, [*others, *besides], told_nulls=False):
         columns = {name: batch.column(name) for name in batch.schema.names}
         if table.kind == "csv":
             columns |= {name: _with_nulls(columns[name], _listed(schema, name)) for name in columns}
-        owners = None if unit is None else _owners(columns.pop(unit), unit)
-        yield Batch(
-            encode_values({name: ArrowValues(columns[name]) for name in schema.names}, schema), owners
-        )
+        yield columns, done
 
 
 def _owners(column: Any, unit: str) -> ColumnOwners:

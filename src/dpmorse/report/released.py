@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.densities import GaussianMixture, carried
+from dpmorse.densities import GaussianMixture, ProductMixture, carried
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
@@ -108,6 +108,11 @@ class ReleasedModel:
 def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
     """Take the released parts of a model; a base alone gets the tree that the estimators would build."""
     mixture, promise = getattr(model, "mixture_", None), getattr(model, "privacy_", None)
+    if isinstance(mixture, ProductMixture):
+        raise InvalidTypeError(
+            "model must be one of numbers alone: the page cannot show categories, dates and missing values "
+            "yet. Use `dpmorse show --model FILE`, or summary() in Python."
+        )
     if not isinstance(mixture, GaussianMixture) or promise is None:
         raise InvalidTypeError(
             f"model must be a fitted estimator of dpmorse, got {_validate.describe(type(model).__name__)}. "

@@ -1,0 +1,79 @@
+"""The template of a bounds file: names of columns, and types where the file states them; never a value."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from dpmorse.cli.column_entries import PLACEHOLDER
+from dpmorse.cli.messages import printable
+from dpmorse.records import is_number
+
+_HOW = """\
+# Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
+#
+# Replace every "?" by what you know without looking at the data: what is possible, not what is there.
+# Values outside are clipped. Generous bounds cost little; bounds that are read from the data break the
+# promise to the people in it. Remove the columns that shall not be clustered, such as names and numbers of
+# people. A column may also be described as one of these:
+#
+#   visits = {{ lower = 0, upper = 100, integer = true }}            whole numbers
+#   status = {{ values = ["employed", "retired"] }}                  categories; others become "other"
+#   grade  = {{ values = ["low", "mid", "high"], ordered = true }}   categories in order
+#   smoker = {{ boolean = true }}                                    true and false, yes and no, 1 and 0
+#   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}        dates
+#
+# Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
+# can be clusters of missing values.
+
+[bounds]
+"""
+"""The head of the template."""
+
+_BOUNDS = f'{{ lower = "{PLACEHOLDER}", upper = "{PLACEHOLDER}" }}'
+_VALUES = f'{{ values = "{PLACEHOLDER}" }}'
+_TRUTH = "{ boolean = true }"
+_DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
+
+
+def template(path: str, types: Mapping[str, Any]) -> str:
+    """Return a bounds file with nothing filled in.
+
+    Parameters
+    ----------
+    path : str
+        The data file that it is for.
+    types : mapping
+        Its columns and their types. A type is None where the file does not state it (CSV): such a column is
+        written as one of numbers, because only its values could tell.
+    """
+    entries = {name: _entry(kind) for name, kind in types.items()}
+    lines = (f"{_quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
+    return _HOW.format(name=printable(os.path.basename(path))) + "".join(lines)
+
+
+def _entry(kind: Any) -> str | None:
+    """Return what is written for a type; None for lists and the like, which cannot be clustered."""
+    if kind is None:
+        return _BOUNDS
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_boolean(kind):
+        return _TRUTH
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _VALUES
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _DATES
+    return _BOUNDS if is_number(kind) else None
+
+
+def _quoted(name: str) -> str:
+    """Write a name as a TOML string; control characters are escaped."""
+    return '"' + "".join(_escaped(character) for character in name) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08x}"

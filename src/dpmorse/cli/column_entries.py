@@ -1,0 +1,137 @@
+"""What a bounds file says of a column: a table of TOML that becomes a column of a schema.
+
+Besides ``{ lower = 0, upper = 120 }`` there are forms for whole numbers, categories, truth values and dates.
+A file of plain bounds alone makes no schema: ``cli/bounds_file.py`` reads it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpmorse import _validate
+from dpmorse.exceptions import DPMorseError, InvalidParameterError
+from dpmorse.records import listed
+from dpmorse.schema import Boolean, Column, Date, Nominal, Numeric, Ordinal, Schema
+
+PLACEHOLDER = "?"
+"""What stands in a template for what must be filled in. It is no number, no list and no date, so that it
+cannot be used by mistake."""
+
+PLAIN = frozenset({"lower", "upper"})
+"""The keys of plain bounds: where all columns have these alone, there is no schema."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A way to describe a column."""
+
+    needed: tuple[str, ...]
+    optional: tuple[str, ...]
+    example: str
+    build: Callable[..., Column]
+
+    @property
+    def keys(self) -> set[str]:
+        return {*self.needed, *self.optional, "missing"}
+
+
+def _listed_values(values: Any, *, ordered: object = False, **missing: Any) -> Column:
+    kind = Ordinal if _validate.boolean(ordered=ordered) else Nominal
+    return kind(values, **missing)
+
+
+def _truth(boolean: object, **missing: Any) -> Column:
+    if boolean is not True:
+        raise InvalidParameterError(
+            f"boolean must be true, got {_validate.describe(boolean)}. Other kinds have other keys."
+        )
+    return Boolean(**missing)
+
+
+_FORMS = (
+    _Form(("lower", "upper"), ("integer",), "{ lower = 0, upper = 120 }", Numeric),
+    _Form(("values",), ("ordered",), '{ values = ["employed", "retired"] }', _listed_values),
+    _Form(("boolean",), (), "{ boolean = true }", _truth),
+    _Form(("earliest", "latest"), (), "{ earliest = 2000-01-01, latest = 2030-01-01 }", Date),
+)
+
+_FORMS_IN_WORDS = ", ".join(form.example for form in _FORMS[:-1]) + f" or {_FORMS[-1].example}"
+
+
+def check_entries(shown: str, entries: Mapping[str, Any]) -> None:
+    """Refuse entries with wrong keys, and then a file that is not filled in, with all columns to fill in.
+
+    Parameters
+    ----------
+    shown : str
+        How messages call the file.
+    entries : mapping
+        What the file says of each column.
+    """
+    for name, entry in entries.items():
+        _form(_where(shown, name), entry)
+    empty = [name for name, entry in entries.items() if any(map(_is_placeholder, entry.values()))]
+    if empty:
+        raise InvalidParameterError(
+            f'{shown} is not filled in: replace each "{PLACEHOLDER}" by what you know without looking at the '
+            f"data, or remove the column. Columns to fill in: {', '.join(map(repr, empty))}."
+        )
+
+
+def described_columns(shown: str, entries: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the schema's column for each entry; entries were checked before."""
+    columns = {name: _column(_where(shown, name), entry) for name, entry in entries.items()}
+    try:
+        Schema.of(columns)
+    except DPMorseError as error:
+        raise InvalidParameterError(f"{shown}: {error}") from None
+    return columns
+
+
+def _column(where: str, entry: Mapping[str, Any]) -> Column:
+    """Build a column; what its kind refuses is said with the place in the file."""
+    form = _form(where, entry)
+    needed = [entry[key] for key in form.needed]
+    rest = {key: value for key, value in entry.items() if key not in form.needed}
+    try:
+        return form.build(*needed, **rest)
+    except DPMorseError as error:
+        raise InvalidParameterError(f"{where}: {error}") from None
+
+
+def _form(where: str, entry: object) -> _Form:
+    """Find the form that an entry has by its keys."""
+    if not isinstance(entry, dict):
+        raise InvalidParameterError(
+            f"{where} must be a table such as {_FORMS_IN_WORDS}, got {_validate.describe(entry)}."
+        )
+    form = next((form for form in _FORMS if set(form.needed) & set(entry)), None)
+    if form is None:
+        raise InvalidParameterError(
+            f"{where} must say what the column is, by {_FORMS_IN_WORDS}; it has {_keys(list(entry))}."
+        )
+    absent = [key for key in form.needed if key not in entry]
+    if absent:
+        raise InvalidParameterError(f"{where} lacks {_keys(absent)}: write it such as {form.example}.")
+    others = [key for key in entry if key not in form.keys]
+    if others:
+        raise InvalidParameterError(
+            f"{where} has {_keys(others)}, but a column such as {form.example} may have only "
+            f"{', '.join(sorted(form.keys))}. Remove what does not belong there."
+        )
+    return form
+
+
+def _is_placeholder(value: object) -> bool:
+    """Say whether a value must still be filled in; "?" among other values of a list is a value."""
+    return value in (PLACEHOLDER, [PLACEHOLDER])
+
+
+def _where(shown: str, name: str) -> str:
+    return f"{shown}, column {name!r}"
+
+
+def _keys(names: list[str]) -> str:
+    if not names:
+        return "no key"
+    return f"the key{'s' if len(names) > 1 else ''} {listed(names)}"

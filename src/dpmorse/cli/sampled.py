@@ -1,0 +1,29 @@
+"""Synthetic records of a model as columns of a file."""
+
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from dpmorse.cli.models import Model, schema_of
+from dpmorse.schema import Column, Date, Numeric, text_of
+from dpmorse.typing import IntArray
+
+
+def sampled_columns(model: Model, n_rows: int, seed: int | None) -> tuple[list[Any], IntArray]:
+    """Draw records; return the columns of the model as Arrow arrays, and the cluster of each record."""
+    points, labels = model.sample(n_rows, random_state=seed)
+    schema = schema_of(model)
+    if schema is None:
+        return [pa.array(column) for column in points.T], labels
+    frame = nw.from_native(points, eager_only=True)
+    return [_as_arrow(column, frame.get_column(name)) for name, column in schema.columns], labels
+
+
+def _as_arrow(column: Column, series: Any) -> Any:
+    """Return a column of a frame; categories become text, because "other" may be among numbers."""
+    if isinstance(column, Numeric):
+        return pa.array(series.to_numpy(), from_pandas=True)
+    if isinstance(column, Date):
+        return pa.array(series.to_numpy().astype("datetime64[D]"), from_pandas=True)
+    return pa.array([text_of(value) for value in series.to_list()], pa.string())
