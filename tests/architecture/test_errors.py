@@ -25,16 +25,6 @@ REVIEWED = {
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
     },
-    "records/arrow_values.py": {"unit": COLUMNS},
-    "records/encoding.py": {
-        "len(schema.names)": COLUMNS,
-        "n_columns": COLUMNS,
-        "listed(absent)": COLUMNS,
-        "listed(others)": COLUMNS,
-        "listed(infinite)": COLUMNS,
-        "listed(missing)": COLUMNS,
-        "listed(odd)": COLUMNS,
-    },
     "records/base.py": {
         "self.n_features_in_": COLUMNS,
         "estimator.n_features_in_": COLUMNS,
