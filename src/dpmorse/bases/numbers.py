@@ -12,20 +12,28 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
+    AnyProfile,
     Caution,
     ClusterTable,
     Profile,
+    TableProfile,
     cautions_of,
     cautions_of_budget,
-    cluster_table,
     columns_of,
     in_one_text,
+    mixed_cautions_of,
+    mixed_columns_of,
+    published_table,
     to_frame,
 )
+from dpmorse.schema import Schema
 from dpmorse.typing import IntArray
 
 _TOLD_LATER: ContextVar[bool] = ContextVar("_TOLD_LATER", default=False)
 """Whether whoever called ``fit`` says itself what must be said about the numbers."""
+
+_WARNED_OF = {"budget", "size", "bounds", "other"}
+"""Kinds of cautions that a fit warns of: those that its caller can do something about."""
 
 _MOST_SENTENCES = 3
 """Sentences of a warning; more would not be read."""
@@ -70,13 +78,18 @@ class PublishedNumbers:
         -----
         A record counts for the cluster of its most probable component, which is its label unless the
         estimator has ``assign="basin"``.
+
+        Of a table with stated columns, ``centre`` and ``spread`` are those of the columns that are numbers, in
+        their order and of the values that are there; ``levels`` has the shares of levels and of missing
+        values. A record with missing numbers counts for the component that the rule of the fit gives it,
+        which takes them to be at the component's mean.
         """
         check_is_fitted(self, "mixture_")
         level = _validate.open_unit_interval(level=level)
         _validate.boolean(population=population)
         labels, profile = self.labels_of_components(n_clusters), self._profile()
         k = n_clusters or getattr(self, "n_clusters_", None)
-        return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
+        return published_table(profile, labels, n_clusters=k, level=level, population=population)
 
     def summary(
         self,
@@ -91,6 +104,11 @@ class PublishedNumbers:
         Its columns are ``cluster``, ``column``, then ``share``, ``centre`` and ``spread``, each followed by
         the ends of its interval (``_low`` and ``_high``), and ``warning``: a sentence, or nothing.
 
+        Of a table with stated columns, categories have one row for each ``level``, with ``level_share``: its
+        part of the cluster's records that have the category. ``missing`` is the part of the cluster's records
+        that does not have the column. Both have intervals; what does not apply is NaN, or None for
+        ``level``. Centres of ordered values are ranks, from 0, and those of dates are days since the earliest.
+
         Parameters
         ----------
         n_clusters, level, population
@@ -101,7 +119,10 @@ class PublishedNumbers:
         table = self.table(n_clusters, level=level, population=population)
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
-        return to_frame(columns_of(table, self._cautions(table), self._column_names()), library)
+        notes, schema = self._cautions(table), self._schema()
+        if schema is not None:
+            return to_frame(mixed_columns_of(table, notes, schema), library)
+        return to_frame(columns_of(table, notes, self._column_names()), library)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
@@ -112,30 +133,43 @@ class PublishedNumbers:
         raise NotImplementedError
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
-        each = cautions_of(table, self._profile(), self._column_names(), self._called)
+        profile, schema = self._profile(), self._schema()
+        if isinstance(profile, TableProfile) and schema is not None:
+            each = mixed_cautions_of(table, profile, schema, self._called)
+        else:
+            each = cautions_of(table, profile, self._column_names(), self._called)
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 
     def warn_of_numbers(self, stacklevel: int) -> None:
-        """Warn of clusters that may be noise and of bounds that cut; spreads and tails are in the summary."""
+        """Warn of clusters that may be noise, of bounds that cut and of lists that are too short.
+
+        Spreads and tails are in the summary.
+        """
         if _TOLD_LATER.get() or getattr(getattr(self, "base_", self), "profile_", None) is None:
             return
-        found = [caution for caution in self.cautions() if caution.kind in {"budget", "size", "bounds"}]
+        found = [caution for caution in self.cautions() if caution.kind in _WARNED_OF]
         if found:
             warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
-        n_features = self._profile().n_features
-        return [f"column {i}" for i in range(n_features)] if names is None else [str(name) for name in names]
+        if names is not None:
+            return [str(name) for name in names]
+        return [f"column {i}" for i in range(getattr(self, "n_features_in_", 0))]
 
-    def _profile(self) -> Profile:
+    def _schema(self) -> Schema | None:
+        """Return what the columns are, where that was stated."""
+        schema: Schema | None = getattr(getattr(self, "base_", self), "schema_", None)
+        return schema
+
+    def _profile(self) -> AnyProfile:
         profile = getattr(getattr(self, "base_", self), "profile_", None)
-        if not isinstance(profile, Profile):
+        if not isinstance(profile, Profile | TableProfile):
             raise InvalidTypeError(
                 f"{type(self).__name__} has no profile: it was fitted with profile=False or with a base that "
-                "releases none, or comes from an older file. Fit DPMorse or PrivateGaussianMixture with "
-                "profile=True for numbers with intervals."
+                "releases none, or comes from an older file. Fit DPMorse, PrivateGaussianMixture or "
+                "PrivateTableMixture with profile=True for numbers with intervals."
             )
         return profile
 

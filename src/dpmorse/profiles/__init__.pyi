@@ -18,6 +18,8 @@ from dpmorse.profiles.mixed import AnyProfile as AnyProfile
 from dpmorse.profiles.mixed import TableProfile as TableProfile
 from dpmorse.profiles.mixed import mixed_table as mixed_table
 from dpmorse.profiles.mixed import published_table as published_table
+from dpmorse.profiles.mixed_frames import mixed_cautions_of as mixed_cautions_of
+from dpmorse.profiles.mixed_frames import mixed_columns_of as mixed_columns_of
 from dpmorse.profiles.profile import SUPPORT as SUPPORT
 from dpmorse.profiles.profile import Profile as Profile
 from dpmorse.profiles.table import ClusterTable as ClusterTable

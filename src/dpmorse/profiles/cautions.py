@@ -16,7 +16,7 @@ class Caution:
     Attributes
     ----------
     kind : str
-        "budget", "size", "spread", "tail" or "bounds".
+        "budget", "size", "spread", "tail", "bounds" or, for tables with categories, "other".
     cluster : int or None
         The cluster; None for all records.
     column : int or None
@@ -32,15 +32,16 @@ class Caution:
 
 
 def cautions_of(
-    table: ClusterTable, profile: Profile, names: Sequence[str], called: str = "cluster {}"
+    table: ClusterTable, profile: Profile | None, names: Sequence[str], called: str = "cluster {}"
 ) -> list[Caution]:
     """Return what must be said about a table, in the order of its clusters and columns.
 
-    ``called`` is how the sentences call a cluster; braces stand for its number.
+    ``called`` is how the sentences call a cluster; braces stand for its number. The profile is None where no
+    column is a number.
     """
     clusters = range(len(table.counts))
     found = [caution for c in clusters for caution in _of_cluster(table, c, names, called.format(c))]
-    return [*_of_bounds(profile, names), *found]
+    return [*([] if profile is None else _of_bounds(profile, names)), *found]
 
 
 def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[Caution]:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
 from dpmorse.bases.base import PrivateFit
@@ -208,12 +207,6 @@ class PrivateTableMixture(PrivateFit):
             return result
         piled = _cut_by_bounds(table, settings.columns)
         return replace(result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled))
-
-    @property
-    def described_domain(self) -> Domain:
-        """Where the records lie that ``mixture_`` describes: those that it labels."""
-        check_is_fitted(self, "mixture_")
-        return self.domain_
 
     @classmethod
     def restore(
