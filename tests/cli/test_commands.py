@@ -447,9 +447,12 @@ def test_the_demonstration_writes_files_that_work(here, run):
         "synthetic.csv",
         "clusters.png",
         "report.html",
+        "table.csv",
+        "table.toml",
     } == made
     assert all(name in result.stdout for name in made)
     run("fit", "demo/patients.csv", "--epsilon", 1, "--bounds", "demo/bounds.toml", "-o", "m.json")
+    run("fit", "demo/table.csv", "--epsilon", 1, "--bounds", "demo/table.toml", "-o", "t.json")
     assert "not empty" in run("demo", "-o", "demo", code=1).stderr
     assert "must name a folder" in run("demo", "-o", "m.json", code=1).stderr
 

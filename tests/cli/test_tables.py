@@ -217,8 +217,7 @@ MISTAKES = {
     "dates": ("joined = { earliest = 2030-01-01, latest = 2000-01-01 }", "Date: earliest must be before"),
     "levels": (f"ward = {{ values = {list(range(600))} }}", "'b.toml': columns must have at most 512 levels"),
     "unfilled": (
-        'ward = { values = "?" }\nage = { lower = 0, upper = 1 }\n'
-        'joined = { earliest = "?", latest = 2030-01-01 }',
+        'ward = { values = "?" }\nage = { lower = 0, upper = 1 }\njoined = { earliest = "?", latest = "?" }',
         "Columns to fill in: 'ward', 'joined'.",
     ),
     "no such column": ("height = { lower = 0, upper = 3, integer = true }", "does not have: 'height'"),

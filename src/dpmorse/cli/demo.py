@@ -18,7 +18,7 @@ from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
-from dpmorse.datasets import make_patients
+from dpmorse.datasets import make_patient_table, make_patients
 from dpmorse.typing import FloatArray
 
 _COLUMNS = ("age", "pressure")
@@ -26,6 +26,16 @@ _COLUMNS = ("age", "pressure")
 
 _LIMITS = ((0.0, 110.0), (60.0, 220.0))
 """Bounds of the columns: public knowledge about ages in years and blood pressures in mmHg."""
+
+_DESCRIPTION = """\
+age = { lower = 0, upper = 110 }
+pressure = { lower = 60, upper = 220, missing = "ignore" }
+sex = { values = ["female", "male"] }
+smoker = { boolean = true, missing = "ignore" }
+ward = { values = ["surgery", "medicine", "cardiology"] }
+admitted = { earliest = 2010-01-01, latest = 2030-01-01 }
+"""
+"""What the columns of the table are: public knowledge about a hospital."""
 
 _N_PATIENTS = 20_000
 """Number of invented patients: enough for clear clusters at epsilon = 1, few enough to be fitted in
@@ -45,7 +55,7 @@ def demo(
     """Cluster invented patients and write everything that can be made of the model.
 
     Age and blood pressure of 20000 people who do not exist; the folder holds them, too, for trying the other
-    commands.
+    commands, and a table of them with categories, dates and missing values.
     """
     model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
     check_folder_output(output, force=force)
@@ -70,6 +80,8 @@ def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:
     return {
         "patients.csv": partial(_write_table, patients),
         "bounds.toml": _write_bounds,
+        "table.csv": partial(_write_table, _invented_table()),
+        "table.toml": _write_description,
         "model.json": model.save,
         "labels.csv": partial(_write_table, labelled),
         "synthetic.csv": partial(_write_table, _synthetic(model)),
@@ -89,6 +101,16 @@ def _write_bounds(path: str) -> None:
         for name, (lower, upper) in zip(_COLUMNS, _LIMITS, strict=True)
     ]
     write_text(path, template("patients.csv", {}) + "".join(lines))
+
+
+def _invented_table() -> Any:
+    """Return the same people with categories, dates and holes; NaN is a missing value."""
+    columns, _ = make_patient_table(_N_PATIENTS, random_state=1)
+    return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+
+
+def _write_description(path: str) -> None:
+    write_text(path, template("table.csv", {}) + _DESCRIPTION)
 
 
 def _synthetic(model: DPMorse) -> Any:

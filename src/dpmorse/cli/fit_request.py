@@ -60,7 +60,7 @@ class FitRequest:
         if self.columns is not None and not takes_schema:
             raise InvalidParameterError(
                 f"--base {self.base} takes plain bounds only, and the bounds file has categories, dates, "
-                "whole numbers or missing values. Leave --base out, or give { lower = ..., upper = ... } only."
+                "whole numbers or missing values. Leave --base out, or give lower and upper only."
             )
         return kind
 
