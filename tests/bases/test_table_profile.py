@@ -30,14 +30,14 @@ def table(seed, n=20_000):
     bp = rng.normal(np.array([110, 130, 150])[y] + 0.5 * (age - np.array([25, 50, 75])[y]), 8)
     bp[rng.random(n) < 0.2] = np.nan
     chances = np.array([[0.7, 0.2, 0.05, 0.05], [0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1]]).cumsum(axis=1)
-    ward = np.array(["n", "s", "e", "x"], dtype=object)[
-        (rng.random(n)[:, None] > chances[y, :3]).sum(axis=1)
-    ]
+    ward = np.array(["n", "s", "e", "x"], dtype=object)[(rng.random(n)[:, None] > chances[y, :3]).sum(axis=1)]
     smoker = (rng.random(n) < np.array([0.1, 0.5, 0.8])[y]).astype(object)
     smoker[rng.random(n) < 0.1] = None
     grade = np.array(["low", "mid", "high"], dtype=object)[np.clip(y + rng.integers(-1, 2, size=n), 0, 2)]
     grade[rng.random(n) < 0.05] = None
-    return pd.DataFrame({"age": np.clip(age, 0, 120), "ward": ward, "bp": bp, "smoker": smoker, "grade": grade})
+    return pd.DataFrame(
+        {"age": np.clip(age, 0, 120), "ward": ward, "bp": bp, "smoker": smoker, "grade": grade}
+    )
 
 
 def fitted(frame, columns=None, seed=0, n_clusters=3, **options):
