@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmorse import DPMorseError
-from dpmorse.profiles import Caution, cautions_of, cluster_table, columns_of, to_frame
+from dpmorse.profiles import Caution, cautions_of, cluster_table, to_frame
 from dpmorse.profiles import frames as _frames
 from invented_profiles import exact_profile
 
@@ -125,7 +125,7 @@ def test_frames_of_all_libraries_say_the_same(profile):
     assert expected["warning"] == ["Three.", "One.", "Two.", "One. Two."]
     for library in ("pandas", "polars", "pyarrow"):
         pytest.importorskip(library)
-        frame = to_frame(columns_of(table, notes, NAMES), library)
+        frame = to_frame(expected, library)
         assert type(frame).__module__.startswith(library)
         assert as_columns(frame) == expected
 
@@ -133,4 +133,4 @@ def test_frames_of_all_libraries_say_the_same(profile):
 def test_without_any_library_it_is_said_what_to_do(profile, monkeypatch):
     monkeypatch.setattr(_frames, "find_spec", lambda name: None)
     with pytest.raises(DPMorseError, match=r"table\(\) returns numbers about clusters as arrays"):
-        to_frame(columns_of(cluster_table(profile, np.arange(2)), [], NAMES))
+        to_frame(_frames.columns_of(cluster_table(profile, np.arange(2)), [], NAMES))

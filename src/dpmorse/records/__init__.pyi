@@ -1,4 +1,4 @@
-from dpmorse.records.arrow_cells import read_described as read_described
+from dpmorse.records.arrow_values import read_described as read_described
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Function as Function
 from dpmorse.records.base import Records as Records

@@ -206,7 +206,9 @@ class PrivateTableMixture(PrivateFit):
         if PROFILE not in plan:
             return result
         piled = _cut_by_bounds(table, settings.columns)
-        return replace(result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled))
+        return replace(
+            result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled=piled)
+        )
 
     @classmethod
     def restore(
