@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -79,8 +79,8 @@ class PublishedNumbers:
         A record counts for the cluster of its most probable component, which is its label unless the
         estimator has ``assign="basin"``.
 
-        Of a table with stated columns, ``centre`` and ``spread`` are those of the columns that are numbers, in
-        their order and of the values that are there; ``levels`` has the shares of levels and of missing
+        Of a table with stated columns, ``centre`` and ``spread`` are those of the columns that are numbers,
+        in their order and of the values that are there; ``levels`` has the shares of levels and of missing
         values. A record with missing numbers counts for the component that the rule of the fit gives it,
         which takes them to be at the component's mean.
         """
@@ -107,7 +107,7 @@ class PublishedNumbers:
         Of a table with stated columns, categories have one row for each ``level``, with ``level_share``: its
         part of the cluster's records that have the category. ``missing`` is the part of the cluster's records
         that does not have the column. Both have intervals; what does not apply is NaN, or None for
-        ``level``. Centres of ordered values are ranks, from 0, and those of dates are days since the earliest.
+        ``level``. Centres of ordered values are ranks, from 0; those of dates are days since the earliest.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class PublishedNumbers:
         if isinstance(profile, TableProfile) and schema is not None:
             each = mixed_cautions_of(table, profile, schema, self._called)
         else:
-            each = cautions_of(table, profile, self._column_names(), self._called)
+            each = cautions_of(table, cast("Profile", profile), self._column_names(), self._called)
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 

@@ -64,7 +64,8 @@ class DPMorse(MorseEstimator, FitParameters):
         ``PrivateTableMixture`` that of the base.
     profile : bool, default=True
         Whether to spend 10 % of the budget on sizes, centres and spreads, and of tables also levels and
-        missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the clusters.
+        missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the
+        clusters.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ def table_profile_from_dict(content: object, n_components: int, layout: Layout) 
 
 def _levels(content: object, n_components: int, layout: Layout) -> LevelProfile:
     parts = fields("profile.levels", content, *_ARRAYS, *_STDDEVS)
-    arrays = {name: array_of("profile.levels", name, parts[name]) for name in _ARRAYS}
-    stddevs = {name: number(f"profile.levels.{name}", parts[name]) for name in _STDDEVS}
-    if arrays["counts"].shape != (n_components,):
+    values: dict[str, Any] = {name: array_of("profile.levels", name, parts[name]) for name in _ARRAYS}
+    values |= {name: number(f"profile.levels.{name}", parts[name]) for name in _STDDEVS}
+    if values["counts"].shape != (n_components,):
         raise ModelFormatError("profile.levels.counts does not have the components of the mixture.")
-    return LevelProfile(**arrays, **stddevs, layout=layout)
+    return LevelProfile(**values, layout=layout)

@@ -94,7 +94,5 @@ def mixed_table(
     if profile.numbers is None:
         table = counted_table(profile, members, level=level, population=population)
     else:
-        table = group_table(
-            profile.numbers, members, level=level, population=population, known=profile.known
-        )
+        table = group_table(profile.numbers, members, level=level, population=population, known=profile.known)
     return replace(table, levels=level_table(profile.levels, members, level=level, population=population))

@@ -165,9 +165,7 @@ class _Sums:
         means = (members @ (counts * profile.origins + sums)) / sizes
         means = np.clip(means, profile.lower, profile.upper)
         offsets = profile.origins[None] - means[:, None]  # (clusters, components, columns)
-        variances = (
-            _added(members, squares + 2 * offsets * sums + counts * offsets**2) / sizes
-        )
+        variances = _added(members, squares + 2 * offsets * sums + counts * offsets**2) / sizes
         of_sums = (rows * profile.radii[:, None] * profile.sum_stddev) ** 2
         of_squares = (rows**2 * profile.radii[:, None] ** 2 * profile.second_moment_stddev) ** 2
         mean_noise = _added(members, of_sums + offsets**2 * of_counts) / sizes**2
@@ -261,7 +259,5 @@ def _widened(
             low=np.where(unsure, profile.lower, centre.low),
             high=np.where(unsure, profile.upper, centre.high),
         ),
-        replace(
-            spread, low=np.where(unsure, 0.0, spread.low), high=np.where(unsure, widest, spread.high)
-        ),
+        replace(spread, low=np.where(unsure, 0.0, spread.low), high=np.where(unsure, widest, spread.high)),
     )

@@ -88,8 +88,8 @@ class TableMoments:
     def numbers(self) -> CellMoments:
         """The moments of the numbers alone; counts only where there are none."""
         part = self.layout.number_part
-        box = {"lower": self.domain.lower[part], "upper": self.domain.upper[part]}
-        domain = replace(self.domain, **box, grid_bits=GRID_BITS)  # residuals are on this grid, whatever z is
+        # Residuals are on the usual grid, whatever that of the records is.
+        domain = Domain(self.domain.lower[part], self.domain.upper[part], grid_bits=GRID_BITS)
         some = self.layout.n_numbers > 0
         second = SecondMoments.FULL if some else SecondMoments.NONE
         return CellMoments(domain, self.n_cells, self.weight_bits, second, of_residuals=some, exhaustive=True)

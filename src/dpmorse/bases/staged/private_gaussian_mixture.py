@@ -31,6 +31,7 @@ from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, refuse_pure
+from dpmorse.profiles import Profile
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS
 
 _PROFILE = 0.10
@@ -286,6 +287,8 @@ class PrivateGaussianMixture(PrivateFit):
             raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
         if result.profile is None:
             return
+        if not isinstance(result.profile, Profile):
+            raise ModelFormatError("the profile must be one of numbers.")
         bounds = (result.profile.lower, result.profile.upper)
         wanted = np.array([plan.domain.lower, plan.domain.upper])
         if not plan.settings.private_bounds and np.any(bounds != wanted):

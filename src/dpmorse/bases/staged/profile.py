@@ -116,7 +116,7 @@ class _Ask:
 
     def lengths(self) -> Look:
         step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
-        return release_lengths(self.queries, step, cost, self.expected, self._cells, self._noise())
+        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=self._noise())
 
     def moments(self, look: Look) -> NoisyMoments:
         statistic = CellMoments(self.box, len(look.origins), of_residuals=True)
@@ -141,6 +141,7 @@ def release_lengths(
     cost: float,
     expected: Expected,
     cells: Callable[[FloatArray], ProfileCells],
+    *,
     noise: float,
 ) -> Look:
     """Count lengths of residuals; return how far the records of each component reach.

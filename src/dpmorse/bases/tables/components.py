@@ -189,7 +189,7 @@ def _whiten_numbers(
     layout, holes = table.layout, list(table.layout.holes)
     radius = 1.0 if table.numbers is None else table.numbers.radius
     means, factors = gaussians.means / radius, np.linalg.cholesky(gaussians.covariances / radius**2)
-    whiten_numbers(layout, box, means, factors, whiten, shift)
+    whiten_numbers(layout, box, means, factors, into=(whiten, shift))
     logs = np.log(np.diagonal(factors, axis1=1, axis2=2))
     own = np.arange(layout.n_holes)
     whiten[:, own, own] = 1.0

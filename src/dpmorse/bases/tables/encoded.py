@@ -6,8 +6,10 @@ stage looks at is a linear function of it, with released coefficients, on intege
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpmorse.schema import Layout
 from dpmorse.statistics import FINE_GRID_BITS, GRID_BITS, MATRIX_BITS, Domain, Projection
@@ -77,15 +79,15 @@ def whiten_numbers(
     layout: Layout,
     box: Domain,
     means: FloatArray,
-    factors: FloatArray,
-    whiten: FloatArray,
-    shift: FloatArray,
+    factors: npt.NDArray[np.floating[Any]],
+    *,
+    into: tuple[FloatArray, FloatArray],
 ) -> None:
     """Write rows of scores: numbers in coordinates of components, ``L_k^-1 (z - m_k) / sqrt 2``.
 
     Means and Cholesky factors are in scaled units of the box. A hole adds what moves its number to the mean.
     """
-    part, holes = layout.number_part, list(layout.holes)
+    (whiten, shift), part, holes = into, layout.number_part, list(layout.holes)
     inverse = np.linalg.inv(factors) * math.sqrt(0.5)
     whiten[:, part, part], shift[:, part] = inverse, -np.einsum("kij,kj->ki", inverse, means)
     offsets = place_of_missing(layout, box) - means

@@ -207,7 +207,7 @@ class PrivateTableMixture(PrivateFit):
             return result
         piled = _cut_by_bounds(table, settings.columns)
         return replace(
-            result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled)
+            result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled=piled)
         )
 
     @classmethod

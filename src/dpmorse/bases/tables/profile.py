@@ -53,6 +53,7 @@ def release_table_profile(
     table: TableUnits,
     stage: Stage,
     rng: np.random.Generator,
+    *,
     piled: BoolArray,
 ) -> TableProfile:
     """Spend a stage on the profile of products; ``piled`` says which numbers pile up at their bounds."""
@@ -100,7 +101,7 @@ class _Ask:
     def lengths(self) -> Look:
         noise = self.scales.numbers.diagonal * 2.0**-self.statistic.unit_bits * self.layout.n_numbers
         step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
-        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise)
+        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=noise)
 
     def moments(self, look: Look) -> NoisyTable:
         step, cells = self.stage.step("moments"), self._cells(look.radii)
@@ -113,7 +114,7 @@ class _Ask:
         whiten, shift = np.zeros((k, width, width)), np.zeros((k, width))
         factors = np.linalg.cholesky(self.expected.covariances / unit[:, None] / unit)
         means = (self.expected.means - centre) / unit
-        whiten_numbers(self.layout, self.box, means, factors, whiten, shift)
+        whiten_numbers(self.layout, self.box, means, factors, into=(whiten, shift))
         units = GaussianCells.from_scores(whiten, shift, np.zeros(k), radii, FINE_GRID_BITS)
         return ProfileCells(self.rule, self.ball, units, self.box)
 
