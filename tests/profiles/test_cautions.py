@@ -125,12 +125,12 @@ def test_frames_of_all_libraries_say_the_same(profile):
     assert expected["warning"] == ["Three.", "One.", "Two.", "One. Two."]
     for library in ("pandas", "polars", "pyarrow"):
         pytest.importorskip(library)
-        frame = to_frame(table, notes, NAMES, library)
+        frame = to_frame(expected, library)
         assert type(frame).__module__.startswith(library)
         assert as_columns(frame) == expected
 
 
 def test_without_any_library_it_is_said_what_to_do(profile, monkeypatch):
     monkeypatch.setattr(_frames, "find_spec", lambda name: None)
-    with pytest.raises(DPMorseError, match=r"table\(\) returns the same numbers as arrays"):
-        to_frame(cluster_table(profile, np.arange(2)), [], NAMES)
+    with pytest.raises(DPMorseError, match=r"table\(\) returns numbers about clusters as arrays"):
+        to_frame(_frames.columns_of(cluster_table(profile, np.arange(2)), [], NAMES))
