@@ -168,8 +168,8 @@ class PublishedNumbers:
         if not isinstance(profile, Profile | TableProfile):
             raise InvalidTypeError(
                 f"{type(self).__name__} has no profile: it was fitted with profile=False or with a base that "
-                "releases none, or comes from an older file. Fit DPMorse, PrivateGaussianMixture or "
-                "PrivateTableMixture with profile=True for numbers with intervals."
+                "releases none, or comes from an older file. Fit DPMorse or PrivateGaussianMixture with "
+                "profile=True for numbers with intervals."
             )
         return profile
 
