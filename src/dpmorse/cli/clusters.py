@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from dpmorse.cli.described_clusters import MOST_COLUMNS, NO_SIZES, described_part, described_rows
+from dpmorse.cli.intervals import with_ends
 from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, column_names, label_name, schema_of
 from dpmorse.cli.parts import Part, parts, profile_of
 from dpmorse.clustering import MorseEstimator
 from dpmorse.morse import Suggestion
-from dpmorse.profiles import NO_INTERVALS, Caution, about_intervals, shown_decimals
-from dpmorse.schema import Schema
+from dpmorse.profiles import NO_INTERVALS, Caution, about_intervals
 
 _SHOWN_COLUMNS = 5
 """Columns of the data in a printed table: more would not fit in a terminal. --json has all."""
@@ -54,7 +54,7 @@ def about_numbers(model: Model, *, population: bool = False) -> str:
     """Say what the intervals are about, or why there are none."""
     if profile_of(model) is not None:
         return about_intervals(population=population)
-    return NO_INTERVALS if _schema_alone(model) is None else NO_SIZES
+    return NO_INTERVALS if schema_of(model) is None else NO_SIZES
 
 
 def suggestion(model: Model) -> Suggestion | None:
@@ -75,27 +75,22 @@ def cluster_table(model: Model, *, population: bool = False) -> str:
     return "\n".join([_title(model, described, names), "", *lines, "", *below])
 
 
-def _schema_alone(model: Model) -> Schema | None:
-    """Return the schema of a table model that has no profile: its clusters are described by the mixture."""
-    return schema_of(model) if profile_of(model) is None else None
-
-
 def _lines(model: Model, described: Sequence[Part]) -> list[str]:
     """Return the lines of the table, as much as the model has released."""
-    if profile_of(model) is not None:
-        return _rows_with_intervals(model, described)
-    schema = _schema_alone(model)
-    return _rows(model, described) if schema is None else _aligned(described_rows(model, schema, described))
+    schema = schema_of(model)
+    if schema is not None:
+        return _aligned(described_rows(model, schema, described))
+    return _rows(model, described) if profile_of(model) is None else _rows_with_intervals(model, described)
 
 
 def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str:
     counted = f"{len(described)} {label_name([], model)}s"
     if isinstance(model, MorseEstimator):
         counted += f" of {model.mixture_.n_components} components"
-    profile, schema = profile_of(model), _schema_alone(model)
+    profile, schema = profile_of(model), schema_of(model)
     most = _SHOWN_COLUMNS if schema is None else MOST_COLUMNS
     more = f" ({most} shown; --json has all)" if len(names) > most else ""
-    if schema is not None:
+    if profile is None and schema is not None:
         return f"{counted} in {len(names)} columns{more}, as released:"
     if profile is None:
         return f"{counted} in {len(names)} columns{more}; share, mean ± standard deviation as released:"
@@ -128,11 +123,11 @@ def _rows_with_intervals(model: Model, described: Sequence[Part]) -> list[str]:
     notes = model.cautions()
     for c, part in enumerate(described):
         ends = part.ends or {}
-        share = _with_ends(100 * part.share, *(100 * end for end in ends["share"]))
+        share = with_ends(100 * part.share, *(100 * end for end in ends["share"]))
         first = (f"{c}{_mark(notes, 'tail', c)}", share + _mark(notes, "size", c))
         for j, name in enumerate(column_names(model)[:_SHOWN_COLUMNS]):
             mean, spread = (
-                _with_ends(value[j], *(end[j] for end in ends[key]))
+                with_ends(value[j], *(end[j] for end in ends[key]))
                 for key, value in (("mean", part.mean), ("standard_deviation", part.deviation))
             )
             column = _short(name) + _mark(notes, "bounds", None, j)
@@ -153,16 +148,6 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return [f"  {line.rstrip()}" for line in padded]
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    """Write a number and its interval to two digits of half the interval's width."""
-    decimals = shown_decimals(low, high)
-    if max(abs(low), abs(high)) >= 1e7 or decimals > 6:
-        return f"{value:.5g} [{low:.5g}, {high:.5g}]"
-    value, low, high = (round(number, decimals) + 0.0 for number in (value, low, high))
-    shown = max(decimals, 0)
-    return f"{value:.{shown}f} [{low:.{shown}f}, {high:.{shown}f}]"
 
 
 def _short(name: str) -> str:
@@ -186,7 +171,7 @@ def clusters_to_dict(model: Model, *, population: bool = False) -> dict[str, Any
 
 
 def _part_to_dict(model: Model, part: Part) -> dict[str, Any]:
-    schema, names = _schema_alone(model), column_names(model)
+    schema, names = schema_of(model), column_names(model)
     if schema is not None:
         return described_part(schema, part)
     intervals = dict.fromkeys(("share_interval", "mean_interval", "standard_deviation_interval"))

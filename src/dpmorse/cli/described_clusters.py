@@ -1,17 +1,22 @@
-"""Clusters of a table with categories, from the mixture alone: used where a model has no profile.
+"""Clusters of a table with categories: of its profile with intervals, or else of the mixture alone.
 
-Shares are weights of the mixture. None of the numbers has an interval, and every heading says so.
+Without a profile shares are weights of the mixture. None of the numbers has an interval then, and every
+heading says so.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
+import numpy as np
+
+from dpmorse.cli.intervals import with_ends
 from dpmorse.cli.messages import printable
 from dpmorse.cli.models import Model, label_name
 from dpmorse.cli.parts import Part
 from dpmorse.profiles import NO_INTERVALS
 from dpmorse.schema import Date, NumberColumn, Ordinal, Schema
+from dpmorse.typing import FloatArray
 
 MOST_COLUMNS = 12
 """Columns of the data in a printed table. --json has all."""
@@ -30,18 +35,13 @@ Row = tuple[str, ...]
 
 def described_rows(model: Model, schema: Schema, described: Sequence[Part]) -> list[Row]:
     """Return the table of the clusters, with a head: one row for each cluster and column."""
-    rows: list[Row] = [
-        (
-            label_name([], model),
-            "share (without interval)",
-            "column",
-            "centre, or most probable levels (without interval)",
-            "spread (without interval)",
-        )
-    ]
+    alone = "" if described and described[0].ends else " (without interval)"
+    head = ("share, %", "column", "centre, or most frequent levels, %", "spread")
+    marked = (title if title == "column" else f"{title}{alone}" for title in head)
+    rows: list[Row] = [(label_name([], model), *marked)]
     for c, part in enumerate(described):
         for j, (name, centre, spread) in enumerate(_cells(schema, part)):
-            first = (str(c), f"{part.share:.1%}") if j == 0 else ("", "")
+            first = (str(c), _number(100 * part.share, _of(part, "share", 100))) if j == 0 else ("", "")
             rows.append((*first, name, centre, spread))
     return rows
 
@@ -56,49 +56,79 @@ def described_part(schema: Schema, part: Part) -> dict[str, Any]:
         "share": part.share,
         "mean": dict(zip(names, centres, strict=True)),
         "standard_deviation": dict(zip(names, part.deviation.tolist(), strict=True)),
-        "levels": {name: dict(levels) for name, levels in _levels(schema, part)},
-        "records": None,
-        **dict.fromkeys(("share_interval", "mean_interval", "standard_deviation_interval")),
+        "levels": _by_level(schema, part.levels),
+        "records": part.records,
+        **_intervals(schema, part),
     }
+
+
+def _intervals(schema: Schema, part: Part) -> dict[str, Any]:
+    """Return the ends of all intervals; those of dates are days since the earliest."""
+    if part.ends is None:
+        kinds = ("share", "mean", "standard_deviation", "levels")
+        return {f"{kind}_interval": None for kind in kinds}
+    ends, names = part.ends, schema.number_names
+    of_numbers = {
+        f"{kind}_interval": dict(zip(names, np.transpose(ends[kind]).tolist(), strict=True))
+        for kind in ("mean", "standard_deviation")
+    }
+    of_levels = None if part.levels is None else _by_level(schema, np.transpose(ends["levels"]))
+    return {"share_interval": np.array(ends["share"]).tolist(), **of_numbers, "levels_interval": of_levels}
+
+
+def _by_level(schema: Schema, values: FloatArray | None) -> dict[str, dict[str, Any]]:
+    """Return values of all levels by the name of the category and of the level."""
+    if values is None:
+        return {}
+    columns = zip(schema.labels, schema.layout.levels, strict=True)
+    return {name: dict(zip(levels, values[own].tolist(), strict=True)) for (name, levels), own in columns}
 
 
 def _cells(schema: Schema, part: Part) -> Iterator[Row]:
     """Yield name, centre and spread of the first columns, in the order of the table."""
-    numbers = zip(schema.numbers, part.mean, part.deviation, strict=True)
     found: dict[str, list[Row]] = {name: [] for name in schema.names}
-    for (name, column), mean, spread in numbers:
-        found[name].append((_short(name), _centre(column, mean), _spread(column, spread)))
-    for name, levels in _levels(schema, part):
-        found[name].append((_short(name), _most_probable(levels), ""))
+    for j, (name, column) in enumerate(schema.numbers):
+        centre = _centre(column, part.mean[j], _of(part, "mean", 1, j))
+        spread = _number(part.deviation[j], _of(part, "standard_deviation", 1, j))
+        found[name].append((_short(name), centre, f"{spread} days" if isinstance(column, Date) else spread))
+    if part.levels is not None:
+        for (name, levels), own in zip(schema.labels, schema.layout.levels, strict=True):
+            found[name].append((_short(name), _most_frequent(levels, own, part), ""))
     for name in schema.names[:MOST_COLUMNS]:
         yield from found[name]
 
 
-def _levels(schema: Schema, part: Part) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Yield the name of each category and its levels with their probabilities."""
-    if part.levels is None:
-        return
-    for (name, levels), own in zip(schema.labels, schema.layout.levels, strict=True):
-        yield name, list(zip(levels, part.levels[own].tolist(), strict=True))
+def _of(part: Part, kind: str, factor: float, place: int | None = None) -> tuple[float, float] | None:
+    """Return the ends of an interval, if there is one."""
+    if part.ends is None:
+        return None
+    low, high = (end if place is None else end[place] for end in part.ends[kind])
+    return factor * float(low), factor * float(high)
 
 
-def _most_probable(levels: Sequence[tuple[str, float]]) -> str:
-    ranked = sorted(levels, key=lambda level: -level[1])
-    shown = [f"{_short(name)} {probability:.0%}" for name, probability in ranked[:_SHOWN_LEVELS]]
+def _number(value: float, ends: tuple[float, float] | None) -> str:
+    return f"{value:.4g}" if ends is None else with_ends(value, *ends)
+
+
+def _most_frequent(levels: Sequence[str], own: slice, part: Part) -> str:
+    shares = np.zeros(0) if part.levels is None else part.levels[own]
+    ranked = np.argsort(-shares, kind="stable")
+    shown = [
+        f"{_short(levels[i])} {_number(100 * shares[i], _of(part, 'levels', 100, own.start + i))}"
+        for i in ranked[:_SHOWN_LEVELS]
+    ]
     return ", ".join([*shown, *(["..."] if len(ranked) > _SHOWN_LEVELS else [])])
 
 
-def _centre(column: NumberColumn, mean: float) -> str:
+def _centre(column: NumberColumn, mean: float, ends: tuple[float, float] | None) -> str:
     """Write a centre in the terms of the column: a date, or a rank and the level next to it."""
-    plain = _plain_centre(column, mean)
     if isinstance(column, Ordinal):
         nearest = column.values[min(max(round(mean), 0), len(column.values) - 1)]
-        return f"rank {mean:.2f}, near {_short(str(nearest))}"
-    return plain if isinstance(plain, str) else f"{plain:.4g}"
-
-
-def _spread(column: NumberColumn, spread: float) -> str:
-    return f"{spread:.0f} days" if isinstance(column, Date) else f"{spread:.2g}"
+        return f"rank {_number(mean, ends)}, near {_short(str(nearest))}"
+    if not isinstance(column, Date):
+        return _number(mean, ends)
+    between = "" if ends is None else f" [{', '.join(str(_plain_centre(column, end)) for end in ends)}]"
+    return f"{_plain_centre(column, mean)}{between}"
 
 
 def _plain_centre(column: NumberColumn, mean: float) -> float | str:

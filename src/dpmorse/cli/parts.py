@@ -24,10 +24,10 @@ class Part:
     deviation: FloatArray
     records: float | None = None
     ends: Mapping[str, Any] | None = None
-    """By "share", "mean" and "standard_deviation": the low and the high end."""
+    """By "share", "mean" and "standard_deviation", and "levels" of a table: the low and the high end."""
 
     levels: FloatArray | None = None
-    """Probabilities of the levels of all categories, where there are categories."""
+    """Shares of the levels of all categories, where there are categories."""
 
 
 def parts(model: Model, *, population: bool = False) -> list[Part]:
@@ -50,7 +50,11 @@ def _measured(model: Model, *, population: bool) -> Iterator[Part]:
     for c in range(len(table.counts)):
         ends = {name: (of.low[c], of.high[c]) for name, of in estimates.items()}
         values = (float(table.share.value[c]), table.centre.value[c], table.spread.value[c])
-        yield Part(*values, float(table.counts[c]), ends)
+        levels = None
+        if table.levels is not None:
+            of_levels = table.levels.share
+            levels, ends["levels"] = of_levels.value[c], (of_levels.low[c], of_levels.high[c])
+        yield Part(*values, float(table.counts[c]), ends, levels)
 
 
 def _labels(model: Model) -> IntArray:
