@@ -56,7 +56,7 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
 
 test-torch: $(TORCH)/.ready  ## tensors: on the CPU, and on a GPU where there is one
-	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/contracts/test_engines.py tests/contracts/test_replay.py
+	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .

@@ -127,10 +127,14 @@ def categories(pool: Any) -> None:
 def _synthetic(kind: str, instance: int) -> list[float]:
     table = make_mixed(kind, 10_000, instance)
     real, fake = frame_of(table), fitted(table, 1.0).sample(20_000, random_state=0)[0]
+    others = frame_of(make_mixed(kind, 20_000, instance, missing=0.0))  # as many records of the same law
     names = [f"code {j}" for j in range(len(table.n_levels))]
-    singles = [_total_variation(real, fake, [name]) for name in names]
-    pairs = [_total_variation(real, fake, [a, b]) for a, b in pairwise(names)]
-    return [float(np.mean(singles)), float(np.mean(pairs))]
+    singles, pairs = ([name] for name in names), (list(pair) for pair in pairwise(names))
+    return [
+        float(np.mean([_total_variation(real, drawn, each) for each in some]))
+        for some in (list(singles), list(pairs))
+        for drawn in (fake, others)
+    ]
 
 
 def _total_variation(real: pd.DataFrame, fake: pd.DataFrame, names: list[str]) -> float:
@@ -144,11 +148,16 @@ def _total_variation(real: pd.DataFrame, fake: pd.DataFrame, names: list[str]) -
 
 
 def synthetic(pool: Any) -> None:
-    """Compare categories of synthetic records with those of the records."""
+    """Compare categories of synthetic records, and of new ones of the same law, with those of the records."""
     kinds = [kind for kind in KINDS if kind != "num"]
     cases = [(kind, instance) for kind in kinds for instance in _INSTANCES[:5]]
     found = np.array(pool.starmap(_synthetic, cases, chunksize=1)).reshape(len(kinds), 5, -1)
-    _show("total variation", ("one category", "pairs"), list(zip(kinds, found.mean(axis=1), strict=True)))
+    head = ("one category", "new records", "pairs", "new records")
+    _show(
+        "total variation",
+        head,
+        [*zip(kinds, found.mean(axis=1), strict=True), ("all", found.mean(axis=(0, 1)))],
+    )
 
 
 def speed() -> None:

@@ -3,9 +3,6 @@
 import datetime as dt
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
 
@@ -43,6 +40,10 @@ def columns(n, seed=0):
 
 def stored(table):
     """Return the table in many ways; what a record says is the same in all of them."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     frame, polars, arrow = pd.DataFrame(table), pl.DataFrame(table), pa.table(table)
     objects = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in table.items()})
     text = polars.with_columns(pl.col("joined").cast(pl.String), pl.col("ward").cast(pl.String))

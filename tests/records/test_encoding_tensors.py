@@ -1,7 +1,8 @@
 """Described tensors hold codes: they become the records of the table that the codes stand for."""
 
+from datetime import date
+
 import numpy as np
-import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -12,7 +13,8 @@ from dpmorse.records import open_records  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 devices = pytest.mark.parametrize("device", DEVICES)
-TABLE = pd.DataFrame(columns(400))
+TABLE = columns(400)
+RECORDS = np.array(list(zip(*TABLE.values(), strict=True)), dtype=object)
 OWNERS = [f"p{i % 50}" for i in range(400)]
 
 
@@ -24,9 +26,10 @@ def codes():
         "smoker": {False: 0, True: 1},
         "ward": {1: 0, 2: 1, 30: 2, 4: np.inf},
     }
-    coded = TABLE.assign(**{name: TABLE[name].map(places) for name, places in listed.items()})
-    days = (pd.to_datetime(TABLE["joined"]) - pd.Timestamp("2000-01-01")).dt.days
-    return coded.assign(joined=days).astype(float).to_numpy()
+    coded = {name: [places.get(value) for value in TABLE[name]] for name, places in listed.items()}
+    days = [None if day is None else (day - date(2000, 1, 1)).days for day in TABLE["joined"]]
+    whole = {**TABLE, **coded, "joined": days}
+    return np.array(list(zip(*whole.values(), strict=True)), dtype=np.float64)
 
 
 @devices
@@ -36,14 +39,14 @@ def test_codes_give_the_records_of_the_table(device, most):
     X = torch.from_numpy(codes()).to(device)
     found = open_records(X, owners, SCHEMA).read(None, most)
     assert found.device.type == device
-    assert np.array_equal(found.cpu().numpy(), open_records(TABLE, owners, SCHEMA).read(None, most))
+    assert np.array_equal(found.cpu().numpy(), open_records(RECORDS, owners, SCHEMA).read(None, most))
 
 
 @devices
 def test_every_record_is_labelled(device):
     X = torch.from_numpy(codes()).to(device)
     found = open_records(X, schema=SCHEMA).each(None, lambda array: array)
-    assert np.array_equal(found.cpu().numpy(), open_records(TABLE, schema=SCHEMA).read(None))
+    assert np.array_equal(found.cpu().numpy(), open_records(RECORDS, schema=SCHEMA).read(None))
 
 
 @devices

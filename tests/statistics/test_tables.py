@@ -121,7 +121,7 @@ def engines():
     if find_spec("torch"):
         import torch
 
-        from dpmorse import TensorEngine
+        from dpmorse.engine import TensorEngine
 
         yield TensorEngine(), torch.from_numpy
 
