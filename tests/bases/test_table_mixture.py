@@ -55,7 +55,7 @@ def patients(n=6000, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     frame, y = patients()
-    return DPMorse(3, epsilon=1.0, columns=COLUMNS, random_state=0).fit(frame), frame, y
+    return DPMorse(3, epsilon=3.0, columns=COLUMNS, random_state=0).fit(frame), frame, y
 
 
 def test_clusters_are_found(fitted):
@@ -134,7 +134,7 @@ def test_missingness_that_means_something_is_found():
     scores = []
     for missing in ("level", "ignore"):
         columns = {name: Numeric(0, 100, missing=missing) for name in frame}
-        model = DPMorse(2, epsilon=1.0, columns=columns, random_state=0).fit(frame)
+        model = DPMorse(2, epsilon=3.0, columns=columns, random_state=0).fit(frame)
         scores.append(adjusted_rand_score(y, model.predict(frame)))
     assert scores[0] > 0.8
     assert scores[1] < 0.3
@@ -199,7 +199,7 @@ def test_the_base_alone():
     frame, y = patients()
     base = PrivateTableMixture(4, epsilon=1.0, columns=COLUMNS, random_state=0).fit(frame)
     assert base.predict(frame).max() < base.mixture_.n_components <= 4
-    model = MorseClustering(PrivateTableMixture(6, epsilon=1.0, columns=COLUMNS, random_state=0), 3).fit(
+    model = MorseClustering(PrivateTableMixture(6, epsilon=3.0, columns=COLUMNS, random_state=0), 3).fit(
         frame
     )
     assert adjusted_rand_score(y, model.predict(frame)) > 0.6

@@ -111,8 +111,8 @@ def test_a_fit_is_that_of_the_estimator(data, run, table_text):
     assert fitted.mixture_ == load_text(table_text).mixture_
     assert list(fitted.base_.schema_.names) == list(COLUMNS)
     assert "north" in said.stdout
-    assert "without interval" in said.stdout
-    assert "Sizes of clusters are not available" in said.stdout
+    assert "Intervals (95 %)" in said.stdout
+    assert "without interval" not in said.stdout
 
 
 def load_text(text):
@@ -140,9 +140,27 @@ def test_clusters_are_shown_with_levels_and_dates(table_file, run, run_json):
         assert list(part["mean"]) == ["age", "visits", "grade", "joined"]
         assert "2000-01-01" <= part["mean"]["joined"] <= "2030-01-01"
         assert list(part["levels"]["ward"]) == ["north", "south", "other", "missing"]
-        assert sum(part["levels"]["smoker"].values()) == pytest.approx(1)
+        assert sum(part["levels"]["smoker"].values()) == pytest.approx(1, abs=0.1)
+        assert part["records"] > 0
+        assert part["share_interval"][0] <= part["share"] <= part["share_interval"][1]
+        ends = part["levels_interval"]["ward"]
+        assert all(
+            ends[level][0] <= share <= ends[level][1] for level, share in part["levels"]["ward"].items()
+        )
+        assert list(part["mean_interval"]) == list(part["mean"])
+
+
+def test_without_a_profile_no_number_has_an_interval(here, people, run, run_json):
+    described = people.select(list(COLUMNS))
+    DPMorse(2, epsilon=9, columns=COLUMNS, profile=False, random_state=0).fit(described).save("bare.json")
+    said = run("show", "--model", "bare.json").stdout
+    assert "without interval" in said
+    assert "Sizes of clusters are not available" in said
+    for part in run_json("show", "--model", "bare.json")["clusters"]:
         assert part["share_interval"] is None
+        assert part["levels_interval"] is None
         assert part["records"] is None
+    assert "needs intervals" in run("show", "--model", "bare.json", "--population", code=1).stderr
 
 
 def test_labels_are_those_of_the_estimator(data, run, table_file, people):
@@ -253,8 +271,7 @@ def test_what_does_not_go_with_a_table_model(data, here, run, table_file):
     assert "dpmorse show" in said
     assert "summary()" in said
     assert not (here / "r.html").exists()
-    said = run("show", "--model", table_file, "--population", code=1).stderr
-    assert "--population needs intervals" in said
+    assert "population" in run("show", "--model", table_file, "--population").stdout
 
 
 def test_a_plan_needs_columns_or_a_file(here, run):

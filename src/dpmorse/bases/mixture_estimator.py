@@ -68,6 +68,8 @@ def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[Any, 
     seed = None if random_state is None else seed_of(random_state)
     points, components = base.mixture_.sample(n, np.random.default_rng(seed))
     if isinstance(base.mixture_, ProductMixture):
+        numbers = points[:, base.mixture_.layout.number_part]
+        np.clip(numbers, base.mixture_.layout.lower, base.mixture_.layout.upper, out=numbers)
         return to_frame(base.schema_.decode(points)), components
     profile = getattr(base, "profile_", None)
     return points if profile is None else np.clip(points, profile.lower, profile.upper), components

@@ -26,4 +26,6 @@ def _as_arrow(column: Column, series: Any) -> Any:
         return pa.array(series.to_numpy(), from_pandas=True)
     if isinstance(column, Date):
         return pa.array(series.to_numpy().astype("datetime64[D]"), from_pandas=True)
-    return pa.array([text_of(value) for value in series.to_list()], pa.string())
+    # a missing text is None or NaN, by the library of the frame; NaN is not equal to itself
+    values = (value if value == value else None for value in series.to_list())  # noqa: PLR0124
+    return pa.array([text_of(value) for value in values], pa.string())

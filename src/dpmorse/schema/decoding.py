@@ -28,7 +28,7 @@ def decoded_number(column: NumberColumn, values: FloatArray, holes: FloatArray |
         days = (_within(column, values) + (column.first - _DAY_ZERO)).astype("datetime64[D]")
         return _with_gaps(days, missing, np.datetime64("NaT"))
     if not column.integer:
-        return _with_gaps(np.clip(np.array(values, dtype=np.float64), *column.bounds), missing, np.nan)
+        return _with_gaps(np.array(values, dtype=np.float64), missing, np.nan)
     return _whole_numbers(column, values, missing)
 
 
