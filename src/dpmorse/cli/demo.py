@@ -10,6 +10,7 @@ import pyarrow as pa
 import typer
 
 from dpmorse.bases import numbers_told_later
+from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.labels_file import table_writer
@@ -54,8 +55,8 @@ def demo(
 ) -> None:
     """Cluster invented patients and write everything that can be made of the model.
 
-    Age and blood pressure of 20000 people who do not exist; the folder holds them, too, for trying the other
-    commands, and a table of them with categories, dates and missing values.
+    Age and blood pressure of 20000 people who do not exist, then a table of them with categories, dates and
+    missing values; the folder holds both, too, for trying the other commands.
     """
     model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
     check_folder_output(output, force=force)
@@ -65,13 +66,27 @@ def demo(
         model.fit(patients)
     for name, write in _writers(model, patients).items():
         write(os.path.join(output, name))
+    of_table = _fitted_table(output, epsilon)
+    of_table.save(os.path.join(output, "table-model.json"))
     if quiet:
         tell_cautions(model)
+        tell_cautions(of_table)
         return
     say_clusters(model)
-    say(f"\n{model_privacy(model).statement}\n\nFiles to open:")
+    say("\nThe same people with sex, smoking, ward and day of admission, and with missing values:\n")
+    say_clusters(of_table)
+    say(f"\n{model_privacy(model).statement}\n\nThe table was fitted with a budget of its own, as large.")
+    say("\nFiles to open:")
     for name in sorted(os.listdir(output)):
         say(f"  {os.path.join(output, name)}")
+
+
+def _fitted_table(output: str, epsilon: float) -> DPMorse:
+    """Cluster the table as its files say."""
+    table = _invented_table()
+    columns = read_bounds(os.path.join(output, "table.toml")).schema_of(table.column_names)
+    with numbers_told_later():
+        return DPMorse(4, epsilon=epsilon, columns=columns).fit(table)
 
 
 def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:
