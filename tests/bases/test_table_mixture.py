@@ -1,5 +1,8 @@
 """The base for tables: the same model from everywhere, sensible clusters, what is missing, what is refused."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -203,3 +206,46 @@ def test_the_base_alone():
         frame
     )
     assert adjusted_rand_score(y, model.predict(frame)) > 0.6
+
+
+def arrays_in(thing, seen):
+    """Yield every array that can be reached from an object."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif isinstance(thing, dict):
+        for value in thing.values():
+            yield from arrays_in(value, seen)
+    elif isinstance(thing, list | tuple | set):
+        for value in thing:
+            yield from arrays_in(value, seen)
+    elif hasattr(thing, "__dict__"):
+        yield from arrays_in(vars(thing), seen)
+
+
+def test_nothing_of_a_record_is_kept(tmp_path):
+    """A value that nobody else has, in text and in numbers, is in no file, pickle, text or attribute."""
+    frame, _ = patients(1237)
+    frame.loc[0, "ward"], frame.loc[0, "age"] = "Zaphod-9f3", 41.736251
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model = DPMorse(3, epsilon=1.0, columns=COLUMNS).fit(frame)
+    model.save(tmp_path / "model.json")
+    texts = [
+        (tmp_path / "model.json").read_text(),
+        repr(model),
+        str(model.privacy_),
+        model.summary().to_string(),
+        *(str(warning.message) for warning in warned),
+        repr([str(caution) for caution in model.cautions()]),
+    ]
+    with pytest.raises(InvalidTypeError) as refused:
+        DPMorse(3, epsilon=1.0, columns={**COLUMNS, "ward": Numeric(0, 1)}).fit(frame)
+    for text in [*texts, str(refused.value)]:
+        assert "Zaphod" not in text
+        assert "41.736251" not in text
+        assert "1237" not in text
+    assert b"Zaphod" not in pickle.dumps(model)
+    assert all(1237 not in array.shape for array in arrays_in(model, set()))
