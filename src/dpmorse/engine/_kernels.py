@@ -252,9 +252,12 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
 def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals) -> None:
     """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it.
 
-    Blocks of zeros are skipped: all but the diagonal for round cells.
+    Blocks of zeros are skipped: all but the diagonal for round cells, and for levels of tables.
     """
-    if j > 0 and not np.any(factors[i : i + 4, j : j + 4]):
+    if not np.any(factors[i : i + 4, j : j + 4]):
+        if j == 0:
+            for a in range(4):
+                u[a, :] = offsets[i + a]
         return
     q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
