@@ -7,6 +7,7 @@ _NEEDS = {
         "src/dpmorse/engine/_fused_pass.py",
         "src/dpmorse/engine/_tensor_passes.py",
         "src/dpmorse/engine/_tensor_profiles.py",
+        "src/dpmorse/records/tensor_codes.py",
         "src/dpmorse/records/tensors.py",
     ],
     "triton": ["src/dpmorse/engine/_fused_pass.py", "src/dpmorse/engine/_triton_*.py"],

@@ -9,6 +9,7 @@ import pytest
 
 from dpmorse import PrivateGaussianMixture, load
 from dpmorse.cli import clusters
+from dpmorse.cli.intervals import with_ends
 from dpmorse.profiles import NO_INTERVALS, about_intervals
 
 CUT = "Warning: column 'pressure' piles up at its upper bound"
@@ -157,4 +158,4 @@ def test_components_of_a_base_are_called_components(here, run, patients):
     ],
 )
 def test_numbers_have_two_digits_of_what_is_not_known(numbers, text):
-    assert clusters._with_ends(*numbers) == text
+    assert with_ends(*numbers) == text
