@@ -90,6 +90,9 @@ LEDGERS = {
 }
 
 
+# Stopped between opening a file and the block that closes it, Python closes it later, and says so.
+@pytest.mark.filterwarnings("ignore:.*unclosed file:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in.*FileIO:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("make_ledger", LEDGERS.values(), ids=LEDGERS)
