@@ -88,10 +88,8 @@ def test_sums_equal_the_plain_form(layout, weight_bits, rng):
     cells = cells_of(random_products(layout, 4, rng), table)
     expected = plain_moments(E, statistic, cells)
     for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
-        for records in (E, np.asfortranarray(E), E[::-1], E.astype(np.float32).astype(np.float64)):
-            again = plain_moments(records, statistic, cells) if records.dtype != E.dtype else expected
-            if np.array_equal(np.sort(records, axis=0), np.sort(E, axis=0)):
-                assert_same(opened(engine.reduce(records, statistic, cells)), again)
+        for records in (E, np.asfortranarray(E), E[::-1]):
+            assert_same(opened(engine.reduce(records, statistic, cells)), expected)
     batches = [E[start : start + 321] for start in range(0, len(E), 321)]
     assert_same(opened(StreamedEngine().reduce(batches, statistic, cells)), expected)
 

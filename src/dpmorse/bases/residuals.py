@@ -13,7 +13,7 @@ _LARGEST_STEP = 10.0
 """Largest factor by which over-relaxation may change an eigenvalue in one round, in either direction: a power
 of a noisy eigenvalue amplifies its error."""
 
-_SUPPORT = 3.0
+SUPPORT = 3.0
 """A component is updated if its count is at least this many standard deviations of the count's noise, which
 noise alone exceeds once in about 700 times."""
 
@@ -43,7 +43,7 @@ def maximise(
     records has each column, where values are missing: these have the component's mean.
     """
     radii = np.broadcast_to(radii, noisy.counts.shape)
-    supported = noisy.counts >= _SUPPORT * noisy.count_stddev
+    supported = noisy.counts >= SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     steps = mean_residuals(noisy, counts, radii)
     squared = (radii**2 / counts)[:, None, None] * noisy.second_moments

@@ -108,3 +108,10 @@ def factored(correlations: FloatArray) -> FloatArray:
                 f"covariances[{k}] is not positive definite. Add a small multiple of the identity."
             ) from error
     return factors
+
+
+def freeze(owner: object, **arrays: FloatArray) -> None:
+    """Set attributes of a frozen object to arrays that cannot be written to."""
+    for name, array in arrays.items():
+        array.flags.writeable = False
+        object.__setattr__(owner, name, array)

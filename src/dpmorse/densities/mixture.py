@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from dpmorse._threads import over_rows
-from dpmorse.densities._checks import checked_parameters, factored
+from dpmorse.densities._checks import checked_parameters, factored, freeze
 from dpmorse.densities._kernels import Components, label_pass
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
@@ -91,7 +91,8 @@ class GaussianMixture:
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)
         log_factors = log_weights - half_log_det - 0.5 * means.shape[1] * np.log(2 * np.pi)
-        self._freeze(
+        freeze(
+            self,
             weights=weights,
             means=means,
             covariances=covariances,
@@ -99,11 +100,6 @@ class GaussianMixture:
             whiteners=np.array(inverse) / scales[:, None, :],
             log_factors=log_factors,
         )
-
-    def _freeze(self, **arrays: FloatArray) -> None:
-        for name, array in arrays.items():
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
 
     @property
     def n_components(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from dpmorse.densities._checks import checked_probabilities, checked_weights
+from dpmorse.densities._checks import checked_probabilities, checked_weights, freeze
 from dpmorse.densities.mixture import GaussianMixture, normalised
 from dpmorse.densities.shadow import discriminants, record_covariances, record_means, record_units
 from dpmorse.exceptions import InvalidParameterError
@@ -89,7 +89,8 @@ class ProductMixture:
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)
         object.__setattr__(self, "_numbers", numbers)
-        self._freeze(
+        freeze(
+            self,
             weights=weights,
             means=means if numbers is None else numbers.means,
             covariances=covariances if numbers is None else numbers.covariances,
@@ -106,11 +107,6 @@ class ProductMixture:
             if array.shape != expected:
                 raise InvalidParameterError(f"{name} must have shape {expected}, got {array.shape}.")
         return means, covariances
-
-    def _freeze(self, **arrays: FloatArray) -> None:
-        for name, array in arrays.items():
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
 
     @property
     def n_components(self) -> int:

@@ -141,8 +141,11 @@ class TableMoments:
         )
 
     def _cost_of_levels(self, scale: int, neighboring: Neighboring, noise: Noise) -> Fraction:
-        changed = self.n_ones * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
-        return noise.cost(changed * Fraction(1 << self.unit_bits, scale) ** 2)
+        return noise.cost(self._largest_change(neighboring) * Fraction(1 << self.unit_bits, scale) ** 2)
+
+    def _largest_change(self, neighboring: Neighboring) -> int:
+        """Return the squared sensitivity of the counts of holes and levels, as proved above."""
+        return self.n_ones * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
 
     def calibrate(
         self, cost: float, neighboring: Neighboring, shares: MomentShares, for_levels: float, noise: Noise
@@ -154,7 +157,7 @@ class TableMoments:
         if noise.norm is not Norm.L2:
             raise InvalidParameterError("delta must be above 0 for tables with categories or holes.")
         numbers = self.numbers.calibrate((1 - for_levels) * cost, neighboring, shares, noise)
-        changed = self.n_ones * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
+        changed = self._largest_change(neighboring)
         stddev = math.sqrt(changed / (2 * for_levels * cost)) if changed else 1.0
         scale = math.ceil(stddev * (1 + 1e-12) * 2.0**self.unit_bits)
         return TableScales(numbers, NoiseScales(scale, scale, scale, scale).count)

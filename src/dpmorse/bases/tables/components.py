@@ -13,7 +13,7 @@ import numpy as np
 from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.residuals import maximise
+from dpmorse.bases.residuals import SUPPORT, maximise
 from dpmorse.bases.staged.components import N_ROUNDS, SMALLEST_VARIANCE, radius_of_residuals
 from dpmorse.bases.tables.encoded import whiten_numbers
 from dpmorse.bases.tables.units import TableUnits
@@ -41,6 +41,10 @@ _COUNT_OF_LEVELS = 0.12
 
 _SUMS = 0.39
 """Share of sums in what the moments of numbers get; second moments, which are more, get the rest."""
+
+_OF_A_HOLE = 0.15
+"""What a hole counts, beside a category, where the cost is divided: it corrects moments by a part that varies
+little from component to component."""
 
 _RELATIVE_NOISE = 0.2
 """Largest noise of a covariance entry relative to a variance, and of a level's probability, in one round. The
@@ -148,7 +152,7 @@ def _scales(queries: Queries, statistic: TableMoments, cost: float) -> TableScal
         return queries.calibrate_table(
             statistic, cost, MomentShares(count=0.5, sum=0.5), 1 - _COUNT_OF_LEVELS
         )
-    n_counted = layout.n_categories + 0.15 * layout.n_holes
+    n_counted = layout.n_categories + _OF_A_HOLE * layout.n_holes
     for_levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
     moments = 1 - _COUNT / (1 - for_levels)
     shares = MomentShares(count=1 - moments, sum=_SUMS * moments, second_moment=(1 - _SUMS) * moments)
@@ -224,7 +228,7 @@ def _maximise_numbers(
     moments = noisy.numbers
     if table.numbers is None:
         weights = np.maximum(moments.counts, 1.0)
-        supported = moments.counts >= 3 * moments.count_stddev
+        supported = moments.counts >= SUPPORT * moments.count_stddev
         return replace(previous, weights=weights / weights.sum(), supported=supported)
     return maximise(
         previous,
