@@ -128,8 +128,8 @@ class PrivateTableMixture(PrivateFit):
     Notes
     -----
     **Privacy.** The unit is one row of X. Every release is a vector of exact integer sums plus discrete
-    Gaussian noise: Theorems 5 and 6 of docs/privacy.md, the latter also for levels and holes. A record is
-    encoded by public values alone. Labels of training records are not private.
+    Gaussian noise: Theorems 5 and 6 of docs/privacy.md, and what its section 5 proves of levels and holes. A
+    record is encoded by public values alone. Labels of training records are not private.
 
     Examples
     --------
