@@ -1,6 +1,7 @@
 """The base for tables: the same model from everywhere, sensible clusters, what is missing, what is refused."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -246,6 +247,6 @@ def test_nothing_of_a_record_is_kept(tmp_path):
     for text in [*texts, str(refused.value)]:
         assert "Zaphod" not in text
         assert "41.736251" not in text
-        assert "1237" not in text
+        assert not re.search(r"(?<![\d.])1237(?![\d.])", text)  # as a number: digits of noise may hold it
     assert b"Zaphod" not in pickle.dumps(model)
     assert all(1237 not in array.shape for array in arrays_in(model, set()))
