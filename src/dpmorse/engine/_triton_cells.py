@@ -8,13 +8,16 @@ correctly rounded; nothing may be fused that is not a product of matrices.
 # mypy: disable-error-code="assignment, unreachable"
 # ruff: noqa: PLR0917 - kernels have many arguments
 
+from collections.abc import Callable
+from typing import Any
+
 import triton
 import triton.language as tl
 
 from dpmorse.engine._triton_labels import jit, shrink
 from dpmorse.statistics import LARGEST_RESIDUAL, ROUNDING_BITS
 
-jit_any_size = triton.jit(do_not_specialize=["n_rows", "n_cells"])
+jit_any_size: Callable[[Callable[..., None]], Any] = triton.jit(do_not_specialize=["n_rows", "n_cells"])
 
 _ROUND = tl.constexpr(1.5 * 2.0**52)
 """Adding and subtracting this rounds a float64 below 2^51 to the nearest integer, ties to even."""
