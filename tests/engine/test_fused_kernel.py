@@ -45,7 +45,7 @@ def test_the_kernel_scores_all_exactly_if_many_are_in_doubt(rng, monkeypatch):
 def test_sums_are_exact_until_they_are_flushed(rng, monkeypatch, corner):
     """One program adds up as many of the largest digits as it ever does, in float32."""
     kernels = tensors._kernels()
-    monkeypatch.setattr(kernels, "_processors", lambda device: 1)
+    monkeypatch.setattr(kernels, "processors", lambda device: 1)
     monkeypatch.setattr(kernels, "_PROGRAMS_PER_PROCESSOR", 1)
     q = rng.integers(corner, 4097, size=(3 * kernels.ROWS_BEFORE_FLUSH + 100, 8))
     q *= rng.choice([-1, 1], size=len(q))[:, None]

@@ -1,7 +1,5 @@
 """Run the fused kernel on a CUDA tensor; records whose cell it cannot decide are added up by plain torch."""
 
-import contextlib
-import os
 from typing import Any
 
 import numpy as np
@@ -9,6 +7,7 @@ import torch
 
 from dpmorse.engine import _tensor_passes as passes
 from dpmorse.engine._fused_tables import TILE, decode, fast_rule, grid_table, n_sums, picks_of
+from dpmorse.engine._gpu import can_run_on, is_interpreted, processors, working_on
 from dpmorse.engine._triton_kernels import ROWS_BEFORE_FLUSH, hard_kernel
 from dpmorse.statistics import GRID_BITS, CellMoments, Domain, GaussianCells
 from dpmorse.typing import IntArray
@@ -25,9 +24,6 @@ up."""
 
 _BLOCK = 64
 """Records that a program takes at a time."""
-
-_TRIED_ON = {(9, 0)}
-"""Compute capabilities that the kernel was tested on. Plain torch adds up on all other devices."""
 
 _WARPS = 4
 """Warps of a program: 128 threads for a block of 64 records."""
@@ -50,19 +46,7 @@ def covers(records: Tensor, cells: GaussianCells) -> bool:
     small = records.shape[1] <= MOST_FEATURES and cells.n_cells <= MOST_CELLS
     coarse = cells.grid_bits == GRID_BITS  # coordinates are packed into digits of that many bits
     moderate = float(cells.residual_steps.max()) < 2.0**23  # |v| < 2^27, and what is rounded must be < 2^51
-    return len(records) > 0 and small and coarse and moderate and _can_run_on(records.device)
-
-
-def _can_run_on(device: Any) -> bool:
-    if _is_interpreted():
-        return True
-    on_nvidia = device.type == "cuda" and torch.version.hip is None
-    return on_nvidia and torch.cuda.get_device_capability(device) in _TRIED_ON
-
-
-def _is_interpreted() -> bool:
-    """Say whether kernels are run by Triton's interpreter, on the CPU."""
-    return os.environ.get("TRITON_INTERPRET") == "1"
+    return len(records) > 0 and small and coarse and moderate and can_run_on(records.device)
 
 
 def hard_moments(records: Tensor, statistic: CellMoments, cells: GaussianCells) -> IntArray:
@@ -110,11 +94,11 @@ def _launch(
     width = 8 if n_features <= 8 else 16
     picks = picks_of(n_features, width)
     n_padded = max(16, 1 << (cells.n_cells - 1).bit_length())
-    n_programs = min(-(-len(records) // _BLOCK), _PROGRAMS_PER_PROCESSOR * _processors(device))
+    n_programs = min(-(-len(records) // _BLOCK), _PROGRAMS_PER_PROCESSOR * processors(device))
     totals = passes.zeros((n_programs, len(picks), 3, TILE, n_padded), device)
     of_cells = (cells.factors, cells.offsets, cells.constants, cells.residual_steps)
     tables = (grid_table(statistic.domain, width), *fast_rule(cells, width), *of_cells, picks)
-    with torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext():
+    with working_on(device):
         hard_kernel[(n_programs,)](
             records,
             len(records),
@@ -138,7 +122,7 @@ def _launch(
             TILE=TILE,
             TILES=len(picks),
             BLOCKS_BEFORE_FLUSH=ROWS_BEFORE_FLUSH // _BLOCK,
-            PACKED=not _is_interpreted(),
+            PACKED=not is_interpreted(),
             **_compilation(len(picks) * n_padded),
         )
     return decode(totals.sum(dim=0).cpu().numpy(), n_features, cells.n_cells)
@@ -151,12 +135,6 @@ def _compilation(size: int) -> dict[str, Any]:
     """
     registers = {"maxnreg": 128} if size <= 16 else {}
     return {"num_warps": _WARPS, "num_stages": 1, "enable_fp_fusion": False, **registers}
-
-
-def _processors(device: Any) -> int:
-    if device.type != "cuda":
-        return 1
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def _known_stride(records: Tensor) -> int:

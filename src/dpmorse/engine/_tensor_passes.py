@@ -7,6 +7,7 @@ there are none here.) Other operations are done one at a time, each correctly ro
 like in the plain NumPy form; for operations where torch does not promise that, see ``shrink``.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,9 +122,10 @@ def is_table_of_floats(records: Any) -> bool:
     return is_tensor and records.ndim == 2 and records.dtype in {torch.float32, torch.float64}
 
 
-def rows_at_a_time(device: Any, n_features: int, n_cells: int) -> int:
+def rows_at_a_time(device: Any, n_features: int, n_cells: int, by: "Arithmetic | None" = None) -> int:
     """Return how many rows take about as much memory as is set aside for temporaries."""
-    columns = 6 * n_cells * (n_features + 1) + 2 * _PRODUCTS
+    of_cells = n_cells * (n_features + 1) if by is None or by is PLAIN else n_cells + n_features
+    columns = 6 * of_cells + 2 * _PRODUCTS
     return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
 
 
@@ -172,9 +174,18 @@ def whitened(q: Tensor, rule: Rule) -> Tensor:
     return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), len(rule.constants), -1)
 
 
-def scores(v: Tensor, rule: Rule) -> Tensor:
+def scores(q: Tensor, rule: Rule) -> Tensor:
     """Return the exact scores, shape (n, K)."""
-    return (v * v).sum(dim=2) + rule.constants
+    return whitened(q, rule).square_().sum(dim=2) + rule.constants
+
+
+def own_coordinates(q: Tensor, rule: Rule, labels: Tensor) -> Tensor:
+    """Return ``v`` of each record in one cell, shape (n, D)."""
+    n_cells = len(rule.constants)
+    u = rule.offsets.view(n_cells, -1)[labels]
+    for column, factors in zip(q.unbind(1), rule.factors.view(q.shape[1], n_cells, -1), strict=True):
+        u += column[:, None] * factors[labels]  # exact: integers below 2^53
+    return u.mul_(2.0**-ROUNDING_BITS).round_()
 
 
 def memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
@@ -196,30 +207,43 @@ def residuals(v: Tensor, steps: Tensor) -> Tensor:
 # -- from cells to sums -------------------------------------------------------------------------------
 
 
-def hard_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
+def residual_moments(weights: Tensor, q: Tensor, rule: Rule) -> Tensor:
+    """Return counts, sums and lower second moments of residuals, each record in all cells by its weights."""
+    return moments_of_each(weights, residuals(whitened(q, rule), rule.residual_steps), rule.lower)
+
+
+class Arithmetic(NamedTuple):
+    """What is written twice: in plain torch here, and as kernels (``_fused_cells``).
+
+    Plain torch holds the coordinates of every record in every cell for it: most of what a pass costs.
+    """
+
+    scores: Callable[[Tensor, Rule], Tensor]
+    residual_moments: Callable[[Tensor, Tensor, Rule], Tensor]
+
+
+PLAIN = Arithmetic(scores, residual_moments)
+"""The two in plain torch."""
+
+
+def hard_moments(q: Tensor, rule: Rule, *, of_residuals: bool, by: Arithmetic = PLAIN) -> Tensor:
     """Return counts, sums and lower second moments, each record in its nearest cell, shape (K, ...)."""
-    v = whitened(q, rule)
-    labels = scores(v, rule).argmin(dim=1)  # the first of equal scores
-    n_cells = len(rule.constants)
+    labels = by.scores(q, rule).argmin(dim=1)  # the first of equal scores
     if of_residuals:
-        own = v[torch.arange(len(q), device=q.device), labels]
-        q = residuals(own, rule.residual_steps[labels])
-    return moments(one_hot(labels, n_cells), q, rule.lower)
+        q = residuals(own_coordinates(q, rule, labels), rule.residual_steps[labels])
+    return moments(one_hot(labels, len(rule.constants)), q, rule.lower)
 
 
-def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool) -> Tensor:
+def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool, by: Arithmetic = PLAIN) -> Tensor:
     """Return counts, sums and lower second moments, each record in all cells by its memberships."""
-    v = whitened(q, rule)
-    weights = memberships(scores(v, rule), rule)
-    if not of_residuals:
-        return moments(weights, q, rule.lower)
-    return moments_of_each(weights, residuals(v, rule.residual_steps), rule.lower)
+    weights = memberships(by.scores(q, rule), rule)
+    return by.residual_moments(weights, q, rule) if of_residuals else moments(weights, q, rule.lower)
 
 
 def table_moments(q: Tensor, rule: Rule, measured: slice, *, soft: bool) -> Tensor:
     """Return what the others do for encoded records: numbers are whitened, holes and levels added up."""
     v = whitened(q, rule)
-    found = scores(v, rule)
+    found = v.square().sum(dim=2) + rule.constants
     weights = memberships(found, rule) if soft else one_hot(found.argmin(dim=1), len(rule.constants))
     sums, d = (weights.T @ q).to(torch.int64), measured.stop - measured.start
     if d == 0:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from dpmorse.engine import _tensor_passes as passes
-from dpmorse.engine._tensor_passes import Grid, Rule, Tensor
+from dpmorse.engine._tensor_passes import PLAIN, Arithmetic, Grid, Rule, Tensor
 from dpmorse.statistics import ProfileCells, RadiusHistograms
 
 
@@ -32,9 +32,9 @@ def profile_of(cells: ProfileCells, device: Any) -> Profile:
     )
 
 
-def moments(X: Tensor, profile: Profile) -> Tensor:
+def moments(X: Tensor, profile: Profile, by: Arithmetic = PLAIN) -> Tensor:
     """Return counts, sums and lower second moments of the residuals of each cell, shape (K, ...)."""
-    labels, v = own_coordinates(X, profile)
+    labels, v = own_coordinates(X, profile, by)
     residuals = passes.residuals(v, profile.units.residual_steps[labels])
     weights = passes.one_hot(labels, len(profile.units.constants))
     return passes.moments(weights, residuals, profile.units.lower)
@@ -54,9 +54,9 @@ def table_moments(X: Tensor, profile: Profile, measured: slice) -> Tensor:
     return torch.cat([numbers[:, :1], sums, numbers[:, 1 + d :]], dim=1)
 
 
-def counts_of_radii(X: Tensor, profile: Profile, limits: Tensor) -> Tensor:
+def counts_of_radii(X: Tensor, profile: Profile, limits: Tensor, by: Arithmetic = PLAIN) -> Tensor:
     """Count the records of each cell by their length, shape (K, bins), as ``RadiusHistograms.bins``."""
-    labels, v = own_coordinates(X, profile)
+    labels, v = own_coordinates(X, profile, by)
     places = torch.searchsorted(limits, (v * v).sum(dim=1), right=True)
     # One place more than there are bins: the first one is for those in none.
     n_cells, n_places = len(profile.units.constants), len(limits) + 1
@@ -69,9 +69,9 @@ def limits_of(statistic: RadiusHistograms, device: Any) -> Tensor:
     return passes.on_device(statistic.limits, device)
 
 
-def own_coordinates(X: Tensor, profile: Profile) -> tuple[Tensor, Tensor]:
+def own_coordinates(X: Tensor, profile: Profile, by: Arithmetic = PLAIN) -> tuple[Tensor, Tensor]:
     """Return the cell of each record, clipped to the ball, and ``v`` of the whole record in that cell."""
-    v = passes.whitened(passes.quantise(X, profile.ball), profile.partition)
-    labels = passes.scores(v, profile.partition).argmin(dim=1)  # the first of equal scores
-    v = passes.whitened(passes.quantise(X, profile.box), profile.units)
-    return labels, v[torch.arange(len(X), device=X.device), labels]
+    labels = by.scores(passes.quantise(X, profile.ball), profile.partition).argmin(
+        dim=1
+    )  # the first of equals
+    return labels, passes.own_coordinates(passes.quantise(X, profile.box), profile.units, labels)

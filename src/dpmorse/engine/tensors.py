@@ -30,7 +30,7 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 if TYPE_CHECKING:
-    from dpmorse.engine._tensor_passes import Tensor
+    from dpmorse.engine._tensor_passes import Arithmetic, Tensor
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class TensorEngine:
     chunk_rows : int or None
         Rows handed to torch at a time; None takes as many as keep temporaries small.
     fused : bool
-        Whether to use the fused kernel where it applies: hard cells, up to 16 columns and 64 of them, on an
-        NVIDIA GPU of compute capability 9.0, with Triton 3.6 or newer. Otherwise plain torch adds up, and
-        always for profile cells.
+        Whether to use fused kernels where they apply, on an NVIDIA GPU of compute capability 9.0 with Triton
+        3.6 or newer: one for hard cells of up to 16 columns and 64 cells, others for all cells of up to 63
+        columns. Otherwise, and for tables with a schema, plain torch adds up.
     """
 
     chunk_rows: int | None = None
@@ -94,14 +94,24 @@ class TensorEngine:
         shape = (statistic.n_features, n_bins)
         return sealed(self._total(records, 1, shape, lambda chunk: passes.counts_of(bins(chunk), n_bins)))
 
+    def _arithmetic(self, records: "Tensor", cells: GaussianCells) -> "Arithmetic":
+        """Return kernels where they may be used, and otherwise the same in plain torch."""
+        kernels = _kernels("_fused_cells") if self.fused else None
+        plain: Arithmetic = _passes().PLAIN
+        return plain if kernels is None or not kernels.covers(records, cells) else kernels.FUSED
+
     def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
         cells = statistic.cells
         _check(records, cells.box.n_columns)
         profiles, device = _profiles(), records.device
         profile, limits = profiles.profile_of(cells, device), profiles.limits_of(statistic, device)
-        shape = (cells.n_cells, statistic.n_bins)
+        shape, by = (cells.n_cells, statistic.n_bins), self._arithmetic(records, cells.partition)
         return self._total(
-            records, cells.n_cells, shape, lambda chunk: profiles.counts_of_radii(chunk, profile, limits)
+            records,
+            cells.n_cells,
+            shape,
+            lambda part: profiles.counts_of_radii(part, profile, limits, by),
+            by=by,
         )
 
     def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
@@ -119,29 +129,33 @@ class TensorEngine:
     def _reduce_plainly(self, records: "Tensor", statistic: Moments, cells: GaussianCells) -> ExactMoments:
         passes = _passes()
         grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
-        pass_over = passes.soft_moments if statistic.weight_bits else passes.hard_moments
-        most = passes.SOFT_ROWS if statistic.weight_bits else passes.HARD_ROWS
+        is_table, soft = isinstance(statistic, TableMoments), bool(statistic.weight_bits)
+        by = passes.PLAIN if is_table else self._arithmetic(records, cells)
+        pass_over = passes.soft_moments if soft else passes.hard_moments
+        # The kernel of residuals adds up few rows at a time by itself.
+        plain = by is passes.PLAIN or not statistic.of_residuals
+        most = passes.SOFT_ROWS if soft and plain else passes.HARD_ROWS
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
             q = passes.quantise(chunk, grid)
-            if isinstance(statistic, TableMoments):
-                return passes.table_moments(q, rule, statistic.measured, soft=bool(statistic.weight_bits))
-            return pass_over(q, rule, of_residuals=statistic.of_residuals)
+            if is_table:
+                return passes.table_moments(q, rule, statistic.measured, soft=soft)
+            return pass_over(q, rule, of_residuals=statistic.of_residuals, by=by)
 
         shape = (cells.n_cells, _n_columns(statistic))
-        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
+        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most, by=by), statistic)
 
     def _reduce_profiles(self, records: "Tensor", statistic: Moments, cells: ProfileCells) -> ExactMoments:
         profiles, most = _profiles(), _passes().HARD_ROWS
         profile = profiles.profile_of(cells, records.device)
-        shape = (cells.n_cells, _n_columns(statistic))
+        shape, by = (cells.n_cells, _n_columns(statistic)), self._arithmetic(records, cells.partition)
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
             if isinstance(statistic, TableMoments):
                 return profiles.table_moments(chunk, profile, statistic.measured)
-            return profiles.moments(chunk, profile)
+            return profiles.moments(chunk, profile, by)
 
-        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most), statistic)
+        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most, by=by), statistic)
 
     def _reduce_labelled(self, records: "Tensor", statistic: Moments, cells: LabelledCells) -> ExactMoments:
         plain = not (statistic.of_residuals or statistic.weight_bits)
@@ -164,17 +178,21 @@ class TensorEngine:
         shape: tuple[int, int],
         chunk_pass: Callable[["Tensor"], "Tensor"],
         most: int | None = None,
+        *,
+        by: "Arithmetic | None" = None,
     ) -> IntArray:
         """Add up the int64 results of all chunks, on the device; return them on the host."""
         total = _passes().zeros(shape, records.device)
-        for chunk in self._chunks(records, n_cells, most):
+        for chunk in self._chunks(records, n_cells, most, by):
             total += chunk_pass(chunk)
         result: IntArray = total.cpu().numpy()
         return result
 
-    def _chunks(self, records: "Tensor", n_cells: int, most: int | None = None) -> Iterator["Tensor"]:
+    def _chunks(
+        self, records: "Tensor", n_cells: int, most: int | None = None, by: "Arithmetic | None" = None
+    ) -> Iterator["Tensor"]:
         """Yield the rows in chunks, of at most ``most`` rows if given."""
-        fitting = _passes().rows_at_a_time(records.device, records.shape[1], n_cells)
+        fitting = _passes().rows_at_a_time(records.device, records.shape[1], n_cells, by)
         n_rows = min(self.chunk_rows or fitting, most or len(records) or 1)
         done = counter()
         for chunk in records.split(n_rows) if len(records) else ():
@@ -269,9 +287,9 @@ def _profiles() -> Any:
 
 
 @cache
-def _kernels() -> Any:
-    """Load the fused kernel, or return None where there is no Triton."""
+def _kernels(module: str = "_fused_pass") -> Any:
+    """Load fused kernels, or return None where there is no Triton."""
     try:
-        return import_module("dpmorse.engine._fused_pass")
+        return import_module(f"dpmorse.engine.{module}")
     except ImportError:
         return None
