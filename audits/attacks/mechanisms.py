@@ -9,6 +9,7 @@ import numpy as np
 
 from audits.attacks.sampler import seeded
 from dpmorse.audit import AuditResult, audit_mechanism
+from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import (
     GAUSSIAN,
@@ -21,6 +22,7 @@ from dpmorse.privacy import (
     accounting,
 )
 from dpmorse.privacy.exact import opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
@@ -29,9 +31,11 @@ from dpmorse.statistics import (
     GaussianCells,
     GroupCounts,
     MagnitudeHistograms,
+    MomentShares,
     PrefixCells,
     SecondMoments,
     SwapCosts,
+    TableMoments,
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
@@ -143,6 +147,49 @@ def leaves(relation: Neighboring, mu: float) -> Case:
     return Case(f"sums of leaves, {relation}", planned, *answers)
 
 
+def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = False) -> Case:
+    """Return sums of a table; the record has all holes and a level in each column, and its number is far out.
+
+    Its neighbour, where there is one, is in another cell, or has other levels where there are no numbers.
+    """
+    lower, upper = np.array(layout.lower), np.array(layout.upper)
+    domain = encoded_domain(layout, lower, upper)
+    statistic = TableMoments(domain, layout, 2, WEIGHT_BITS if soft else 0)
+    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
+    if not layout.n_numbers:
+        shares = MomentShares(count=0.5, sum=0.5)
+    scales = statistic.calibrate(mu**2 / 2, relation, shares, 0.4, GAUSSIAN)
+    (planned,) = statistic.plan([Step("table")], scales, relation)
+    first, second = _far_record(layout, upper, 0), _far_record(layout, lower, 1)
+    others = np.repeat(_far_record(layout, (lower + upper) / 2, 1), 50, axis=0)
+    without = others if relation is ADD_REMOVE else np.vstack([others, second])
+    answers = _answers(statistic, _cells_of_table(layout, domain), (without, np.vstack([others, first])))
+    kinds = f"{layout.n_numbers} numbers, {layout.n_categories} categories, {'soft' if soft else 'hard'}"
+    return Case(f"sums of tables, {kinds}, {relation}", planned, *answers)
+
+
+def _far_record(layout: Layout, numbers: FloatArray, level: int) -> FloatArray:
+    """Return one encoded record with all its holes, and the same level in every column of categories."""
+    record, there = np.zeros((1, layout.width)), ~np.isin(np.arange(layout.n_numbers), layout.holes)
+    record[:, layout.hole_part] = 1.0
+    record[:, layout.number_part] = np.where(there, numbers, layout.middle)
+    record[:, [layout.level_part.start + own.start + level for own in layout.levels]] = 1.0
+    return record
+
+
+def _cells_of_table(layout: Layout, domain: Domain) -> GaussianCells:
+    """Return two cells, split by the sign of the first number, or by the first level where there is none."""
+    k, d = 2, layout.n_numbers
+    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
+    if d:
+        means = np.zeros((k, d))
+        means[:, 0] = [-0.5, 0.5]
+        whiten_numbers(layout, domain, means, np.tile(0.1 * np.eye(d), (k, 1, 1)), into=(whiten, shift))
+    else:
+        whiten[:, 0, 0], shift[:, 0] = 1.0, [-1.0, 0.0]
+    return GaussianCells.from_scores(whiten, shift, np.zeros(k), 2.0, domain.grid_bits)
+
+
 def counts(relation: Neighboring, cost: float, noise: Noise = GAUSSIAN, *, statistic: Any = None) -> Case:
     """Return counts of disjoint groups, or of the bins of a kind of histogram."""
     engine, corner = InMemoryEngine(), np.full((1, N_FEATURES), 0.99)
@@ -201,6 +248,19 @@ def all_others() -> list["partial[Case]"]:
     ]
 
 
+def all_tables() -> list["partial[Case]"]:
+    """Return what makes the cases of tables: numbers with and without holes, categories, and both."""
+    layouts = (
+        Layout((-1.0, -1.0), (1.0, 1.0), (1,), (3, 2, 4)),
+        Layout((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0), (1, 2)),
+        Layout((), (), (), (3, 5)),
+    )
+    return [
+        partial(tables, relation, mu, layout, soft=mu == MUS[0] and layout.n_numbers > 0)
+        for relation, mu, layout in itertools.product(RELATIONS, MUS, layouts)
+    ]
+
+
 def all_choices() -> list["partial[Case]"]:
     """Return what makes the choices: these are drawn one at a time."""
     return [partial(choice, relation, mu) for relation, mu in itertools.product(RELATIONS, MUS)]
@@ -231,7 +291,7 @@ def _neighbours(record: FloatArray, relation: Neighboring) -> tuple[FloatArray, 
 
 
 def _answers(
-    statistic: CellMoments, cells: Any, datasets: tuple[FloatArray, FloatArray]
+    statistic: CellMoments | TableMoments, cells: Any, datasets: tuple[FloatArray, FloatArray]
 ) -> tuple[IntArray, IntArray]:
     """Return what the mechanism is asked to release on each of two datasets."""
     exact, neighbour = (

@@ -13,7 +13,20 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from dpmorse import Budget, DPCube, DPMoG, DPMoGHard, DPTree, MorseClustering
+from dpmorse import (
+    Boolean,
+    Budget,
+    Date,
+    DPCube,
+    DPMoG,
+    DPMoGHard,
+    DPTree,
+    MorseClustering,
+    Nominal,
+    Numeric,
+    Ordinal,
+    PrivateTableMixture,
+)
 from dpmorse.privacy import ledger_lines
 
 COLUMNS = ("age", "pressure")
@@ -32,7 +45,7 @@ class Corpus:
 
     @property
     def models(self) -> list[Path]:
-        """Model files: bases with and without names, pure promises, private bounds, trees by two rules."""
+        """Model files: with and without names, pure promises, private bounds, trees by two rules, a table."""
         return sorted(self.folder.glob("model-*.json"))
 
     def path(self, name: str) -> Path:
@@ -78,8 +91,33 @@ def _write_models(folder: Path) -> None:
     for name, model in models.items():
         model.fit(records)
         model.save(folder / f"model-{name}.json")
+    _write_model_of_a_table(folder / "model-table.json")
     unnamed = DPMoGHard(2, epsilon=5.0, bounds=(-1, 1), n_iter=2, random_state=0).fit(wide)
     unnamed.save(folder / "model-unnamed.json")
+
+
+def _write_model_of_a_table(path: Path) -> None:
+    """Every kind of column, and every way to treat missing values."""
+    rng = np.random.default_rng(2)
+    columns = {
+        "age": Numeric(0, 110, missing="ignore"),
+        "visits": Numeric(0, 20, integer=True, missing="level"),
+        "ward": Nominal(["north", "south", 5], missing="level"),
+        "smoker": Boolean(missing="ignore"),
+        "pain": Ordinal(["none", "some", "strong"]),
+        "admitted": Date("2010-01-01", "2030-01-01"),
+    }
+    records = pa.table(
+        {
+            "age": rng.normal(50, 20, 400),
+            "visits": rng.integers(0, 9, 400),
+            "ward": rng.choice(["north", "south", "5"], 400),
+            "smoker": rng.choice(["yes", "no"], 400),
+            "pain": rng.choice(["none", "some", "strong"], 400),
+            "admitted": rng.choice(["2012-01-01", "2021-05-31"], 400),
+        }
+    )
+    PrivateTableMixture(2, epsilon=5.0, columns=columns, random_state=0).fit(records).save(path)
 
 
 def _write_budget(path: Path) -> None:

@@ -21,6 +21,7 @@ from audits.fuzzing.arrays import Arrays
 from audits.fuzzing.commands import COMMAND_TARGETS
 from audits.fuzzing.corpus import Corpus
 from audits.fuzzing.damage import mutate_bytes, mutate_document
+from audits.fuzzing.described import DescribedTables
 from dpmorse import BudgetExceededError, InvalidParameterError, ModelFormatError, load
 from dpmorse.persistence import model_file as _model_file
 from dpmorse.privacy import Step, ledger_lines
@@ -119,7 +120,7 @@ def _use(model: Any) -> None:
     """Do with a model what people do; its promise must follow from its events."""
     points, _ = model.sample(3, random_state=0)
     frame: Any = points
-    if hasattr(model, "feature_names_in_"):
+    if isinstance(points, np.ndarray) and hasattr(model, "feature_names_in_"):
         import pyarrow as pa
 
         frame = pa.table(list(points.T), names=[str(name) for name in model.feature_names_in_])
@@ -201,5 +202,11 @@ def _try_to_spend(ledger: FileLedger) -> None:
     assert len(ledger.events) == before + 1, "a reservation that is not on disk"
 
 
-TARGETS: dict[str, Any] = {"models": ModelFiles, "budgets": BudgetFiles, "arrays": Arrays, **COMMAND_TARGETS}
+TARGETS: dict[str, Any] = {
+    "models": ModelFiles,
+    "budgets": BudgetFiles,
+    "arrays": Arrays,
+    "described": DescribedTables,
+    **COMMAND_TARGETS,
+}
 """All targets by name; each is made with a corpus."""

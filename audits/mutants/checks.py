@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from audits.attacks.bases import any_records, audited, base, repeated_fits, same_exact_answers
-from audits.attacks.mechanisms import ADD_REMOVE, REPLACE_ONE, Case, choice, counts, moments
+from audits.attacks.mechanisms import ADD_REMOVE, REPLACE_ONE, Case, all_tables, choice, counts, moments
 from audits.attacks.sampler import seeded
 from dpmorse import Budget, DPMoGHard, DPTree, Ledger
+from dpmorse.audit import Pair
 from dpmorse.exceptions import BudgetExceededError
 from dpmorse.privacy import LAPLACE, Mechanism, Step
 from dpmorse.privacy.exact import sealed
@@ -63,6 +64,12 @@ def choices() -> bool:
     return all(result.details["moved"] <= 1 + 1e-9 for result in results)
 
 
+def tables() -> bool:
+    """Sums of tables, without any draw: how far the worst pairs move them."""
+    cases = (make() for make in all_tables())
+    return all(Pair(case.planned, case.exact, case.neighbour).moved <= 1 + 1e-9 for case in cases)
+
+
 def clipped() -> bool:
     """Records out of bounds count as records at the bounds."""
     return all(_clips(base(kind, "add-remove", 1.0)) for kind in (DPMoGHard, DPTree))
@@ -97,6 +104,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "laplace": laplace,
     "counts": group_counts,
     "choices": choices,
+    "tables": tables,
     "clipped": clipped,
     "questions": questions,
     "reservations": reservations,

@@ -9,9 +9,11 @@ OTHERS = (
 QUESTIONS = "tests/audit/test_bases.py::test_questions_depend_on_answers_only"
 CLIPPED = "tests/audit/test_bases.py::test_only_clipped_records_are_looked_at"
 GROUPS = "tests/audit/test_bases.py::test_groups_of_rows_are_protected_as_claimed"
+TABLE_NEIGHBOURS = "tests/statistics/test_tables.py::test_neighbours_never_differ_by_more_than_declared"
 
 EM = "dpmorse.bases.em.rounds:PrivateEM"
 L2 = "dpmorse.statistics.sensitivity:RecordBounds.squared_l2"
 CELLS = "dpmorse.statistics.moments:CellMoments"
+TABLE_SUMS = "dpmorse.statistics.tables:TableMoments"
 RELEASE = "dpmorse.privacy.mechanism:Mechanism.release"
 KERNELS = "dpmorse.engine._kernels"

@@ -11,14 +11,16 @@ NAME, TITLE = "fuzzing", "Hostile files and inputs"
 
 _SHARES = {
     "models": 0.35,
-    "arrays": 0.05,
+    "arrays": 0.04,
+    "described": 0.01,
     "budgets": 0.20,
     "bounds": 0.08,
     "arguments": 0.07,
     **dict.fromkeys(TABLES, 0.05),
 }
 _TEXT = """Valid files are damaged in their bytes, or edited as documents and given checksums that match, and
-then read; commands get arguments, and fits arrays, that people or attackers could give them. A
+then read; commands get arguments, and fits arrays and described tables (texts of a megabyte, letters
+that look alike, numbers and dates as text), that people or attackers could give them. A
 failure is: an exception or exit code that is not documented, a process that dies or hangs, a file
 that runs code, starts a process or opens a connection, more than 64 MiB of memory for a model or
 budget file, a model or an account that was accepted and means something else than its file says,

@@ -18,6 +18,7 @@ def run(effort: Effort) -> Findings:
     runs = effort.pick(quick=20_000, full=1_000_000)
     runs_of_choices = effort.pick(quick=1000, full=50_000)
     sums = [*mechanisms.all_moments(n_options=effort.pick(quick=1, full=4)), *mechanisms.all_others()]
+    sums += mechanisms.all_tables()
     plan = [(make, runs) for make in sums] + [(make, runs_of_choices) for make in mechanisms.all_choices()]
     found: dict[tuple[str, ...], list[tuple[AuditResult, float]]] = defaultdict(list)
     for seed, (make, n) in enumerate(plan):
@@ -51,7 +52,8 @@ def _text(every: list[tuple[AuditResult, float]]) -> str:
     return (
         f"{len(every)} mechanisms were attacked with the exact likelihood ratio of their releases, drawn "
         "through the library's own mechanism and sampler: moments of cells (in the box and in a ball, of "
-        "records and of residuals, hard and soft), histograms, counts, leaves, choices; both relations; "
+        "records and of residuals, hard and soft), histograms, counts, leaves, sums of tables with "
+        "categories and holes, choices; both relations; "
         f"mu = 1 and 2, and pure epsilon = 1 and 2. Confidence {CONFIDENCE}, threshold chosen on a fifth "
         f"of the runs, bound from the others. **Certified above the claim: {above} of {len(every)}.** "
         "Where the pair is one that moves the release by all that is paid for, the bounds are "

@@ -24,6 +24,7 @@ from dpmorse.exceptions import ModelFormatError as ModelFormatError
 from dpmorse.exceptions import NoisyModelWarning as NoisyModelWarning
 from dpmorse.exceptions import PrivacyLeakWarning as PrivacyLeakWarning
 from dpmorse.exceptions import TreeNotBuiltError as TreeNotBuiltError
+from dpmorse.exceptions import WorkersLostError as WorkersLostError
 from dpmorse.privacy import Budget as Budget
 from dpmorse.privacy import FileLedger as FileLedger
 from dpmorse.privacy import Ledger as Ledger

@@ -25,6 +25,10 @@ class OutputExistsError(DPMorseError, FileExistsError):
     """A file that is to be written exists already; it was left as it is."""
 
 
+class WorkersLostError(DPMorseError, TimeoutError):
+    """All workers of a cluster are gone, and none has come back in the time that was set."""
+
+
 class NoisyModelWarning(UserWarning):
     """The noise supports no component: the released model says nothing about the data."""
 

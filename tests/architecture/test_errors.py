@@ -25,6 +25,7 @@ REVIEWED = {
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
     },
+    "engine/dask_waiting.py": {"_SETTING": FIXED, "given": PARAMETER, "patience": PARAMETER},
     "records/base.py": {
         "self.n_features_in_": COLUMNS,
         "estimator.n_features_in_": COLUMNS,

@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 
-from audits.attacks.mechanisms import RELATIONS, all_choices, all_moments, all_others, choice, counts, moments
+from audits.attacks.mechanisms import (
+    RELATIONS,
+    all_choices,
+    all_moments,
+    all_others,
+    all_tables,
+    choice,
+    counts,
+    moments,
+)
 from audits.attacks.sampler import seeded
 from dpmorse.audit import Pair, audit_mechanism
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import LAPLACE
+from dpmorse.schema import Layout
 from dpmorse.statistics import SecondMoments
 
 RUNS = 120_000
@@ -17,14 +27,15 @@ CONFIDENCE = 0.99
 def named(make):
     options = [name for name, value in make.keywords.items() if value is True]
     kinds = [value.__name__ for value in make.keywords.values() if isinstance(value, type)]
-    return "-".join(map(str, [make.func.__name__, *make.args, *options, *kinds]))
+    words = [f"{a.n_numbers} and {a.n_categories}" if isinstance(a, Layout) else a for a in make.args]
+    return "-".join(map(str, [make.func.__name__, *words, *options, *kinds]))
 
 
 def audited(case, seed=3, runs=RUNS, confidence=CONFIDENCE):
     return case.audited(runs=runs, seed=seed, confidence=confidence)
 
 
-@pytest.mark.parametrize("make", [*all_moments(), *all_others(), *all_choices()], ids=named)
+@pytest.mark.parametrize("make", [*all_moments(), *all_others(), *all_tables(), *all_choices()], ids=named)
 def test_worst_pairs_move_as_far_as_is_paid_for_and_no_further(make):
     case = make()
     moved = Pair(case.planned, case.exact, case.neighbour).moved
@@ -50,6 +61,14 @@ def test_counts_histograms_leaves_and_laplace_noise_spend_what_they_claim(make):
     result = audited(case, runs=3 * RUNS if pure else RUNS)
     assert result.passed
     assert (0.95 if not pure or n_moved < 3 else 0.7) <= result.certified / result.claimed <= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", all_tables(), ids=named)
+def test_tables_spend_what_they_claim(make):
+    result = audited(make())
+    assert result.passed
+    assert 0.95 <= result.certified / result.claimed <= 1
 
 
 @pytest.mark.parametrize("make", all_choices(), ids=named)

@@ -94,6 +94,12 @@ def test_synthetic_records_are_records_of_the_table(fitted):
     assert again.n_clusters_ == 3
 
 
+def test_synthetic_records_with_holes(fitted):
+    model, frame, _ = fitted
+    drawn, _ = model.sample(3000, random_state=0, missing=True)
+    assert drawn.isna().mean().to_numpy() == pytest.approx(frame.isna().mean().to_numpy(), abs=0.04)
+
+
 def test_a_model_file_says_it_all(fitted, tmp_path):
     model, frame, _ = fitted
     model.save(tmp_path / "model.json")

@@ -180,7 +180,9 @@ def test_synthetic_records_can_be_read_with_the_same_bounds(table_file, here, ru
     assert set(drawn["ward"].to_pylist()) <= {"north", "south", "other", None}
     assert pa.types.is_date(drawn["joined"].type)
     without_secrets((here / "s.csv").read_text())
-    for name in ("s.csv", "s.parquet"):
+    run("sample", "--model", table_file, "--rows", 200, "-o", "holes.parquet", "--missing")
+    assert pa.parquet.read_table("holes.parquet")["age"].null_count > drawn["age"].null_count == 0
+    for name in ("s.csv", "s.parquet", "holes.parquet"):
         run("predict", name, "--model", table_file, "-o", f"of-{name}")
 
 

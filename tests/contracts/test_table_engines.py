@@ -12,9 +12,10 @@ from dpmorse.bases.tables.units import TableUnits
 from dpmorse.engine import StreamedEngine
 from dpmorse.privacy.exact import opened
 from dpmorse.schema import Layout
-from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, WEIGHT_BITS, Domain, ExactMoments, TableMoments
+from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, Domain, TableMoments
 from dpmorse.statistics.cells import ROUNDING_BITS
 from plain import assert_same
+from plain_tables import encoded_records, table_moments
 
 LAYOUTS = {
     "all": Layout((0.0, -5.0, 10.0), (4.0, 5.0, 30.0), (0, 2), (2, 5, 3)),
@@ -23,21 +24,6 @@ LAYOUTS = {
     "numbers": Layout((0.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0, 1.0), (1, 2, 3), ()),
 }
 EVERY = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-
-
-def encoded(layout, n, rng, *, hole=0.3):
-    E = np.zeros((n, layout.width))
-    missing = rng.random((n, layout.n_numbers)) < hole
-    missing[:, [j for j in range(layout.n_numbers) if j not in layout.holes]] = False
-    lower, upper = np.array(layout.lower), np.array(layout.upper)
-    values = lower + (upper - lower) * rng.beta(2, 2, (n, layout.n_numbers))
-    E[:, layout.hole_part] = missing[:, list(layout.holes)]
-    E[:, layout.number_part] = np.where(missing, layout.middle, values)
-    for levels in layout.levels:
-        codes = rng.integers(-1, levels.stop - levels.start, n)
-        there = np.flatnonzero(codes >= 0)
-        E[there, layout.level_part.start + levels.start + codes[there]] = 1
-    return E
 
 
 def table_of(layout):
@@ -66,27 +52,13 @@ def random_products(layout, k, rng, *, diagonal=False):
     return Products(gaussians, np.hstack(parts) if parts else np.zeros((k, 0)))
 
 
-def plain_moments(E, statistic, cells):
-    """The sums of the statistic, with NumPy's integers only."""
-    q = statistic.domain.quantise(E)
-    hard = np.eye(statistic.n_cells, dtype=np.int64)[cells.labels(q)]
-    weights = cells.responsibilities(q) if statistic.weight_bits else hard
-    u = cells.offsets + np.einsum("kij,nj->nki", cells.factors, q.astype(np.float64))
-    r = np.rint(np.rint(u * 2.0**-ROUNDING_BITS) * cells.residual_steps[:, None])[:, :, statistic.measured]
-    shrink = np.sqrt(LARGEST_RESIDUAL / np.maximum(np.square(r).sum(axis=2), LARGEST_RESIDUAL))
-    z = np.trunc(r * shrink[:, :, None]).astype(np.int64)
-    sums = np.einsum("nk,ni->ki", weights, q)
-    sums[:, statistic.measured] = np.einsum("nk,nki->ki", weights, z)
-    return ExactMoments(weights.sum(axis=0), sums, np.einsum("nk,nki,nkj->kij", weights, z, z))
-
-
 @EVERY
 @pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
 def test_sums_equal_the_plain_form(layout, weight_bits, rng):
-    table, E = table_of(layout), encoded(layout, 5000, rng)
+    table, E = table_of(layout), encoded_records(layout, 5000, rng)
     statistic = TableMoments(table.domain, layout, 4, weight_bits)
     cells = cells_of(random_products(layout, 4, rng), table)
-    expected = plain_moments(E, statistic, cells)
+    expected = table_moments(E, statistic, cells)
     for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
         for records in (E, np.asfortranarray(E), E[::-1]):
             assert_same(opened(engine.reduce(records, statistic, cells)), expected)
@@ -97,7 +69,7 @@ def test_sums_equal_the_plain_form(layout, weight_bits, rng):
 @EVERY
 def test_levels_and_holes_are_counted(layout, rng):
     """The sums of all cells together are those of the records: nothing is whitened, shrunk or rounded."""
-    table, E = table_of(layout), encoded(layout, 3000, rng)
+    table, E = table_of(layout), encoded_records(layout, 3000, rng)
     statistic = TableMoments(table.domain, layout, 3)
     found = opened(InMemoryEngine().reduce(E, statistic, cells_of(random_products(layout, 3, rng), table)))
     counted = np.r_[layout.hole_part, layout.level_part]
@@ -108,7 +80,7 @@ def test_levels_and_holes_are_counted(layout, rng):
 @EVERY
 def test_scores_are_those_of_the_mixture(layout, rng):
     """With diagonal covariances a missing number at the component's mean is the exact marginal."""
-    table, E = table_of(layout), encoded(layout, 2000, rng)
+    table, E = table_of(layout), encoded_records(layout, 2000, rng)
     products = random_products(layout, 5, rng, diagonal=True)
     cells, mixture = cells_of(products, table), products.mixture(table)
     scores = cells.scores(table.domain.quantise(E)) * 4.0**-cells.score_bits

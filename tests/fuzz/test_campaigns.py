@@ -14,7 +14,15 @@ from audits.fuzzing import campaign as campaigns
 from audits.fuzzing.campaign import fuzz_in_processes
 from audits.fuzzing.damage import HOSTILE, mutate_document
 
-N_FILES = {"models": 1500, "budgets": 700, "bounds": 200, "arguments": 200, "tables": 300, "arrays": 300}
+N_FILES = {
+    "models": 1500,
+    "budgets": 700,
+    "bounds": 200,
+    "arguments": 200,
+    "tables": 300,
+    "arrays": 300,
+    "described": 100,
+}
 FIRST_SEED = 10_000_000
 
 

@@ -1,9 +1,4 @@
-"""Dask collections, on threads and on a real cluster of processes: the same model, also when workers die."""
-
-import os
-import signal
-import threading
-import time
+"""Dask collections, on threads and on a real cluster of processes: the same model."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +21,6 @@ from dpmorse import (  # noqa: E402
     Ledger,
 )
 from dpmorse.privacy import Budget  # noqa: E402
-from dpmorse.privacy.sampler import NativeSampler  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's and tornado's own, which differ by version
 
@@ -144,31 +138,3 @@ def test_logs_of_workers_quote_no_record(client, X):
     logs = repr([client.get_worker_logs(), client.get_scheduler_logs(), client.get_events()])
     assert "InvalidParameterError" in logs
     assert "0.123456789" not in logs
-
-
-@pytest.mark.long
-def test_a_worker_that_dies_changes_nothing(client, X, monkeypatch):
-    """The same sums, one draw for each release, one spend: noise is drawn here, after the sums are in."""
-    expected = model(n_iter=6).fit(X)
-    draws = []
-    original = NativeSampler.gaussian
-    monkeypatch.setattr(
-        NativeSampler, "gaussian", lambda self, scales: draws.append(len(scales)) or original(self, scales)
-    )
-    slow = da.from_array(X, chunks=(200, 3)).map_blocks(lambda block: time.sleep(0.02) or block)
-    deaths = threading.Thread(target=kill_workers, args=(client, 2))
-    deaths.start()
-    ledger = Ledger(Budget(9.0))
-    fitted = model(n_iter=6, ledger=ledger).fit(slow)
-    deaths.join()
-    assert fitted.mixture_ == expected.mixture_
-    assert len(draws) == len(ledger.events) == 6
-    assert ledger.events == expected.privacy_.events
-
-
-def kill_workers(client, n):
-    """Kill one worker process after the other, each time another one than the last."""
-    for _ in range(n):
-        time.sleep(0.3)
-        pids = list(client.run(os.getpid).values())
-        os.kill(pids[0], signal.SIGKILL)

@@ -9,7 +9,7 @@ import pytest
 
 from audits.attacks.malformed_records import Batches
 from dpmorse import DPMoGHard, InvalidParameterError, load
-from dpmorse.records.names import looks_like_a_value
+from dpmorse.records.names import listed, looks_like_a_value
 
 GOOD = np.full((9, 2), 0.25)
 
@@ -166,3 +166,9 @@ def test_names_of_any_kind_are_taken_where_records_are_only_labelled(tmp_path):
     fitted.save(tmp_path / "model.json")
     labels = load(tmp_path / "model.json").predict(pd.DataFrame(GOOD, columns=["a", "5.1"]))
     assert labels.shape == (len(GOOD),)
+
+
+def test_a_list_of_names_says_how_many_it_leaves_out():
+    assert listed(["a", 1]) == "'a', 1"
+    assert listed(list("abcde")) == "'a', 'b', 'c', 'd', 'e'"
+    assert listed(list("abcdefgh")) == "'a', 'b', 'c', 'd', 'e' and 3 more"

@@ -14,34 +14,18 @@ from dpmorse.statistics import (
     FINE_GRID_BITS,
     GRID_BITS,
     WEIGHT_BITS,
-    ExactMoments,
     GaussianCells,
     MomentShares,
     ProfileCells,
     TableMoments,
 )
+from plain_tables import encoded_records, table_moments
 
 LAYOUTS = {
     "mixed": Layout((0.0, -5.0, 1.0), (8.0, 5.0, 2.0), (0, 2), (3, 2)),
     "numbers": Layout((0.0, -5.0), (8.0, 5.0)),
     "categories": Layout((), (), (), (3, 4)),
 }
-
-
-def records(layout, n, rng):
-    """Encoded records, some far outside of the bounds; a missing number is the middle, a category all 0."""
-    E = np.zeros((n, layout.width))
-    span = np.array(layout.upper) - np.array(layout.lower)
-    numbers = layout.middle + span * rng.normal(size=(n, layout.n_numbers)) * rng.choice([0.2, 3.0], (n, 1))
-    holes = rng.random((n, layout.n_holes)) < 0.3
-    for hole, j in enumerate(layout.holes):
-        numbers[holes[:, hole], j] = layout.middle[j]
-    E[:, layout.hole_part], E[:, layout.number_part] = holes, numbers
-    for levels in layout.levels:
-        level = rng.integers(levels.stop - levels.start + 1, size=n)
-        rows = np.flatnonzero(level < levels.stop - levels.start)
-        E[rows, layout.level_part.start + levels.start + level[rows]] = 1.0
-    return E
 
 
 def random_rule(layout, rng, k=4, grid_bits=GRID_BITS):
@@ -76,38 +60,6 @@ def case(layout, kind, rng):
     )
 
 
-def plain(E, statistic, cells):
-    """The same sums, written for clarity."""
-    q, part = statistic.domain.quantise(E), statistic.layout.number_part
-    if isinstance(cells, ProfileCells):
-        weights, rule = np.eye(cells.n_cells, dtype=np.int64)[cells.labels(E)], cells.units
-    else:
-        soft = statistic.weight_bits
-        weights = (
-            cells.responsibilities(q) if soft else np.eye(cells.n_cells, dtype=np.int64)[cells.labels(q)]
-        )
-        rule = cells
-    z = np.repeat(q[:, None], cells.n_cells, axis=1)
-    if statistic.layout.n_numbers:
-        z[:, :, part] = numbers_of(rule, q, part)
-    of_numbers = z[:, :, part]
-    return ExactMoments(
-        weights.sum(axis=0),
-        np.einsum("nk,nki->ki", weights, z),
-        np.einsum("nk,nki,nkj->kij", weights, of_numbers, of_numbers),
-    )
-
-
-def numbers_of(rule, q, part):
-    """Residuals of the numbers alone: other rows of the rule have no part in their length."""
-    own = GaussianCells(
-        np.where(np.isin(np.arange(q.shape[1]), np.arange(q.shape[1])[part])[:, None], rule.factors, 0.0),
-        np.where(np.isin(np.arange(q.shape[1]), np.arange(q.shape[1])[part]), rule.offsets, 0.0),
-        rule.constants, rule.score_bits, rule.radii, rule.grid_bits,
-    )  # fmt: skip
-    return own.residuals(q)[:, :, part]
-
-
 CASES = [
     (name, kind)
     for name in LAYOUTS
@@ -130,8 +82,8 @@ def engines():
 def test_sums_are_exact_in_every_engine(name, kind, rng):
     layout = LAYOUTS[name]
     statistic, cells = case(layout, kind, rng)
-    E = records(layout, 1000, rng)
-    wanted = opened(statistic.to_units(sealed(plain(E, statistic, cells))))
+    E = encoded_records(layout, 1000, rng, outside=True)
+    wanted = opened(statistic.to_units(sealed(table_moments(E, statistic, cells))))
     for engine, stored in engines():
         found = opened(statistic.to_units(engine.reduce(stored(E), statistic, cells)))
         assert np.array_equal(found, wanted), type(engine).__name__
@@ -148,7 +100,7 @@ def test_neighbours_never_differ_by_more_than_declared(name, kind, relation, rng
         for_levels = rng.uniform(0.05, 0.95)
         scales = statistic.calibrate(0.5, relation, shares, for_levels, GAUSSIAN)
         assert statistic.cost(scales, relation) <= 0.5
-        vectors = [vector(records(layout, 1, rng), statistic, cells) for _ in range(2)]
+        vectors = [vector(encoded_records(layout, 1, rng, outside=True), statistic, cells) for _ in range(2)]
         moved = vectors[0] if relation is Neighboring.ADD_REMOVE else vectors[0] - vectors[1]
         (planned,) = statistic.plan([Step("")], scales, relation)
         cost = float(np.square(moved / planned.scales.astype(np.float64)).sum()) / 2
@@ -156,13 +108,13 @@ def test_neighbours_never_differ_by_more_than_declared(name, kind, relation, rng
 
 
 def vector(E, statistic, cells):
-    return opened(statistic.to_units(sealed(plain(E, statistic, cells)))).astype(np.float64)
+    return opened(statistic.to_units(sealed(table_moments(E, statistic, cells)))).astype(np.float64)
 
 
 def test_missing_numbers_add_nothing(rng):
     layout = Layout((0.0, -5.0), (8.0, 5.0), (0, 1))
     cells = profile_cells(layout, rng)
-    E = records(layout, 500, rng)
+    E = encoded_records(layout, 500, rng)
     E[:, layout.hole_part], E[:, layout.number_part] = 1.0, layout.middle
     assert not cells.residuals(E).any()
     assert cells.squared_lengths(E).max() == 0

@@ -11,8 +11,10 @@ from dpmorse.audit.bounds import one_run_epsilon
 from dpmorse.audit.canaries import Canaries
 from dpmorse.audit.invented import check_is_estimator, n_columns, parameter, public_box
 from dpmorse.audit.results import AuditResult, Claim, Unit
+from dpmorse.audit.table_canaries import TableCanaries, any_records, as_table
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Neighboring
+from dpmorse.schema import Schema
 from dpmorse.typing import BoolArray, FloatArray
 
 ONE_RUN = "canaries in one run"
@@ -44,7 +46,8 @@ def audit_estimator(
 ) -> AuditResult:
     """Attack a whole fit through the model that it releases, in one run (Steinke, Nasr, Jagielski 2023).
 
-    Records in random corners of the bounds, canaries, are added by the toss of a coin each. From the released
+    Records in random corners of the bounds (with random levels, where there are categories), canaries, are
+    added by the toss of a coin each. From the released
     mixture alone an attacker guesses the coins of the quarter that is easiest to guess. So many right guesses
     refute every epsilon up to the certified one. The bound is far from tight, unlike that of
     ``audit_releases``; but it needs no knowledge of how the estimator works, and holds for the whole of it.
@@ -55,10 +58,10 @@ def audit_estimator(
         Anything with ``fit``, a released ``mixture_`` and a claim ``privacy_``, such as ``DPMorse`` or
         ``MorseClustering``. A clone of it is fitted.
     X : ndarray of shape (n_samples, n_features), optional
-        Records beside the canaries. By default 2000 invented ones; then no real budget is spent, and the
-        estimator's ledger is not touched. **Given records are spent on as in any fit**: the clone is fitted
-        to them on the estimator's ledger. The result is computed from the released model and from coins, so
-        it may be published like the model.
+        Records beside the canaries; None where the estimator has ``columns``. By default 2000 invented ones;
+        then no real budget is spent, and the estimator's ledger is not touched. **Given records are spent on
+        as in any fit**: the clone is fitted to them on the estimator's ledger. The result is computed from
+        the released model and from coins, so it may be published like the model.
     n_canaries : int, default=1000
         At least 20. More certify more, up to a point: they get into each other's way.
     n_features : int, default=16
@@ -87,15 +90,26 @@ def audit_estimator(
     n_canaries = _checked_number(n_canaries)
     rng = np.random.default_rng(random_state)
     model = clone(estimator) if X is not None else _without_ledger(clone(estimator))
-    others = _others(estimator, n_features, rng) if X is None else np.asarray(X, dtype=np.float64)
     replaced = parameter(estimator, "neighboring") == Neighboring.REPLACE_ONE
-    domain = public_box(estimator, others.shape[1])
-    canaries = Canaries.drawn(domain, n_canaries, rng, replaced=replaced)
-    _fit(model, others, canaries.records, parameter(estimator, "max_rows_per_group"))
+    rows = parameter(estimator, "max_rows_per_group")
+    canaries: Canaries | TableCanaries
+    if (columns := parameter(estimator, "columns")) is not None:
+        _refuse_records_of_tables(X)
+        schema = Schema.of(columns)
+        others = any_records(schema, _N_OTHERS, rng, at_bounds=False)
+        canaries = TableCanaries.drawn(schema, n_canaries, rng, replaced=replaced)
+        _fit(model, as_table(schema, others), as_table(schema, canaries.records), rows)
+    else:
+        others = _others(estimator, n_features, rng) if X is None else np.asarray(X, dtype=np.float64)
+        domain = public_box(estimator, others.shape[1])
+        canaries = Canaries.drawn(domain, n_canaries, rng, replaced=replaced)
+        _fit(model, others, canaries.records, rows)
     return _judged(model, canaries, canaries.scores(model.mixture_, others), confidence)
 
 
-def _judged(model: Any, canaries: Canaries, scores: FloatArray, confidence: float) -> AuditResult:
+def _judged(
+    model: Any, canaries: Canaries | TableCanaries, scores: FloatArray, confidence: float
+) -> AuditResult:
     guessed = _most_extreme(scores)
     n_right = int(np.count_nonzero(canaries.present[guessed] == (scores > np.median(scores))[guessed]))
     n_guesses, report = int(guessed.sum()), model.privacy_
@@ -139,6 +153,13 @@ def _others(estimator: Any, n_features: int, rng: np.random.Generator) -> FloatA
     domain = public_box(estimator, wanted)
     scaled = np.clip(_SPREAD * rng.standard_normal((_N_OTHERS, wanted)), -1, 1)
     return domain.centre + domain.half_width * scaled
+
+
+def _refuse_records_of_tables(X: Any) -> None:
+    if X is not None:
+        raise InvalidParameterError(
+            "X must be None where the estimator has columns: tables are audited on invented records."
+        )
 
 
 def _without_ledger(model: Any) -> Any:

@@ -14,7 +14,6 @@ from dpmorse.bases.labelling import each_record as each_record
 from dpmorse.bases.mixture_estimator import NO_LABELS as NO_LABELS
 from dpmorse.bases.mixture_estimator import FitResult as FitResult
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMixtureEstimator
-from dpmorse.bases.mixture_estimator import draw_records as draw_records
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
 from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers
 from dpmorse.bases.numbers import numbers_told_later as numbers_told_later
@@ -35,6 +34,7 @@ from dpmorse.bases.settings import parameter as parameter
 from dpmorse.bases.staged.private_gaussian_mixture import SOME_CLUSTERS as SOME_CLUSTERS
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components as default_n_components
+from dpmorse.bases.synthetic import draw_records as draw_records
 from dpmorse.bases.tables.private_table_mixture import PrivateTableMixture as PrivateTableMixture
 from dpmorse.privacy import Step as Step
 from dpmorse.statistics import BinaryCodes as BinaryCodes

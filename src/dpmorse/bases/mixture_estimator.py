@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpmorse import _plain_data, _validate
+from dpmorse import _plain_data
 from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.numbers import PublishedNumbers, no_cut
-from dpmorse.bases.randomness import seed_of
 from dpmorse.bases.settings import Settings
+from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
@@ -32,7 +32,7 @@ from dpmorse.persistence import (
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import AnyProfile, Profile, TableProfile, to_frame
+from dpmorse.profiles import AnyProfile, Profile, TableProfile
 from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
 from dpmorse.typing import IntArray
@@ -57,22 +57,6 @@ class FitResult:
 
     profile: AnyProfile | None = None
     """What was measured of the records of each component."""
-
-
-def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[Any, IntArray]:
-    """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
-
-    They are an array, or a data frame where columns were stated.
-    """
-    n = _validate.positive_int(n_samples=n_samples)
-    seed = None if random_state is None else seed_of(random_state)
-    points, components = base.mixture_.sample(n, np.random.default_rng(seed))
-    if isinstance(base.mixture_, ProductMixture):
-        numbers = points[:, base.mixture_.layout.number_part]
-        np.clip(numbers, base.mixture_.layout.lower, base.mixture_.layout.upper, out=numbers)
-        return to_frame(base.schema_.decode(points)), components
-    profile = getattr(base, "profile_", None)
-    return points if profile is None else np.clip(points, profile.lower, profile.upper), components
 
 
 def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> None:
@@ -151,10 +135,15 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Return the mean log density. On private data this number is not a private release."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
+    ) -> tuple[Any, IntArray]:
+        """Draw synthetic records from the released mixture, with the component of each. Costs nothing.
+
+        With ``missing``, values of a table are left out as often as they were missing in each component.
+        """
         check_is_fitted(self, "mixture_")
-        return draw_records(self, n_samples, random_state)
+        return draw_records(self, n_samples, random_state, missing=missing)
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""

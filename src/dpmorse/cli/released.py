@@ -49,6 +49,10 @@ def sample(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="The same records each time; harmless here.")
     ] = None,
+    missing: Annotated[
+        bool,
+        typer.Option("--missing", help="Leave values of a table out as often as they were missing."),
+    ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -57,7 +61,7 @@ def sample(
     check_output(output, force=force, inputs=(model,))
     released = load_model(model)
     names = column_names(released)
-    columns, labels = sampled_columns(released, rows, seed)
+    columns, labels = sampled_columns(released, rows, seed, missing=missing)
     table = pa.table([*columns, pa.array(labels)], names=[*names, label_name(names, released)])
     with table_writer(output, table.schema) as writer:
         writer.write_table(table)

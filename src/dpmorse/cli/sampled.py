@@ -10,9 +10,11 @@ from dpmorse.schema import Column, Date, Numeric, text_of
 from dpmorse.typing import IntArray
 
 
-def sampled_columns(model: Model, n_rows: int, seed: int | None) -> tuple[list[Any], IntArray]:
+def sampled_columns(
+    model: Model, n_rows: int, seed: int | None, *, missing: bool
+) -> tuple[list[Any], IntArray]:
     """Draw records; return the columns of the model as Arrow arrays, and the cluster of each record."""
-    points, labels = model.sample(n_rows, random_state=seed)
+    points, labels = model.sample(n_rows, random_state=seed, missing=missing)
     schema = schema_of(model)
     if schema is None:
         return [pa.array(column) for column in points.T], labels

@@ -210,10 +210,15 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Return the mean log density. On private data this number is not a private release."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing."""
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
+    ) -> tuple[Any, IntArray]:
+        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing.
+
+        With ``missing``, values of a table are left out as often as they were missing in each component.
+        """
         check_is_fitted(self, "merge_tree_")
-        points, components = draw_records(self.base_, n_samples, random_state)
+        points, components = draw_records(self.base_, n_samples, random_state, missing=missing)
         return points, self._leaf_labels[components]
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:

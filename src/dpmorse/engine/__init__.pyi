@@ -4,6 +4,7 @@ from dpmorse.engine.base import add_up as add_up
 from dpmorse.engine.dask_partitions import DaskEngine as DaskEngine
 from dpmorse.engine.dask_partitions import Partitions as Partitions
 from dpmorse.engine.dask_partitions import add_up_lazily as add_up_lazily
+from dpmorse.engine.dask_waiting import longest_without_workers as longest_without_workers
 from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
 from dpmorse.engine.rehearsal import invented as invented
 from dpmorse.engine.seen import Checked as Checked

@@ -12,6 +12,7 @@ from typing import Any
 import dask
 
 from dpmorse.engine.base import Cells, Engine, Moments, add_up
+from dpmorse.engine.dask_waiting import computed
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
@@ -84,7 +85,7 @@ def add_up_lazily(parts: Sequence[Any]) -> Any:
     """Add up what lazy parts will be, as a tree, where they are; return the sum."""
     while len(parts) > 1:
         parts = [dask.delayed(add_up)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
-    return parts[0].compute()
+    return computed(parts[0])
 
 
 def _sums_of(request: tuple[Engine, str, tuple[Any, ...]], rows: Checked[FloatArray]) -> Checked[Any]:

@@ -14,7 +14,14 @@ import dask.array
 import dask.dataframe
 import numpy as np
 
-from dpmorse.engine import Checked, DaskEngine, Engine, Partitions, add_up_lazily
+from dpmorse.engine import (
+    Checked,
+    DaskEngine,
+    Engine,
+    Partitions,
+    add_up_lazily,
+    longest_without_workers,
+)
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
@@ -47,7 +54,8 @@ class DaskRecords:
             in_column = groups if isinstance(groups, str) else None
             self.columns = Table(X._meta, in_column, schema).columns  # noqa: SLF001 - empty, for extensions
             named = [groups] if isinstance(groups, str) else []
-            self._parts, self._lengths = list(X.drop(columns=named).to_delayed()), (np.nan,) * X.npartitions
+            self._parts = list(X.drop(columns=named).to_delayed())  # Dask may join some of X.npartitions
+            self._lengths = (np.nan,) * len(self._parts)
         else:
             raise InvalidTypeError(
                 f"X must be a dask.array.Array or a dask.dataframe.DataFrame, got {type(X).__name__}."
@@ -85,6 +93,7 @@ class DaskRecords:
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that adds up partitions where they are."""
+        longest_without_workers()  # a setting that makes no sense is refused before anything is spent
         return DaskEngine() if given is None else DaskEngine(given)
 
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
@@ -102,7 +111,7 @@ class DaskRecords:
         return self
 
     def each(self, estimator: Any, function: Function) -> Any:
-        """Return a lazy array with the function of every record, in as many blocks as X has."""
+        """Return a lazy array with the function of every record, in the blocks that are read."""
         expected = self._expected
         example = function(np.zeros((1, expected.width)))
         tail, kind = example.shape[1:], example.dtype

@@ -20,7 +20,8 @@ from dpmorse.typing import FloatArray
 
 _SAY_MISSING = (
     'Say what happens to records without a value, such as missing="ignore" in its description, or replace '
-    "missing values by a rule that does not look at other records."
+    "missing values by a rule that does not look at other records. Ordinal values must be listed in its "
+    "description, and dates be dates or text such as 2024-05-31."
 )
 """The advice for missing values."""
 

@@ -35,6 +35,9 @@ _VALUE = re.compile(rf"(?:{_NUMBER}|{_DAY}(?:t?{_CLOCK})?|{_CLOCK}){_AGAIN}", re
 _LONGEST_VALUE = 64
 """Most characters that are matched with ``_VALUE``, which limits the time of the regular expression."""
 
+_MOST_LISTED = 5
+"""Names that an error shows; it says how many more there are."""
+
 
 def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
     """Refuse names that look like a record.
@@ -110,5 +113,6 @@ def shown(names: Sequence[Any]) -> list[Any]:
 
 
 def listed(names: Sequence[Any]) -> str:
-    """Return the first five names as text."""
-    return ", ".join(repr(name) for name in names[:5])
+    """Return the first five names as text, and how many more there are."""
+    first, n_more = ", ".join(repr(name) for name in names[:_MOST_LISTED]), len(names) - _MOST_LISTED
+    return f"{first} and {n_more} more" if n_more > 0 else first
