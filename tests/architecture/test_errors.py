@@ -37,6 +37,7 @@ REVIEWED = {
         "groups.ndim": DIMENSIONS,
         "type(X).__name__": TYPE,
     },
+    "records/arrow_tables.py": {"type(X).__name__": TYPE},
     "records/data_file.py": {
         "_COMPRESSIONS = {'.gz': 'gzip', '.bz2': 'bz2', '.zst': 'zstd', '.lz4': 'lz4'}": FIXED,
         "_what_is_wrong(str(error), names)": "translates what pyarrow says; what it returns is listed here",
@@ -48,7 +49,7 @@ REVIEWED = {
         "self.path": PLACE,
         "separator": PARAMETER,
     },
-    "records/files.py": {"source": PLACE, "type(groups).__name__": TYPE},
+    "records/files.py": {"_named(source)": PLACE, "type(groups).__name__": TYPE},
     "records/ids.py": {"name": COLUMNS},
     "records/in_memory.py": {
         "_NOT_NUMBERS[kind.kind]": TYPE,

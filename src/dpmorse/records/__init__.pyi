@@ -15,6 +15,7 @@ from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records
 from dpmorse.records.opening import unowned as unowned
 from dpmorse.records.queries import Query as Query
+from dpmorse.records.remote_files import is_address as is_address
 from dpmorse.records.rows import Rows as Rows
 from dpmorse.records.rows import check_columns as check_columns
 from dpmorse.records.rows import choose_columns as choose_columns

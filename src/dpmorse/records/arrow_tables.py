@@ -170,7 +170,7 @@ def _of_stream(X: Any) -> ArrowTable:
             "times. Give what it was made from (a dataset, a relation, a query), or read_all() of it."
         )
 
-    def start(columns: list[str], n_rows: int) -> Iterator[Any]:
+    def start(columns: list[str], _: int) -> Iterator[Any]:
         with read_to_the_end(pa.RecordBatchReader.from_stream(X)) as read:
             for batch in read:
                 yield batch.select(columns)

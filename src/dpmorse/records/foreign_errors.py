@@ -49,7 +49,7 @@ _OF_QUERIES: Known = (
         "has a mistake in its SQL.",
     ),
     (
-        r"conversionexception|invalidoperationerror: conversion|(arrowinvalid|oserror): [\w ]*conversion error",
+        r"conversionexception|invalidoperationerror: conversion|(arrowinvalid|oserror): [\w ]*conversion",
         "converts values, and some of them cannot be converted. Leave out such rows in the query.",
     ),
 )
@@ -60,11 +60,15 @@ _OTHERWISE = "could not be read to its end. Run it by itself to see why."
 _ANYWHERE = r"(?s).*"
 """Stores are quoted nowhere else than between quotes, and these are left out."""
 
+_SET_CREDENTIALS = (
+    "may not be read by you: the store refuses. Set its credentials where its own tools look for them, such "
+    "as AWS_PROFILE for s3:// or GOOGLE_APPLICATION_CREDENTIALS for gs://."
+)
+
 _OF_STORES: Known = (
     (
         rf"{_ANYWHERE}(access.denied|forbidden|unauthenticated|permission.denied|credential|invalid_access)",
-        "may not be read by you: the store refuses. Set its credentials where its own tools look for them, "
-        "such as AWS_PROFILE for s3:// or GOOGLE_APPLICATION_CREDENTIALS for gs://.",
+        _SET_CREDENTIALS,
     ),
     (
         rf"{_ANYWHERE}(no.such.bucket|bucket.not.found|does not exist|not.found)",

@@ -163,7 +163,7 @@ class _Session:
     def _result(self, sql: str, n_rows: int) -> Iterator[Any]:
         """Run a query; yield an Arrow reader, or a cursor of the database API."""
         if self.library == "duckdb":  # its cursors are connections of their own, with their own transactions
-            with read_to_the_end(duckdb_reader(self.connection.execute(sql), n_rows)) as reader:
+            with read_to_the_end(duckdb_reader(self.connection.sql(sql), n_rows)) as reader:
                 yield reader
             return
         with closing(self.connection.cursor()) as cursor:
