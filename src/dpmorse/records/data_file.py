@@ -257,8 +257,10 @@ def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
     except MemoryError:
         raise  # pyarrow's MemoryError is also an ArrowException, but the file is not damaged
     except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
-        wrong = wrong_with_store(error) if isinstance(path, RemotePath) else None
-        raise InvalidParameterError(f"{path!r} {wrong or _what_is_wrong(str(error), names)}") from None
+        store = wrong_with_store(error) if isinstance(path, RemotePath) else None
+        if store is not None:
+            raise InvalidParameterError(f"{path!r} {store}") from None
+        raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
 
 
 def _what_is_wrong(message: str, names: Sequence[str]) -> str:
