@@ -69,7 +69,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
         Parameters
         ----------
-        X : array-like, data frame, path, Dask collection, tensor, or re-iterable of batches
+        X : array-like, data frame, path, query, Dask collection, tensor, or re-iterable of batches
             Records, one person each, shape (n_samples, n_features). Values outside ``bounds`` are clipped.
             The same records give the same model, wherever they are.
         y : ignored
