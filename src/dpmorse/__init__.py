@@ -42,8 +42,8 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """Load what needs an optional library only when it is asked for."""
-    if name == "DataFiles":
-        from dpmorse.records import DataFiles  # noqa: PLC0415 - needs pyarrow
+    if name in {"DataFiles", "Query"}:
+        from dpmorse import records  # noqa: PLC0415 - they need pyarrow
 
-        return DataFiles
+        return getattr(records, name)
     raise AttributeError(f"module 'dpmorse' has no attribute {name!r}")

@@ -15,6 +15,8 @@ TYPE = "a type, in words that tell no width and no value"
 DIMENSIONS = "a number of dimensions, not of rows"
 PARAMETER = "a parameter of the caller, which is public"
 PLACE = "where the records are: a path, a device"
+ADDRESS = "an address without user, password and options"
+KNOWN = "another library's error is looked at for a few known phrases, and ours is said instead of it"
 FIXED = "a constant of the library"
 RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
@@ -38,9 +40,11 @@ REVIEWED = {
         "groups.ndim": DIMENSIONS,
         "type(X).__name__": TYPE,
     },
+    "records/arrow_tables.py": {"type(X).__name__": TYPE},
     "records/data_file.py": {
         "_COMPRESSIONS = {'.gz': 'gzip', '.bz2': 'bz2', '.zst': 'zstd', '.lz4': 'lz4'}": FIXED,
         "_what_is_wrong(str(error), names)": "translates what pyarrow says; what it returns is listed here",
+        "store = wrong_with_store(error) if isinstance(path, RemotePath) else None": KNOWN,
         "name = names[int(column[1])]": COLUMNS,
         "chained to MemoryError": "told anew by records/memory.py, without sizes",
         "listed(twice)": COLUMNS,
@@ -49,7 +53,17 @@ REVIEWED = {
         "self.path": PLACE,
         "separator": PARAMETER,
     },
-    "records/files.py": {"source": PLACE, "type(groups).__name__": TYPE},
+    "records/files.py": {
+        "_named(source)": PLACE,
+        "shown_address(source)": PLACE,
+        "source": PLACE,
+        "type(groups).__name__": TYPE,
+    },
+    "records/foreign_errors.py": {
+        "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told by records/memory.py",
+        "found = _said(f'{type(error).__name__}: {error}', _OF_QUERIES) or _OTHERWISE": KNOWN,
+        "name": "what a kind of table is called, such as the relation",
+    },
     "records/ids.py": {"name": COLUMNS},
     "records/in_memory.py": {
         "_NOT_NUMBERS[kind.kind]": TYPE,
@@ -98,6 +112,21 @@ REVIEWED = {
     "records/owners.py": {
         "name": COLUMNS,
         "sorted(types)": TYPE,
+    },
+    "records/queries.py": {
+        "_validate.describe(type(self.connect))": TYPE,
+        "_validate.describe(type(text))": TYPE,
+        "listed(odd)": COLUMNS,
+        "name": COLUMNS,
+    },
+    "records/remote_files.py": {
+        "error": KNOWN,
+        "name": ADDRESS,
+        "parts.netloc.rpartition('@')[2]": ADDRESS,
+        "parts.path": ADDRESS,
+        "parts.scheme": ADDRESS,
+        "shown_address(address)": ADDRESS,
+        "wrong = wrong_with_store(error) or 'cannot be read from where it is. Is the address right?'": KNOWN,
     },
     "records/rows.py": {
         "data.path": PLACE,

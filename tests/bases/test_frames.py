@@ -99,7 +99,8 @@ def test_text_columns_are_named_without_their_values(frame):
     assert "Ann" not in str(raised.value)
 
 
-def test_lazy_frames_are_explained():
+def test_lazy_frames_of_an_older_polars_are_explained(monkeypatch):
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
     with pytest.raises(InvalidTypeError, match=r"lazy frame; collect\(\) it first"):
         model().fit(pl.LazyFrame({"a": [1.0]}))
 

@@ -27,7 +27,7 @@ from dpmorse.exceptions import (
 )
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
-from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
+from dpmorse.records import Records, held, open_records, refuse_no_columns, without_sizes
 from dpmorse.schema import Schema
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
@@ -69,7 +69,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
         Parameters
         ----------
-        X : array-like, data frame, path, Dask collection, tensor, or re-iterable of batches
+        X : array-like, data frame, path, query, Dask collection, tensor, or re-iterable of batches
             Records, one person each, shape (n_samples, n_features). Values outside ``bounds`` are clipped.
             The same records give the same model, wherever they are.
         y : ignored
@@ -183,8 +183,8 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         """
         budget, engine = plan.settings.budget, records.engine(self.engine)
-        with threadpool_limits(limits=1):
-            data = read_numbers(self, records, budget.max_rows_per_group)
+        with threadpool_limits(limits=1), held(records) as still:
+            data = read_numbers(self, still, budget.max_rows_per_group)
             _warn_of_weak_promise(budget, len(data))
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
         if not result.supported:

@@ -10,6 +10,7 @@ import typer
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.clusters import say_clusters, tell_cautions
+from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
 from dpmorse.cli.models import Model
@@ -17,21 +18,23 @@ from dpmorse.cli.options import (
     BaseOption,
     ColumnsOption,
     ComponentsOption,
-    DataArgument,
+    DatabaseOption,
     DeltaOption,
+    FileArgument,
     ForceOption,
     JsonOption,
     NeighboringOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
+    SqlOption,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, choose_columns, listed, open_tables, refuse_text
+from dpmorse.records import DataFiles, choose_columns, listed, refuse_text
 from dpmorse.schema import Column, Numeric
 
 Rules = str | dict[str, str]
@@ -52,7 +55,7 @@ _SEED = (
 
 @reports_mistakes
 def fit(
-    file: DataArgument,
+    file: FileArgument = None,
     *,
     output: OutputOption,
     epsilon: Annotated[
@@ -113,6 +116,8 @@ def fit(
         int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
     ] = None,
     separator: SeparatorOption = None,
+    sql: SqlOption = None,
+    database: DatabaseOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
@@ -124,11 +129,12 @@ def fit(
     """
     if epsilon is None:
         raise typer.BadParameter(NO_EPSILON)
-    check_output(output, force=force, inputs=(file, *([budget] if budget else [])))
+    check_output(output, force=force, inputs=inputs(file, database, budget))
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
     _check_missing(given, missing)
-    source = _source(file, given, columns or [], unit=unit, separator=separator, missing=missing)
+    tables = open_data(file, sql, database, separator)
+    source = _source(tables, given, columns or [], unit=unit, missing=missing)
     request = FitRequest(
         epsilon=epsilon,
         delta=delta,
@@ -209,26 +215,20 @@ def _check_options(
 
 
 def _source(
-    file: str,
-    given: Bounds,
-    columns: Sequence[str],
-    *,
-    unit: str | None,
-    separator: str | None,
-    missing: str,
+    tables: Sequence[Any], given: Bounds, columns: Sequence[str], *, unit: str | None, missing: str
 ) -> DataFiles:
     """Choose the columns: those that are named, those with bounds of their own, or all that hold numbers."""
-    table, *_ = open_tables(file, separator)
+    table, *_ = tables
     besides = [] if unit is None else [unit]
     unknown = [name for name in given.names if name not in table.types]
     if unknown:
         raise InvalidParameterError(
-            f"the bounds file names columns that {file!r} does not have: {listed(unknown)}."
+            f"the bounds file names columns that {table.path!r} does not have: {listed(unknown)}."
         )
     wanted = columns or [name for name in given.names if name not in besides]
     chosen = choose_columns(table, wanted, besides, described=given.described is not None)
     _check_types(table, given.schema_of(chosen) or {})
-    return DataFiles(file, columns=chosen, unit=unit, separator=separator, missing=missing)
+    return DataFiles(tables, columns=chosen, unit=unit, missing=missing)
 
 
 def _check_types(table: Any, columns: Mapping[str, Column]) -> None:

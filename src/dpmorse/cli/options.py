@@ -10,8 +10,18 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
-DataArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="CSV (also .gz, .bz2, .zst, .lz4), Parquet or Feather.")
+FileArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="CSV (also .gz, .bz2, .zst, .lz4), Parquet or Feather, here or at an address such as s3://.",
+    ),
+]
+SqlOption = Annotated[
+    str | None, typer.Option("--sql", metavar="QUERY", help="Instead of FILE: a query of --database.")
+]
+DatabaseOption = Annotated[
+    str | None, typer.Option("--database", metavar="DB", help="A file of DuckDB or SQLite, for --sql.")
 ]
 ModelOption = Annotated[
     str, typer.Option("--model", metavar="MODEL", help="A model written by `dpmorse fit`.")

@@ -8,17 +8,20 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from dpmorse.cli.data_source import inputs, open_one
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
-    DataArgument,
+    DatabaseOption,
+    FileArgument,
     ForceOption,
     ModelOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
+    SqlOption,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
@@ -48,7 +51,7 @@ _NOT_PRIVATE = (
 
 @reports_mistakes
 def predict(
-    file: DataArgument,
+    file: FileArgument = None,
     *,
     model: ModelOption,
     output: OutputOption,
@@ -64,19 +67,21 @@ def predict(
         ),
     ] = "refuse",
     separator: SeparatorOption = None,
+    sql: SqlOption = None,
+    database: DatabaseOption = None,
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the cluster of each record, in the order of the file, to .csv or .parquet.
+    """Write the cluster of each record, in the order in which they are read, to .csv or .parquet.
 
     Columns are found by name; --columns is for models that were fitted without names. In CSV, text that a
     spreadsheet would take for a formula gets an apostrophe in front.
     """
     check_ending(output)
-    check_output(output, force=force, inputs=(file, model))
+    check_output(output, force=force, inputs=inputs(file, database, model))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
-    released, data, kept = load_model(model), DataFile.open(file, separator), keep or []
+    released, data, kept = load_model(model), open_one(file, sql, database, separator), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
     described = schema_of(released)
@@ -89,12 +94,12 @@ def predict(
     )
     with (
         progress_bar(shown=not quiet) as bar,
-        bar.fraction(f"reading {os.path.basename(file)}") as update,
+        bar.fraction(f"reading {os.path.basename(data.path)}") as update,
         table_writer(output, schema) as writer,
     ):
         for columns_and_labels, done in labelled:
             update(done)
-            writer.write_table(pa.table(columns_and_labels, schema=schema))
+            writer.write_table(_as_written(columns_and_labels, schema))
     if not quiet:
         note(_NOT_PRIVATE)
 
@@ -130,12 +135,12 @@ def _check_missing(schema: Schema | None, missing: str) -> None:
 
 
 def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[str]:
-    """Return the columns that are read as 64-bit floats; where a typed file has a schema, none is."""
+    """Return the columns that are read as 64-bit floats: with a schema, those whose type is not stated."""
     if schema is None:
         return chosen
     numeric = [name for name, column in schema.columns if isinstance(column, Numeric)]
     refuse_text(data, numeric)
-    return numeric if data.kind == "csv" else []
+    return [name for name in numeric if data.types[name] is None]
 
 
 def _written(data: DataFile, kept: list[str], label: str, numbers: list[str]) -> Any:
@@ -143,6 +148,13 @@ def _written(data: DataFile, kept: list[str], label: str, numbers: list[str]) ->
     kinds = {name: kind or pa.string() for name, kind in data.types.items()}
     kinds |= dict.fromkeys(numbers, pa.float64())
     return pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+
+
+def _as_written(columns: list[Any], schema: Any) -> Any:
+    """Return columns as a table; those of which the source states no type are written as text."""
+    return pa.table(
+        [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)], schema=schema
+    )
 
 
 def _labelled(

@@ -2,6 +2,7 @@ from dpmorse.records.arrow_values import read_described as read_described
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Function as Function
 from dpmorse.records.base import Records as Records
+from dpmorse.records.base import held as held
 from dpmorse.records.base import refuse_no_columns as refuse_no_columns
 from dpmorse.records.data_file import DataFile as DataFile
 from dpmorse.records.data_file import is_number as is_number
@@ -13,6 +14,8 @@ from dpmorse.records.names import listed as listed
 from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records
 from dpmorse.records.opening import unowned as unowned
+from dpmorse.records.queries import Query as Query
+from dpmorse.records.remote_files import is_address as is_address
 from dpmorse.records.rows import Rows as Rows
 from dpmorse.records.rows import check_columns as check_columns
 from dpmorse.records.rows import choose_columns as choose_columns

@@ -86,8 +86,8 @@ def read_described(
 
     Parameters
     ----------
-    table : DataFile or DatasetTable
-        The file.
+    table : DataFile, ArrowTable or Query
+        The table.
     schema : Schema
         What its columns are. In CSV, where text may stand for a missing value, listed values do not.
     besides : sequence of str

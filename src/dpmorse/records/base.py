@@ -1,6 +1,7 @@
 """What records are before their values are read: their columns, and the ways to read them."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -86,6 +87,17 @@ def refuse_no_columns(n_features: int, estimator: Any) -> None:
             "X has no columns: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
         )
+
+
+def held(records: Any) -> AbstractContextManager[Any]:
+    """Return a context with the records as they are now, where their storage can hold them: in a transaction.
+
+    All others must stay as they are by themselves; passes that differ are refused.
+    """
+    context: AbstractContextManager[Any] = (
+        records.held() if hasattr(records, "held") else nullcontext(records)
+    )
+    return context
 
 
 class Records(Protocol):

@@ -19,7 +19,9 @@ import pyarrow.parquet
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.foreign_errors import wrong_with_store
 from dpmorse.records.names import listed, refuse_data_as_names
+from dpmorse.records.remote_files import RemotePath, is_address, open_bytes, remote_file
 
 _KINDS = {
     ".csv": "csv",
@@ -86,16 +88,18 @@ class DataFile:
     compression: str | None
     separator: str
     types: Mapping[str, Any]
+    reads_ahead = True  # in another thread
 
     @classmethod
     def open(cls, path: str, separator: str | None = None) -> "DataFile":
         """Read the names (and types) of the columns, and nothing else."""
+        path = remote_file(path) if is_address(path) else path
         kind, compression, usual = _kind_of(path)
         separator = usual if separator is None else _checked_separator(separator)
         bare = cls(path, kind, compression, separator, {})
         with problems_told(path):
             columns = bare._csv_header() if kind == "csv" else bare._schema()
-        return cls(path, kind, compression, separator, _distinct(path, columns))
+        return cls(path, kind, compression, separator, distinct(path, columns))
 
     @property
     def names(self) -> list[str]:
@@ -135,17 +139,15 @@ class DataFile:
         return [(name, None) for name in names]
 
     def _schema(self) -> list[tuple[str, Any]]:
-        if self.kind == "parquet":
-            schema = pa.parquet.read_schema(self.path)
-        else:
-            with pa.OSFile(self.path) as file:
-                schema = pa.ipc.open_file(file).schema
+        with open_bytes(self.path) as file:
+            is_parquet = self.kind == "parquet"
+            schema = pa.parquet.read_schema(file) if is_parquet else pa.ipc.open_file(file).schema
         refuse_data_as_names(schema.names, f"the header of {self.path!r}", _RENAME)
         return [(column.name, column.type) for column in schema]
 
     def _csv_parts(self, numbers: list[str], others: list[str], *, told_nulls: bool) -> Iterator[Part]:
-        size = max(os.path.getsize(self.path), 1)
         raw, stream = self._bytes()
+        size = max(raw.size(), 1)
         kinds = {**dict.fromkeys(others, pa.string()), **dict.fromkeys(numbers, pa.float64())}
         with stream, self._csv_reader(stream, kinds, told_nulls=told_nulls) as reader:
             for batch in reader:
@@ -163,12 +165,13 @@ class DataFile:
 
     def _bytes(self) -> tuple[Any, Any]:
         """Return the file, and the stream of what is packed in it."""
-        raw = pa.OSFile(self.path)
+        raw = open_bytes(self.path)
         return raw, raw if self.compression is None else pa.CompressedInputStream(raw, self.compression)
 
     def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns, done = [*numbers, *others], 0
-        with pa.parquet.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
+        options = {"buffer_size": _READ_BYTES, "pre_buffer": False}
+        with open_bytes(self.path) as raw, pa.parquet.ParquetFile(raw, **options) as file:
             total = max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(rows_of_a_batch(len(columns)), columns=columns):
                 done += len(batch)
@@ -177,7 +180,7 @@ class DataFile:
     def _feather_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns = [*numbers, *others]
         wanted = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in columns])
-        with pa.OSFile(self.path) as file:
+        with open_bytes(self.path) as file:
             reader = pa.ipc.open_file(file, options=wanted)
             for i in range(reader.num_record_batches):
                 yield intact(reader.get_batch(i).select(columns)), (i + 1) / reader.num_record_batches
@@ -229,7 +232,8 @@ def _checked_separator(separator: str) -> str:
     return named
 
 
-def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return columns and their types by name; refuse names that occur twice, and tables without columns."""
     names = [name for name, _ in columns]
     twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
     if twice:
@@ -253,6 +257,9 @@ def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
     except MemoryError:
         raise  # pyarrow's MemoryError is also an ArrowException, but the file is not damaged
     except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
+        store = wrong_with_store(error) if isinstance(path, RemotePath) else None
+        if store is not None:
+            raise InvalidParameterError(f"{path!r} {store}") from None
         raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
 
 

@@ -1,31 +1,23 @@
-"""Records in files: Parquet, CSV and Feather, one file or many, and Arrow datasets."""
+"""Records in files, one or many, in databases, and in what can be read again as Arrow batches."""
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.dataset
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.arrow_ids import ColumnOwners
+from dpmorse.records.arrow_tables import ArrowTable, open_arrow
 from dpmorse.records.arrow_values import encoded_batches
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
-from dpmorse.records.data_file import (
-    ENDINGS,
-    DataFile,
-    Part,
-    intact,
-    is_number,
-    problems_told,
-    rows_of_a_batch,
-)
+from dpmorse.records.data_file import ENDINGS, DataFile
 from dpmorse.records.encoding import described
+from dpmorse.records.queries import Query
+from dpmorse.records.remote_files import is_address, remote_files, shown_address
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text
 from dpmorse.records.streams import StreamedRecords
 from dpmorse.schema import Schema
@@ -34,54 +26,22 @@ _MISSING = ("refuse", "drop")
 """What may happen to rows with missing values."""
 
 
-@dataclass(frozen=True)
-class DatasetTable:
-    """An Arrow dataset, which is read as a ``DataFile`` is."""
-
-    dataset: Any
-    path: str = "the dataset"
-    kind: str = "dataset"
-
-    @property
-    def types(self) -> dict[str, Any]:
-        """The columns, in order, and their types."""
-        return {column.name: column.type for column in self.dataset.schema}
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.types)
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns that hold numbers."""
-        return [name for name, kind in self.types.items() if is_number(kind)]
-
-    def parts(
-        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
-    ) -> Iterator[Part]:
-        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
-        columns = [*numbers, *others]
-        options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
-        with problems_told(self.path):
-            for batch in self.dataset.to_batches(columns=columns, **options):
-                yield intact(batch), 0.0
-
-
-_Table = DataFile | DatasetTable
+_Table = DataFile | ArrowTable | Query
 
 
 class DataFiles(StreamedRecords):
-    """Records in files that need not fit in memory: ``fit`` and ``predict`` take it as X.
+    """Records in files or a database that need not fit in memory: ``fit`` and ``predict`` take it as X.
 
     A path alone is enough where all columns are used: ``fit("records.parquet")`` is short for
     ``fit(DataFiles("records.parquet"))``. Needs pyarrow: ``pip install 'dpmorse[arrow]'``.
 
     Parameters
     ----------
-    source : path, sequence of paths, or pyarrow Dataset
+    source : path, sequence of paths, or a table that can be read again
         A file .csv, .tsv (also packed, such as .csv.gz), .parquet or .feather; a pattern such as
-        ``"2026/*.parquet"``; or a folder of such files. All files must have the columns that are used.
+        ``"2026/*.parquet"``; or a folder of such files; also at an address such as ``s3://``. All files must
+        have the columns that are used. Or a ``Query``, a DuckDB relation, a polars LazyFrame, an Ibis table,
+        an Arrow dataset.
     columns : sequence of str, optional
         The columns to use, in this order; all columns if not given. They must hold numbers, unless the
         estimator is told what they are.
@@ -130,6 +90,21 @@ class DataFiles(StreamedRecords):
         for table in self.tables:
             refuse_text(table, self.names)
         return found
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether all tables may be read in another thread."""
+        return all(table.reads_ahead for table in self.tables)
+
+    @contextmanager
+    def held(self) -> Iterator["DataFiles"]:
+        """Hold what databases say for all passes of a fit: each is read in one transaction."""
+        with ExitStack() as stack:
+            tables = [
+                stack.enter_context(table.held()) if isinstance(table, Query) else table
+                for table in self.tables
+            ]
+            yield self._with(self.unit, self.names, self._schema, tables)
 
     @property
     def owned(self) -> bool:
@@ -181,14 +156,20 @@ class DataFiles(StreamedRecords):
         hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
         return refuse_missing(rows, hint)
 
-    def _with(self, unit: str | None, columns: Sequence[str], schema: Schema | None) -> "DataFiles":
-        files = DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+    def _with(
+        self,
+        unit: str | None,
+        columns: Sequence[str],
+        schema: Schema | None,
+        tables: Sequence[_Table] | None = None,
+    ) -> "DataFiles":
+        files = DataFiles(tables or self.tables, columns=columns, unit=unit, missing=self.missing)
         files._schema = schema
         return files
 
 
 def checked_unit(groups: Any) -> str | None:
-    """Refuse ids that are not in the files: a row and its owner must be read together."""
+    """Refuse ids that are not in the table: a row and its owner must be read together."""
     if groups is not None and not isinstance(groups, str):
         raise InvalidTypeError(
             f"groups must be the name of a column where X is in files, got {type(groups).__name__}: a row "
@@ -197,20 +178,21 @@ def checked_unit(groups: Any) -> str | None:
     return groups
 
 
-def is_dataset(X: Any) -> bool:
-    """Say whether X is an Arrow dataset."""
-    return isinstance(X, pa.dataset.Dataset)
-
-
-def open_tables(source: Any, separator: str | None) -> list[Any]:
-    """Open every file of a source: the names of its columns are read, no value."""
-    if is_dataset(source):
-        return [DatasetTable(source)]
+def open_tables(source: Any, separator: str | None = None) -> list[Any]:
+    """Open every table of a source: the names of its columns are read, no value."""
+    if isinstance(source, _Table):
+        return [source]
     single = isinstance(source, str | os.PathLike)
+    if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
+        return [open_arrow(source)]
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
-        raise InvalidParameterError(f"there is no data file {source!r}.")
+        raise InvalidParameterError(f"there is no data file {_named(source)!r}.")
     return [path if isinstance(path, _Table) else DataFile.open(path, separator) for path in found]
+
+
+def _named(source: Any) -> Any:
+    return shown_address(source) if is_address(source) else source
 
 
 def _paths(path: Any) -> list[Any]:
@@ -218,6 +200,8 @@ def _paths(path: Any) -> list[Any]:
     if isinstance(path, _Table):
         return [path]
     path = os.fspath(path)
+    if is_address(path):
+        return remote_files(path, ENDINGS)
     if os.path.isdir(path):
         names = sorted(os.listdir(path))
         return [os.path.join(path, name) for name in names if name.lower().endswith(ENDINGS)]

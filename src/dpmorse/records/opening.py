@@ -16,6 +16,9 @@ from dpmorse.schema import Schema
 _NO_BATCHES = (list, tuple, dict, set, frozenset, str, bytes, range)
 """Iterable types that are one table, or an error, but never a sequence of batches."""
 
+_OF_DATABASES = {"duckdb", "_duckdb", "ibis", "dpmorse"}
+"""Libraries whose tables are in a database; of our own, ``Query`` is one."""
+
 
 def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Records:
     """Return X as records, with owners if groups are given, without looking at a value.
@@ -49,8 +52,9 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
     if hasattr(type(X), "owned_by"):  # opened already
         records = X if groups is None else X.owned_by(groups)
         return records if schema is None else records.described_by(schema)
+    X = X.to_native() if isinstance(X, nw.LazyFrame) else X
     library = type(X).__module__.partition(".")[0]
-    if isinstance(X, str | os.PathLike) or _is_dataset(X, library):
+    if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
         files = _load("files", "pyarrow", "arrow")
         opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
         return opened if schema is None else opened.described_by(schema)
@@ -61,8 +65,16 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
     return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)
 
 
-def _is_dataset(X: Any, library: str) -> bool:
-    return library == "pyarrow" and hasattr(X, "to_batches") and hasattr(X, "get_fragments")
+def _is_read_again(X: Any, library: str) -> bool:
+    """Say whether X is no table in memory, but can be read again and again as Arrow batches."""
+    if library == "pyarrow":
+        return hasattr(X, "get_fragments") or hasattr(X, "read_next_batch")  # datasets; readers are refused
+    if library in _OF_DATABASES:
+        return True
+    if library == "polars":
+        return hasattr(X, "collect_schema") and not hasattr(X, "to_arrow")
+    is_array = hasattr(X, "__array__") or hasattr(X, "__dataframe__")
+    return hasattr(X, "__arrow_c_stream__") and not is_array and nw.from_native(X, pass_through=True) is X
 
 
 def _has_batches(X: Any) -> bool:

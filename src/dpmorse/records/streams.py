@@ -82,6 +82,11 @@ class StreamedRecords:
     owns_arrays: bool = False
 
     @property
+    def reads_ahead(self) -> bool:
+        """Whether the next batch may be read in another thread while one is worked on."""
+        return self.owns_arrays
+
+    @property
     def columns(self) -> Columns:
         """Number and names of the columns."""
         raise NotImplementedError
@@ -108,7 +113,7 @@ class StreamedRecords:
         refuse_none(found.seen.n_rows, estimator)
         start = self.batches if few is None or few.batches is None else partial(iter, few.batches)
         chosen = choose(found, partial(_look_again, start), called(self.unit))
-        return Stream(start, chosen, ahead=self.owns_arrays)
+        return Stream(start, chosen, ahead=self.reads_ahead)
 
     def matching(self, estimator: Any) -> Self:
         """Refuse columns that are not those of the fit."""
@@ -117,7 +122,9 @@ class StreamedRecords:
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records as one array; only one batch is in memory at a time."""
-        return np.concatenate([function(batch.array) for batch in self.batches() if len(batch)])
+        parts = [function(batch.array) for batch in self.batches() if len(batch)]
+        refuse_none(len(parts), estimator)
+        return np.concatenate(parts)
 
     def _noted(self, few: "_Few | None") -> Iterator[Batch]:
         done = counter()
