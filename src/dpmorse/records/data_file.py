@@ -95,7 +95,7 @@ class DataFile:
         bare = cls(path, kind, compression, separator, {})
         with problems_told(path):
             columns = bare._csv_header() if kind == "csv" else bare._schema()
-        return cls(path, kind, compression, separator, _distinct(path, columns))
+        return cls(path, kind, compression, separator, distinct(path, columns))
 
     @property
     def names(self) -> list[str]:
@@ -229,7 +229,8 @@ def _checked_separator(separator: str) -> str:
     return named
 
 
-def _distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return columns by name; refuse names that occur twice, and no columns at all."""
     names = [name for name, _ in columns]
     twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
     if twice:
