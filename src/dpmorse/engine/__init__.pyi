@@ -9,10 +9,10 @@ from dpmorse.engine.rehearsal import invented as invented
 from dpmorse.engine.seen import Checked as Checked
 from dpmorse.engine.seen import HashArray as HashArray
 from dpmorse.engine.seen import Seen as Seen
+from dpmorse.engine.seen import add_up_checked as add_up_checked
 from dpmorse.engine.source import Source as Source
 from dpmorse.engine.spark_jobs import SparkEngine as SparkEngine
 from dpmorse.engine.spark_jobs import SparkParts as SparkParts
-from dpmorse.engine.spark_jobs import total as total
 from dpmorse.engine.streamed import StreamedEngine as StreamedEngine
 from dpmorse.engine.tensors import TensorEngine as TensorEngine
 from dpmorse.engine.tensors import labels_of_tensor as labels_of_tensor

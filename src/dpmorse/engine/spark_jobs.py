@@ -7,7 +7,7 @@ so in its row: a task that raised would be run again, to no purpose, and its wor
 import itertools
 import math
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from pyspark.errors import PythonException
 
 from dpmorse.engine.base import add_up
 from dpmorse.engine.partitioned import PartitionedEngine, Question
-from dpmorse.engine.seen import Checked, Seen
+from dpmorse.engine.seen import Checked, add_up_checked
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 
 _COLUMNS = "part int, sums binary"
@@ -28,13 +28,10 @@ _FAN_IN = 64
 that arrives at the driver must fit there (``spark.driver.maxResultSize``)."""
 
 _NOT_THERE = (
-    "X is in Spark, whose executors lack a library. Install dpmorse[spark], the same version, where executors "
-    "run Python; PYSPARK_PYTHON (or spark.pyspark.python) says which Python that is. Nothing was released."
+    "X is in Spark, whose executors lack a library: install dpmorse[spark], the same version, where "
+    "executors run Python; PYSPARK_PYTHON (or spark.pyspark.python) says which Python that is."
 )
 """The error where tasks cannot load what they need."""
-
-_NOTHING: Checked[Any] = Checked(Seen(), None)
-"""The sum of no parts at all."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +82,7 @@ class SparkEngine(PartitionedEngine):
 
     def answers(self, parts: SparkParts, question: Question) -> Checked[Any]:
         """Put a question to all partitions, in one job; return the sum of their answers."""
-        return total(parts.sums(question))
-
-
-def total(sums: Iterable[Checked[Any]]) -> Checked[Any]:
-    """Add up the sums of partitions; there may be none."""
-    every = iter(sums)
-    return add_up(itertools.chain([next(every, _NOTHING)], every))
+        return add_up_checked(parts.sums(question))
 
 
 def _collected(frame: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types
 
-from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, total
+from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
@@ -76,7 +76,7 @@ class SparkRecords:
         """Read all partitions once, to check them and to choose the rows that are used."""
         parts = self._parts
         surveys = parts.sums(partial(survey, most=most))
-        found = total(surveys)
+        found = add_up_checked(surveys)
         refuse_none(found.seen.n_rows, estimator)
         chosen = choose(found, partial(_look_again, parts), called(self.unit))
         shared = replace(chosen, at_limit=None)  # rows at limits are added up by the driver
@@ -183,7 +183,7 @@ def _quoted(name: str) -> str:
 
 
 def _look_again(parts: SparkParts, choice: RowChoice) -> Checked[AtLimit]:
-    return total(parts.sums(partial(at_limits, choice=choice)))
+    return add_up_checked(parts.sums(partial(at_limits, choice=choice)))
 
 
 def _new_column(example: Any) -> tuple[str, Any]:
