@@ -56,8 +56,8 @@ test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
 
 test-engines: $(ENGINES)/.ready  ## tensors, on the CPU and on a GPU where there is one; Spark, where there is Java
-	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
+	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .

@@ -97,13 +97,14 @@ class SparkRecords:
             return _with_column(reading, batches, name, function)
 
         every = [*self._frame.schema.fields, types.StructField(name, kind, nullable=False)]
-        return self._frame.mapInArrow(task, types.StructType(every))
+        return _by_place(self._frame).mapInArrow(task, types.StructType(every))
 
     @property
     def _parts(self) -> SparkParts:
         """The columns that are read, in batches with owners."""
         needed = self._files.names if self.unit is None else [*self._files.names, self.unit]
-        return SparkParts(self._frame.select(*map(_quoted, needed)), self._reading.batches)
+        chosen = [_place(self._frame.columns.index(name)) for name in needed]
+        return SparkParts(_by_place(self._frame).select(*chosen), self._reading.batches)
 
     def _with(self, files: DataFiles, schema: Schema | None) -> "SparkRecords":
         return SparkRecords(self._frame, files.unit, schema, files.names)
@@ -131,7 +132,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Partition:
-    """Arrow batches, which are read as an Arrow dataset is."""
+    """Arrow batches, which are read as an Arrow dataset is; their columns are named by place."""
 
     schema: Any
     batches: Iterable[Any]
@@ -140,13 +141,17 @@ class _Partition:
         """Yield batches of about ``batch_size`` rows: those that Spark sends are small."""
         waiting, n_rows = [], 0
         for batch in self.batches:
-            waiting.append(batch.select(columns))
+            waiting.append(self._named(batch).select(columns))
             n_rows += len(batch)
             if n_rows >= batch_size:
                 yield _joined(waiting)
                 waiting, n_rows = [], 0
         if waiting:
             yield _joined(waiting)
+
+    def _named(self, batch: Any) -> Any:
+        names = [self.schema.names[int(place.removeprefix("_"))] for place in batch.schema.names]
+        return pa.RecordBatch.from_arrays(batch.columns, names=names)
 
 
 def _joined(batches: Sequence[Any]) -> Any:
@@ -177,9 +182,13 @@ def _public_types(X: Any) -> Any:
     return pa.schema(distinct(_PATH, columns))
 
 
-def _quoted(name: str) -> str:
-    """Return a name as Spark takes it literally: a dot would mean a part of a structure."""
-    return "`" + name.replace("`", "``") + "`"
+def _by_place(X: Any) -> Any:
+    """Return a DataFrame whose columns are named by their place: Spark takes a dot for a part of a structure."""
+    return X.toDF(*map(_place, range(len(X.columns))))
+
+
+def _place(i: int) -> str:
+    return f"_{i}"
 
 
 def _look_again(parts: SparkParts, choice: RowChoice) -> Checked[AtLimit]:
@@ -219,4 +228,4 @@ def _with_column(
             continue
         values = [function(part.array) for part in reading.batches([batch])]
         column = _arrow(np.concatenate(values))
-        yield pa.RecordBatch.from_arrays([*batch.columns, column], names=[*batch.schema.names, name])
+        yield pa.RecordBatch.from_arrays([*batch.columns, column], names=[*reading.types.names, name])
