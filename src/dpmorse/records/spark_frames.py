@@ -183,7 +183,7 @@ def _public_types(X: Any) -> Any:
 
 
 def _by_place(X: Any) -> Any:
-    """Return a DataFrame whose columns are named by their place: Spark takes a dot for a part of a structure."""
+    """Name the columns of a DataFrame by their place: Spark takes a dot for a part of a structure."""
     return X.toDF(*map(_place, range(len(X.columns))))
 
 
