@@ -3,12 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
-TORCH := .venv-torch
+ENGINES := .venv-engines
 DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo test test-all test-newest test-oldest test-torch lint docs format bench audit build lock clean
+.PHONY: demo test test-all test-newest test-oldest test-engines lint docs format bench audit build lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -26,8 +26,8 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 # The oldest supported version of every dependency; Python 3.11 and 3.12 have wheels for all of them.
 OLD_ENOUGH := $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info < (3, 13) else "")' 2>/dev/null)
 
-# torch, in an environment of its own, is larger than all else together: about 3 GB, for the tests of tensors.
-$(OLDEST)/.ready $(TORCH)/.ready: .venv-%/.ready: requirements/%.txt pyproject.toml
+# torch and Spark, in an environment of their own, are larger than all else together: about 3.5 GB.
+$(OLDEST)/.ready $(ENGINES)/.ready: .venv-%/.ready: requirements/%.txt pyproject.toml
 	@echo "Setting up .venv-$* (once, a minute or more) ..."
 	@$(PYTHON) -m venv .venv-$*
 	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
@@ -47,7 +47,7 @@ demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files 
 test: $(VENV)/.ready  ## the light suite, in one environment: a few minutes on two cores
 	$(BIN)/python -m pytest -n $(JOBS) -m 'not long'
 
-test-all: test-newest $(if $(OLD_ENOUGH),test-oldest) test-torch  ## every test, on the newest and the oldest dependencies
+test-all: test-newest $(if $(OLD_ENOUGH),test-oldest) test-engines  ## every test, on the newest and the oldest dependencies
 
 test-newest: $(VENV)/.ready  ## the whole suite, with the tests that are marked long
 	$(BIN)/python -m pytest -n $(JOBS)
@@ -55,8 +55,9 @@ test-newest: $(VENV)/.ready  ## the whole suite, with the tests that are marked 
 test-oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
 
-test-torch: $(TORCH)/.ready  ## tensors: on the CPU, and on a GPU where there is one
-	$(TORCH)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
+test-engines: $(ENGINES)/.ready  ## tensors, on the CPU and on a GPU where there is one; Spark, where there is Java
+	$(ENGINES)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
+	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .
@@ -90,10 +91,10 @@ lock: $(VENV)/.ready  ## resolve the newest and the oldest dependencies anew
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/dev.txt
 	$(BIN)/uv pip compile requirements/oldest.in --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/oldest.txt
-	$(BIN)/uv pip compile requirements/torch.in --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/torch.txt
+	$(BIN)/uv pip compile requirements/engines.in --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/engines.txt
 	$(BIN)/uv pip compile requirements/docs.in --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet --upgrade -o requirements/docs.txt
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(TORCH) $(DOCS) .bench site demo-output build dist
+	rm -rf $(VENV) $(OLDEST) $(ENGINES) $(DOCS) .bench site demo-output build dist

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 
 _NEEDS = {
+    "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_frames.py"],
     "torch": [
         "src/dpmorse/engine/_fused_pass.py",
         "src/dpmorse/engine/_tensor_passes.py",

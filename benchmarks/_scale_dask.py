@@ -14,7 +14,7 @@ from dpmorse import Budget, DPMoGHard, Ledger
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import IntArray
 
-_N_ITER = 8
+N_ITER = 8
 
 
 def killed_fits(n_fits: int = 20, n_rows: int = 200_000) -> dict[str, int]:
@@ -25,23 +25,24 @@ def killed_fits(n_fits: int = 20, n_rows: int = 200_000) -> dict[str, int]:
 
     X = overlapping_groups(n_rows, 6, 0.2)
     lazy = dask.array.from_array(X, chunks=(n_rows // 40, -1)).map_blocks(_slowly, dtype=X.dtype)
-    expected = _model().fit(X)
+    expected = model().fit(X)
     found = {"fits": n_fits, "workers killed": 0, "same model": 0, "one draw a release": 0, "one spend": 0}
     with dask.config.set({"distributed.scheduler.allowed-failures": 20}), cluster(3) as client:
         for seed in range(n_fits):
-            ledger, draws = Ledger(Budget(9.0)), _CountedDraws()
+            ledger, draws = Ledger(Budget(9.0)), CountedDraws()
             killer = _Killer(client, np.random.default_rng(seed).uniform(0.1, 2.0))
             with draws:
-                fitted = _model(ledger).fit(lazy)
+                fitted = model(ledger).fit(lazy)
             found["workers killed"] += killer.joined()
             found["same model"] += fitted.mixture_ == expected.mixture_
-            found["one draw a release"] += draws.count == _N_ITER
+            found["one draw a release"] += draws.count == N_ITER
             found["one spend"] += ledger.events == expected.privacy_.events
     return found
 
 
-def _model(ledger: Ledger | None = None) -> DPMoGHard:
-    return DPMoGHard(6, epsilon=1.0, bounds=(-1, 1), n_iter=_N_ITER, random_state=5, ledger=ledger)
+def model(ledger: Ledger | None = None) -> DPMoGHard:
+    """Return an estimator of which many fits are made."""
+    return DPMoGHard(6, epsilon=1.0, bounds=(-1, 1), n_iter=N_ITER, random_state=5, ledger=ledger)
 
 
 def _slowly(block: Any) -> Any:
@@ -71,7 +72,7 @@ class _Killer(threading.Thread):
         return self._killed
 
 
-class _CountedDraws:
+class CountedDraws:
     """Counts how often noise is drawn."""
 
     def __enter__(self) -> Self:

@@ -31,6 +31,7 @@ def section(results: dict[str, Any]) -> str:
         "files": _files,
         "persons": _persons,
         "dask": _dask,
+        "spark": _spark,
         "speed": _speed,
         "peers": _peers,
         "gpu": _gpu,
@@ -94,6 +95,17 @@ def _persons(found: dict[str, Any]) -> Iterator[str]:
 def _dask(found: dict[str, int]) -> Iterator[str]:
     yield "### Workers that die"
     yield _table(list(found), [[str(value) for value in found.values()]])
+
+
+def _spark(found: dict[str, Any]) -> Iterator[str]:
+    yield "### Spark"
+    speed = found["speed"]
+    yield _prose(
+        f"`DPMorse`, {speed['rows']:,} x 8, a local session on two cores: {speed['Spark, s']:.1f} s from "
+        f"Spark, {speed['Parquet, s']:.1f} s from the same Parquet file, a ratio of {speed['ratio']:.2f}. "
+        "Fits of which a task fails in every pass:"
+    )
+    yield _table(list(found["failures"]), [[str(value) for value in found["failures"].values()]])
 
 
 def _speed(found: dict[str, Any]) -> Iterator[str]:

@@ -1,15 +1,17 @@
-"""Scale: one model from every container, files larger than memory, dying workers, speed, a GPU.
+"""Scale: one model from every container, files larger than memory, dying workers, Spark, speed, a GPU.
 
     python -m benchmarks.scale [--only PART ...] [--out FILE] [--gpu FILE] [--results docs/results.md]
 
-Parts: models, files, persons, dask, speed, peers. Each is added to the results file as soon as it is done, so
-that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
-benchmarks._scale_gpu`` wrote on a machine that has one. Files of records are kept in .bench/records (2.6 GB).
+Parts: models, files, persons, dask, spark, speed, peers. Each is added to the results file as soon as it is
+done, so that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
+benchmarks._scale_gpu`` wrote on a machine that has one. Spark runs where it is installed, in .venv-engines,
+with --only spark. Files of records are kept in .bench/records (2.6 GB).
 """
 
 import argparse
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from benchmarks._scale_files import by_rows
 from benchmarks._scale_models import identical_models
 from benchmarks._scale_page import replace_section, section
 from benchmarks._scale_persons import with_persons
+from benchmarks._scale_spark import on_spark
 from benchmarks._scale_speed import against_peers, against_scikit_learn
 
 PARTS: dict[str, Callable[[], Any]] = {
@@ -26,16 +29,21 @@ PARTS: dict[str, Callable[[], Any]] = {
     "files": lambda: {name: by_rows(name) for name in ("DPMoGHard", "DPMorse")},
     "persons": with_persons,
     "dask": killed_fits,
+    "spark": on_spark,
     "speed": against_scikit_learn,
     "peers": against_peers,
 }
+
+
+def _installed() -> list[str]:
+    return [part for part in PARTS if part != "spark" or find_spec("pyspark") is not None]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="parts to run")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=_installed(), help="parts to run")
     parser.add_argument("--none", action="store_true", help="run nothing: only write the page again")
     parser.add_argument("--out", type=Path, default=Path(".bench/scale.json"), help="JSON file of results")
     parser.add_argument("--gpu", type=Path, help="results of benchmarks._scale_gpu")

@@ -7,7 +7,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("dev", "docs", "oldest", "torch")
+LOCKS = ("dev", "docs", "engines", "oldest")
 
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})(?=\s|$)")
 

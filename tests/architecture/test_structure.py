@@ -32,7 +32,7 @@ import dpmorse
 import dpmorse.plots
 base = dpmorse.DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=1)
 dpmorse.MorseClustering(base).fit(np.zeros((9, 2)))
-loaded = {"opendp", "matplotlib", "networkx", "polars", "dp_accounting", "dask", "torch"} & set(sys.modules)
+loaded = {"opendp", "matplotlib", "networkx", "polars", "dp_accounting", "dask", "pyspark", "torch"} & set(sys.modules)
 sys.exit(f"loaded: {loaded}" if loaded else 0)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

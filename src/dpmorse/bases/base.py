@@ -69,7 +69,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
         Parameters
         ----------
-        X : array-like, data frame, path, query, Dask collection, tensor, or re-iterable of batches
+        X : array-like, data frame, path, query, Dask or Spark collection, tensor, or re-iterable of batches
             Records, one person each, shape (n_samples, n_features). Values outside ``bounds`` are clipped.
             The same records give the same model, wherever they are.
         y : ignored
@@ -77,8 +77,8 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         groups : array-like of shape (n_samples,) or str, optional
             Whose record each row is, for a promise to persons with several rows; goes with the parameter
             ``max_rows_per_group``. Whole numbers or text; for data frames, files and Dask also the name of
-            a column. Of each group, that many rows are used: which ones depends on that group's rows alone,
-            not on their order.
+            a column; for Spark always. Of each group, that many rows are used: which ones depends on that
+            group's rows alone, not on their order.
 
         Returns
         -------

@@ -116,7 +116,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Return the most probable component of each record, in the smallest signed type that holds it.
 
         Labels come in a container that goes with X: an array for arrays, frames and files, a tensor on the
-        same device for tensors, a lazy array for Dask collections.
+        same device for tensors, a lazy array for Dask collections, one more column ("cluster") for Spark.
         """
         check_is_fitted(self, "mixture_")
         return each_record(self, X, Label(self.partition_, self.domain_))

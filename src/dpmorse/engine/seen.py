@@ -1,11 +1,14 @@
 """A fingerprint of the records of a pass: two numbers that must be the same in every pass of a fit."""
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmorse.engine.base import add_up
 from dpmorse.exceptions import InvalidParameterError
 
 Value = TypeVar("Value")
@@ -15,7 +18,7 @@ HashArray = npt.NDArray[np.uint64]
 _CHANGED = (
     "X changed between two passes: it must have the same records each time, in any order, each with the same "
     "value of groups. Nothing was released from the pass that differs. Read X from a source that stays as it "
-    "is (for Dask: persist() it, or write it to files first)."
+    "is (Dask, Spark: persist() it, or write it to files first)."
 )
 
 
@@ -54,3 +57,13 @@ class Checked(Generic[Value]):
 
     def __add__(self: "Checked[Any]", other: "Checked[Any]") -> "Checked[Any]":
         return Checked(self.seen + other.seen, None if self.value is None else self.value + other.value)
+
+
+_NOTHING: Checked[Any] = Checked(Seen(), None)
+"""What is found where there is no part at all."""
+
+
+def add_up_checked(parts: Iterable[Checked[Any]]) -> Checked[Any]:
+    """Add up what was found in parts of the records; there may be no part."""
+    every = iter(parts)
+    return add_up(itertools.chain([next(every, _NOTHING)], every))

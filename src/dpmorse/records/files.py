@@ -153,7 +153,10 @@ class DataFiles(StreamedRecords):
     def _without_missing(self, rows: Rows) -> Rows:
         if self.drops_rows:
             return rows.only_complete()
-        hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
+        hint = (
+            "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop'; in "
+            "Spark: X.dropna())."
+        )
         return refuse_missing(rows, hint)
 
     def _with(
@@ -172,8 +175,8 @@ def checked_unit(groups: Any) -> str | None:
     """Refuse ids that are not in the table: a row and its owner must be read together."""
     if groups is not None and not isinstance(groups, str):
         raise InvalidTypeError(
-            f"groups must be the name of a column where X is in files, got {type(groups).__name__}: a row "
-            "and whose it is must be read together."
+            "groups must be the name of a column where X is in files or in Spark, got "
+            f"{type(groups).__name__}: a row and whose it is must be read together."
         )
     return groups
 

@@ -60,6 +60,8 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
         return opened if schema is None else opened.described_by(schema)
     if library == "dask":
         return _load("dask_collections", "dask", "dask").DaskRecords(X, groups, schema)
+    if library == "pyspark":
+        return _load("spark_frames", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
     if library in {"torch", "cupy"} and hasattr(X, "ndim"):
         return _load("tensors", "torch", "gpu").TensorRecords(X, groups, schema)
     return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)

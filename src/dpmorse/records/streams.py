@@ -1,6 +1,5 @@
 """Records that are read anew in every pass, a batch at a time."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,19 +9,16 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse._progress import counter, one_pass
-from dpmorse.engine import Checked, Engine, Seen, StreamedEngine, add_up
+from dpmorse.engine import Checked, Engine, Seen, StreamedEngine, add_up, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import Table
 from dpmorse.records.owners import Owners, called, check_length, unit_of
-from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, Smallest, at_limits, choose, survey
+from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
-
-_NOTHING: Checked[Smallest | None] = Checked(Seen(), None)
-"""The survey of no batch at all."""
 
 _KEPT_BYTES = 16 << 20
 """Most bytes of records that are kept in memory between passes: as much as one batch of a file, which is in
@@ -108,8 +104,7 @@ class StreamedRecords:
         """Read all batches once, to check them and to choose rows; small data are then kept in memory."""
         few = _Few() if self.owns_arrays else None
         with one_pass("checking the records"):
-            surveys = (survey(batch, most) for batch in self._noted(few))
-            found = add_up(itertools.chain([next(surveys, _NOTHING)], surveys))
+            found = add_up_checked(survey(batch, most) for batch in self._noted(few))
         refuse_none(found.seen.n_rows, estimator)
         start = self.batches if few is None or few.batches is None else partial(iter, few.batches)
         chosen = choose(found, partial(_look_again, start), called(self.unit))

@@ -1,0 +1,245 @@
+"""Spark DataFrames, in a real local session: the same model, also when tasks fail, and one draw a release."""
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("pyspark", reason="Spark is not installed: make test-engines has it")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java, and there is none", allow_module_level=True)
+
+from pyspark.sql import SparkSession, functions
+
+from described_tables import SCHEMA, columns
+from dpmorse import (
+    Budget,
+    DPCube,
+    DPLloyd,
+    DPMoG,
+    DPMoGHard,
+    DPMorse,
+    DPTree,
+    FileLedger,
+    InvalidParameterError,
+    InvalidTypeError,
+    Ledger,
+    PrivateTableMixture,
+)
+from dpmorse.engine import spark_jobs
+from dpmorse.privacy.sampler import NativeSampler
+from own_process import printed_by
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own, of pandas and of sockets
+
+N = 400
+ROWS = np.random.default_rng(3).normal(size=(N, 3)) * 0.3
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])
+TABLE = "status string, age double, grade string, smoker boolean, joined date, height double, ward long"
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """Two tasks at a time, each tried four times: as on a cluster, whose executors are processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+        session = SparkSession.builder.master("local[2,4]").config(map=options).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+def in_partitions(spark, rows, n=3, schema="a double, b double, c double"):
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, n), schema)
+
+
+@pytest.fixture(scope="module")
+def lazy(spark):
+    return in_partitions(spark, ROWS.tolist()).cache()
+
+
+def model(kind=DPMoGHard, **options):
+    few = {"n_iter": 2} if kind in {DPMoG, DPMoGHard, DPLloyd} else {}
+    return kind(3, **{"epsilon": 1.0, "bounds": (-1, 1), "random_state": 0, **few, **options})
+
+
+def values(frame, name):
+    return np.array([row[name] for row in frame.select(name).collect()])
+
+
+@pytest.mark.parametrize("kind", [DPMorse, DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree])
+def test_every_base_gives_the_model_of_memory(lazy, kind):
+    fitted, expected = model(kind).fit(lazy), model(kind).fit(FRAME)
+    assert fitted.mixture_ == expected.mixture_
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert fitted.privacy_.events == expected.privacy_.events
+
+
+def test_labels_stand_beside_the_columns(lazy):
+    fitted = model().fit(FRAME)
+    more = lazy.withColumn("name", functions.lit("x")).filter("a > 0").dropna()
+    kept = FRAME[FRAME["a"] > 0]
+    labelled = fitted.predict(more)
+    assert labelled.columns == ["a", "b", "c", "name", "cluster"]
+    assert labelled.schema["cluster"].dataType.simpleString() == "tinyint"
+    rows = labelled.collect()
+    assert np.array_equal([row["a"] for row in rows], kept["a"]), "in order"
+    assert np.array_equal([row["cluster"] for row in rows], fitted.predict(kept))
+    assert np.array_equal(values(fitted.predict_proba(lazy), "probability"), fitted.predict_proba(FRAME))
+    assert np.array_equal(values(fitted.score_samples(lazy), "log_density"), fitted.score_samples(FRAME))
+    with pytest.raises(InvalidParameterError, match="must not have a column 'cluster'"):
+        fitted.predict(lazy.withColumn("Cluster", functions.lit(1)))
+
+
+def test_persons_with_many_rows_and_partitions_without_any(spark):
+    """Rows of a person are in several partitions, some of them equal; a filter leaves one partition empty."""
+    frame = pd.concat([FRAME, FRAME[:60], FRAME[:60], FRAME[:60]]).assign(id=lambda f: np.arange(len(f)) % 60)
+    expected = model(max_rows_per_group=3).fit(frame, groups="id")
+    rows = [(*record, str(owner)) for *record, owner in frame.itertuples(index=False)]
+    lazy = in_partitions(spark, rows, 4, "a double, b double, c double, id string")
+    holes = lazy.withColumn("part", functions.spark_partition_id()).repartition(7, "part").drop("part")
+    fitted = model(max_rows_per_group=3).fit(holes, groups="id")
+    assert fitted.mixture_ == expected.mixture_
+    assert fitted.privacy_.budget.unit == "id"
+    labelled = model(max_rows_per_group=3).fit_predict(lazy, groups="id")
+    assert labelled.columns == ["a", "b", "c", "id", "cluster"]
+    assert np.array_equal(values(labelled, "cluster"), expected.predict(frame[["a", "b", "c"]]))
+
+
+def test_categories_dates_and_holes(spark):
+    table = columns(N)
+    frame, lazy = pd.DataFrame(table), in_partitions(spark, list(zip(*table.values(), strict=True)), 3, TABLE)
+    mixture = PrivateTableMixture(2, epsilon=1.0, columns=dict(SCHEMA.columns), random_state=0)
+    expected = mixture.fit(frame).mixture_
+    fitted = mixture.fit(lazy)
+    assert fitted.mixture_ == expected
+    assert np.array_equal(values(fitted.predict(lazy), "cluster"), fitted.predict(frame))
+
+
+def test_private_bounds_whole_numbers_and_one_partition(spark):
+    frame = pd.DataFrame({"a.b": np.arange(N) % 17, "yes": np.arange(N) % 3 == 0})
+    rows = [(i % 17, i % 3 == 0) for i in range(N)]
+    lazy = in_partitions(spark, rows, 1, "`a.b` long, yes boolean")
+    private = model(bounds="private", delta=1e-5)
+    expected = private.fit(frame).mixture_
+    fitted = private.fit(lazy)
+    assert fitted.mixture_ == expected
+    assert fitted.predict(lazy).columns == ["a.b", "yes", "cluster"]
+    assert fitted.predict(lazy).count() == N
+
+
+def test_many_partitions_are_added_up_by_executors(spark, lazy, monkeypatch):
+    monkeypatch.setattr(spark_jobs, "_FAN_IN", 2)
+    assert model().fit(lazy.repartition(5)).mixture_ == model().fit(FRAME).mixture_
+
+
+def test_tasks_that_fail_change_nothing(lazy, tmp_path, monkeypatch):
+    """In every pass, one process dies and one task raises: one draw a release, one spend, the same model."""
+    expected, draws = model().fit(FRAME), []
+    original = NativeSampler.gaussian
+    monkeypatch.setattr(
+        NativeSampler, "gaussian", lambda self, scales: draws.append(len(scales)) or original(self, scales)
+    )
+
+    def fail_once(batches):
+        import os
+        import signal
+
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        for batch in batches:
+            yield batch
+            if task.attemptNumber() == 0 and task.partitionId() == 0:
+                raise OSError("a task that fails after its first batch")
+            if task.attemptNumber() == 0 and task.partitionId() == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    ledger = FileLedger(tmp_path / "budget", Budget(9.0))
+    fitted = model(ledger=ledger).fit(lazy.mapInArrow(fail_once, lazy.schema))
+    assert fitted.mixture_ == expected.mixture_
+    assert len(draws) == len(ledger.events) == 2
+    assert ledger.events == expected.privacy_.events
+
+
+def test_a_frame_that_is_another_each_time_is_refused(lazy):
+    def any_rows(batches):
+        import os
+
+        for batch in batches:
+            yield batch[ord(os.urandom(1)) % 50 :]
+
+    ledger = Ledger(Budget(9.0))
+    with pytest.raises(InvalidParameterError, match="X changed between two passes"):
+        model(ledger=ledger).fit(lazy.mapInArrow(any_rows, lazy.schema))
+    assert ledger.events == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X.withColumn("d", functions.lit("x")), "must hold numbers; these do not: 'd'"),
+        (lambda X: X.withColumn("d", functions.struct("a")), "must hold numbers; these do not: 'd'"),
+        (lambda X: X.select("a", "a"), "distinct column names"),
+        (lambda X: X.filter("a > 99"), "0 sample"),
+        (lambda X: X.replace(float(FRAME["b"][7]), float("nan")), "missing in the column 'b'.*X.dropna"),
+        (lambda X: X.withColumn("c", functions.lit(float("inf"))), "infinity is in the column 'c'"),
+        (lambda X: X.sparkSession.readStream.format("rate").load(), "X is a stream"),
+        (lambda X: X.groupBy("a"), "must be a pyspark.sql.DataFrame"),
+    ],
+)
+def test_bad_frames_are_refused_before_anything_is_released(lazy, change, message):
+    """In words of their own, without a traceback of an executor, which would be run again."""
+    ledger = Ledger(Budget(9.0))
+    with pytest.raises((InvalidParameterError, InvalidTypeError), match=message):
+        model(ledger=ledger).fit(change(lazy))
+    assert ledger.events == ()
+
+
+def test_ids_must_be_in_a_column(lazy):
+    with pytest.raises(InvalidTypeError, match="name of a column where X is in files or in Spark"):
+        model(max_rows_per_group=2).fit(lazy, groups=np.arange(N))
+
+
+def test_executors_without_a_library_are_told(lazy):
+    def missing(batches):
+        import no_such_library  # noqa: F401
+
+        yield from batches
+
+    with pytest.raises(InvalidParameterError, match="the same version, where executors run Python"):
+        model().fit(lazy.mapInArrow(missing, lazy.schema))
+
+
+@pytest.mark.long
+def test_spark_connect():
+    """A client that talks to a server, which has no RDDs and no Java objects to reach into."""
+    said = printed_by(
+        """
+        import numpy as np
+        import pandas as pd
+        from pyspark.sql import SparkSession
+        from dpmorse import DPMoGHard, InvalidParameterError
+
+        spark = SparkSession.builder.remote("local[2]").getOrCreate()
+        frame = pd.DataFrame(np.random.default_rng(3).normal(size=(400, 3)) * 0.3, columns=["a", "b", "c"])
+        lazy = spark.createDataFrame(frame.assign(id=range(400))).repartition(3)
+        model = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0, max_rows_per_group=1)
+        fitted = model.fit(lazy, groups="id")
+        print(fitted.mixture_ == model.fit(frame.assign(id=range(400)), groups="id").mixture_)
+        labelled = fitted.predict(lazy).toPandas().sort_values("id")
+        print((labelled["cluster"].to_numpy() == fitted.predict(frame)).all())
+        try:
+            model.fit(lazy.replace(float(frame["a"][0]), float("nan")), groups="id")
+        except InvalidParameterError:
+            print("refused")
+        spark.stop()
+        """,
+        PYSPARK_PYTHON=sys.executable,
+    )
+    assert said.split()[-3:] == ["True", "True", "refused"]
