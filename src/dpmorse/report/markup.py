@@ -49,7 +49,7 @@ def facts(model: ReleasedModel) -> str:
         "Privacy loss \N{GREEK SMALL LETTER EPSILON}": _upwards(model.promise.epsilon),
         "May fail with \N{GREEK SMALL LETTER DELTA}": f"{model.promise.delta:g}",
         "Neighbours": model.promise.neighboring,
-        "Columns": str(model.mixture.n_features),
+        "Columns": str(len(model.columns)),
         **_records(model),
         "Components": str(model.mixture.n_components),
         "Modes": f"{model.tree.n_modes}{'' if model.tree.certified else ', some points flagged'}",

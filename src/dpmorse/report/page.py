@@ -23,11 +23,14 @@ MOST_SAMPLES = 20_000
 
 _SCRIPTS = (
     "common.js",
+    "columns.js",
     "clusters.js",
     "dendrogram.js",
     "view.js",
     "points.js",
     "profile.js",
+    "portraits.js",
+    "levels.js",
     "tables.js",
     "numbers.js",
     "page.js",
