@@ -110,7 +110,7 @@ def table_axes(mixture: GaussianMixture, names: list[str], entries: list[str], l
     directions = np.eye(mixture.n_features)[n : n + n_directions]
     labels = [names[i] for i in columns] + [f"Direction {i + 1}" for i in range(n_directions)]
     about = [
-        f"Direction {i + 1}, in which groups differ most{' next' * (i > 0)}: {_largest(loadings[i], entries)}."
+        f"Direction {i + 1}, in which groups differ {'next ' * (i > 0)}most: {_largest(loadings[i], entries)}."
         for i in range(n_directions)
     ]
     viewable = _viewable(columns, ranked, mixture, n_directions)

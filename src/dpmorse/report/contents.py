@@ -38,7 +38,7 @@ _MOST_POINTS = 200
 _MOST_COORDINATES = 12_000
 """Most coordinates of these modes, and of these saddles, points times axes."""
 
-_MOST_SAMPLE_VALUES = 60_000
+_MOST_SAMPLE_VALUES = 30_000
 """Most coordinates of synthetic records, records times viewable axes."""
 
 _STEPS = 10_000
@@ -101,7 +101,7 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
 
 
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
-    """Describe the columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
+    """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
     domain = model.domain
     return [
         {
@@ -212,13 +212,14 @@ def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
         "heights": tree.height_label,
         "suggested": tree.suggestion.n_clusters,
         "suggestion": tree.suggestion.in_words,
+        "nearly": list(tree.suggestion.nearly),
         "why": _WHY_COMPARED if tree.proposals is not None else _WHY_COUNTED,
     }
 
 
 _WHY_COMPARED = (
-    "Cuts into every number of clusters were compared. More clusters count as better as long as records belong "
-    "clearly to one of them, different ways of merging agree on them, and valleys of the density part them."
+    "Cuts into every number of clusters were compared. More clusters count as better as long as records "
+    "belong clearly to one of them, different ways of merging agree on them, and valleys of the density part them."
 )
 _WHY_COUNTED = (
     "Peaks of the density were counted: those that are more than twice as high as the pass to a higher peak."

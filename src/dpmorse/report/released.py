@@ -27,6 +27,14 @@ class Promise(Protocol):
     secure: bool
     statement: str
 
+    @property
+    def unit(self) -> str:
+        """Who is protected, in a few words."""
+
+    @property
+    def claims(self) -> Mapping[str, str]:
+        """What the promise states, point by point."""
+
     def to_dicts(self) -> list[dict[str, object]]:
         """Return the ledger, one row per release."""
 

@@ -7,6 +7,7 @@ function redraw() {
   const cut = clustersAt(state.k);
   drawControls(cut);
   drawPortraits(cut);
+  drawWhy();
   drawDendrogram(cut);
   drawView(cut);
   drawClusterTable(cut);
@@ -132,6 +133,7 @@ prepareView();
 prepareTable();
 byId("profile-card").hidden = nColumns < 2; // the table says it all
 prepareLevels();
+prepareExports();
 prepareTheme();
 preparePrint();
 redraw();
