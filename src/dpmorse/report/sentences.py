@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from dpmorse.report.text import in_percent
 from dpmorse.report.traits import About, Trait, percent
 
 _MOST_PHRASES = 4
@@ -10,6 +11,9 @@ _MOST_PHRASES = 4
 
 _CLEAR, _STRONG = 0.5, 1.5
 """Differences, in standard deviations, that are worth a word, and that are worth "very"."""
+
+_MOST_DECIMALS = 2
+"""Most decimals of a percentage."""
 
 _MOSTLY, _HARDLY = 0.5, 0.02
 """Parts of a cluster from which on it has a level mostly, and up to which it hardly ever has it."""
@@ -74,9 +78,10 @@ def _how_often(trait: Trait) -> str:
 
 def _size(share: tuple[float, float, float]) -> str:
     """Write a share and half the width of its interval, to one digit of that."""
-    value, low, high = (100 * end for end in share)
+    value, low, high = share
     half = (high - low) / 2
     if not half > 0:
-        return f"{value:.0f} % of the records"
-    decimals = min(max(0, -math.floor(math.log10(half))), 2)
-    return f"{value:.{decimals}f} % of the records, give or take {max(half, 0.01):.{decimals}f} %"
+        return f"{in_percent(value)} of the records"
+    decimals = min(max(0, -math.floor(math.log10(100 * half))), _MOST_DECIMALS)
+    give_or_take = max(half, 10.0 ** -(decimals + 2))
+    return f"{in_percent(value, decimals)} of the records, give or take {in_percent(give_or_take, decimals)}"

@@ -14,6 +14,7 @@ import numpy as np
 from dpmorse.profiles import Estimate, shown_decimals
 from dpmorse.report.columns import ShownColumn
 from dpmorse.report.measured import Measured
+from dpmorse.report.text import in_percent
 from dpmorse.typing import BoolArray, FloatArray
 
 _LEAST_SPREAD = 0.1
@@ -21,6 +22,9 @@ _LEAST_SPREAD = 0.1
 
 _LESS_OFTEN = 0.7
 """What a level is worth that a cluster has less often: that it has another more often says more."""
+
+_SMALL = 0.0095
+"""Smaller parts are written in tenths of a percent."""
 
 _MOST_DECIMALS = 4
 """Most decimals of a number in words."""
@@ -76,8 +80,8 @@ class Trait:
 
 
 def percent(part: float) -> str:
-    """Write a part of all to whole percents, or less where it is small."""
-    return f"{100 * part:.0f} %" if part >= 0.0095 or part == 0 else f"{100 * part:.1g} %"
+    """Write a part of all to whole percents, or tenths where it is small."""
+    return in_percent(part, 0 if part >= _SMALL or part == 0 else 1)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ const entries = (() => {
 const isNumber = (entry) => entry.number !== undefined;
 const nEntries = entries.length;
 
-const GROUP = 4; // columns of the data that one table shows at a time
+const GROUP = data.categories.length ? 3 : 4; // columns of the data that one table shows at a time
 const nGroups = Math.ceil(nEntries / GROUP);
 
 // The chosen columns: a group of them, or all beyond the last group.

@@ -70,8 +70,8 @@ function numberAxis(frame) {
 
 function apartLabels(frame) {
   const few = brackets.slice(-LABELLED).filter((bracket) => bracket.apart !== null);
-  return few.map((bracket) => shape("text", {class: "halo apart", x: frame.x((bracket.left + bracket.right) / 2),
-    y: frame.y(bracket.level) - 4, "text-anchor": "middle"}, `${fixed(100 * bracket.apart, 0)} %`));
+  return few.map((bracket) => shape("text", {class: "halo apart", x: frame.x((bracket.left + bracket.right) / 2) + 5,
+    y: frame.y(bracket.level) - 4}, `${fixed(100 * bracket.apart, 0)} %`));
 }
 
 function bracketShapes(frame, cut) {

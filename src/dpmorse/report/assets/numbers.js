@@ -17,14 +17,6 @@ function mark(text) {
                     "aria-label": `Note ${number}: ${words}`}, String(number));
 }
 
-function drawMeasuredTable(cut) {
-  notes.length = 0;
-  byId("cluster-table").replaceChildren(measuredHead(), measuredBody(cut), measuredFoot());
-  byId("cluster-caption").textContent = measuredCaption().join(" ");
-  byId("notes").replaceChildren(...notes.map((text, i) =>
-    make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
-}
-
 const spanOf = (entry) => (isNumber(entry) ? 2 : 1) + (entry.missing ? 1 : 0);
 
 function measuredHead() {

@@ -63,7 +63,8 @@ function modeShapes(frame, cut, place = at) {
       (mode.certified ? "" : ", not certified") +
       (mayBeNoise(cut.clusters[cut.labels[mode.leaf]]) ? ", which may be noise" : "")));
     return crowded
-      ? [ring] : [ring, shape("text", {x: x + 8, y: y - 6, class: "strong halo"}, String(i))];
+      ? [ring] : [ring, shape("text", {x: x + 8, y: y - 6, class: "strong halo"},
+        String(cut.labels[mode.leaf]))];
   });
 }
 

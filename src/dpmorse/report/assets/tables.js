@@ -4,13 +4,27 @@
 const EXAMPLE = 1000; // records for which the noise of a centre is stated where their number is not known
 
 function drawClusterTable(cut) {
-  byId("records-choice").hidden = data.numbers !== null;
-  if (data.numbers !== null) {
-    drawMeasuredTable(cut);
-    return;
+  const measuredOnes = data.numbers !== null;
+  byId("records-choice").hidden = measuredOnes;
+  notes.length = 0;
+  byId("cluster-table").replaceChildren(...tableParts(cut));
+  byId("other-tables").replaceChildren(...(state.printing ? otherTables(cut) : []));
+  byId("cluster-caption").textContent = (measuredOnes ? measuredCaption() : clusterCaption()).join(" ");
+  byId("notes").replaceChildren(...notes.map((text, i) =>
+    make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
+}
+
+const tableParts = (cut) => (data.numbers === null
+  ? [clusterHead(), clusterBody(cut), clusterFoot()] : [measuredHead(), measuredBody(cut), measuredFoot()]);
+
+// Paper has no menu: the columns that are not chosen follow in tables of their own.
+function otherTables(cut) {
+  const chosen = state.group, found = [];
+  for (state.group = 0; state.group < nGroups; state.group++) {
+    if (chosen < nGroups && state.group !== chosen) found.push(make("table", {}, ...tableParts(cut)));
   }
-  byId("cluster-table").replaceChildren(clusterHead(), clusterBody(cut), clusterFoot());
-  byId("cluster-caption").textContent = clusterCaption().join(" ");
+  state.group = chosen;
+  return found;
 }
 
 // Cells that are there only if the reader has said how many records there are.

@@ -47,7 +47,8 @@ function viewCaption(frame) {
     ? ["Modes and saddles are those of all columns together, seen from here."] : [];
   const fewer = view.axes.length < data.axes.length
     ? [`The ${view.axes.length - data.axes.length + nColumns} columns in which components differ most can be chosen.`] : [];
-  return [`${view.samples.components.length.toLocaleString("en")} synthetic records.`, ...projected, ...about,
+  return [`${view.samples.components.length.toLocaleString("en")} synthetic records; numbers beside modes are ` +
+    "those of clusters.", ...projected, ...about,
           ...fewer].join(" ");
 }
 

@@ -6,9 +6,10 @@ function drawWhy() {
   byId("why").textContent = `${tree.suggestion}. ${tree.why}`;
   const most = Math.min(data.cuts.length, Math.max(MOST_ROWS, state.k)), counts = data.numbers !== null;
   const head = ["Clusters", "Least clear cluster", "Next to merge are apart by",
-                ...(counts ? ["May be noise"] : []), ""];
+                ...(counts ? ["May be noise"] : []), "Standing"];
   byId("why-table").replaceChildren(
-    make("thead", {}, make("tr", {}, ...head.map((text) => (text === "" ? make("td") : heading(text))))),
+    make("thead", {}, make("tr", {}, ...head.map((text) =>
+      heading(text, text === "Standing" ? {class: "words"} : {})))),
     make("tbody", {}, ...Array.from({length: most}, (_, i) => whyRow(i + 1, counts))));
 }
 
