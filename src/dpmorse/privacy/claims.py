@@ -75,11 +75,12 @@ _LAWS = {
 _SYSTEM = "From the operating system's generator for cryptography, drawn once for each number."
 _SEEDED = "NOT SECURE: from a seed. Whoever knows the seed can remove the noise."
 _TRUST = (
-    "Central: whoever ran the fit saw the records, added the noise and is trusted not to keep them. Readers of "
-    "the result need not be trusted."
+    "Central: whoever ran the fit saw the records, added the noise and is trusted not to keep them. Readers "
+    "of the result need not be trusted."
 )
 _UNPROTECTED = (
     "What was taken to be public: names of columns, bounds, lists of values, parameters, and any choice or "
     "scaling made before. Labels of the people the model was fitted on. Facts about groups: that people like "
-    "somebody have a property can be learnt whether or not they took part. Side channels such as running time."
+    "somebody have a property can be learnt whether or not they took part. Side channels such as running "
+    "time."
 )

@@ -109,8 +109,9 @@ def table_axes(mixture: GaussianMixture, names: list[str], entries: list[str], l
     columns = np.sort(ranked[: _n_columns(mixture)])
     directions = np.eye(mixture.n_features)[n : n + n_directions]
     labels = [names[i] for i in columns] + [f"Direction {i + 1}" for i in range(n_directions)]
+    orders = ("most", "next most")
     about = [
-        f"Direction {i + 1}, in which groups differ {'next ' * (i > 0)}most: {_largest(loadings[i], entries)}."
+        f"Direction {i + 1}, in which groups differ {orders[i]}: {_largest(loadings[i], entries)}."
         for i in range(n_directions)
     ]
     viewable = _viewable(columns, ranked, mixture, n_directions)

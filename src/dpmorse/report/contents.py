@@ -219,7 +219,8 @@ def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
 
 _WHY_COMPARED = (
     "Cuts into every number of clusters were compared. More clusters count as better as long as records "
-    "belong clearly to one of them, different ways of merging agree on them, and valleys of the density part them."
+    "belong clearly to one of them, different ways of merging agree on them, and valleys of the density "
+    "part them."
 )
 _WHY_COUNTED = (
     "Peaks of the density were counted: those that are more than twice as high as the pass to a higher peak."

@@ -5,7 +5,7 @@ import hashlib
 import html
 import os
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from importlib import metadata, resources
 from string import Template
 from typing import Any
@@ -178,7 +178,7 @@ def _day(made_on: object) -> str:
         raise InvalidTypeError(
             f"made_on must be a datetime.date or None, got {_validate.describe(made_on)}. None is today."
         )
-    return (made_on or date.today()).isoformat()
+    return (made_on or datetime.now().astimezone().date()).isoformat()
 
 
 def _generator(random_state: Any) -> np.random.Generator:
