@@ -450,6 +450,7 @@ def test_the_demonstration_writes_files_that_work(here, run):
         "table.csv",
         "table.toml",
         "table-model.json",
+        "table-report.html",
     } == made
     assert all(name in result.stdout for name in made)
     run("fit", "demo/patients.csv", "--epsilon", 1, "--bounds", "demo/bounds.toml", "-o", "m.json")

@@ -63,9 +63,9 @@ def test_show_json_and_the_summary_agree(options, run, run_json, measured_file):
 def test_the_report_has_the_digits_of_show(here, run, measured_file):
     run("report", "--model", measured_file, "-o", "report.html")
     (text,) = re.findall(r'id="data">(.*?)</script>', (here / "report.html").read_text(), re.DOTALL)
-    data = json.loads(text)["numbers"]
+    data = json.loads(text)
     printed = iter(rows_of(run("show", "--model", measured_file).stdout))
-    for row in (data["rows"][i] for i in data["cuts"][2]):
+    for row in (data["numbers"]["rows"][i] for i in data["nodes"][2]):
         for j in range(2):
             *share, centre, spread = next(printed)
             assert [*map(float, centre)] == row["centre"][j][:3]

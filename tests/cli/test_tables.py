@@ -269,11 +269,14 @@ def test_options_that_do_not_go_with_a_schema(options, message, data, run):
 def test_what_does_not_go_with_a_table_model(data, here, run, table_file):
     args = ["predict", data, "--model", table_file, "--missing", "blank", "-o", "l.csv"]
     assert "missing is stated per column" in run(*args, code=1).stderr
-    said = run("report", "--model", table_file, "-o", "r.html", code=1).stderr
-    assert "dpmorse show" in said
-    assert "summary()" in said
-    assert not (here / "r.html").exists()
     assert "population" in run("show", "--model", table_file, "--population").stdout
+
+
+def test_a_page_of_a_table_model(here, run, table_file):
+    run("report", "--model", table_file, "-o", "r.html", "--title", "A & B", "--dataset", "ward <7>")
+    page = (here / "r.html").read_text(encoding="utf-8")
+    assert "<title>A &amp; B</title>" in page
+    assert "ward &lt;7&gt;" in page
 
 
 def test_a_plan_needs_columns_or_a_file(here, run):

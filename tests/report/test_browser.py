@@ -4,9 +4,11 @@ Playwright's own (``playwright install chromium-headless-shell``) or one of the 
 tests are skipped.
 """
 
+import csv
 import os
 import re
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import write_report
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.released import last_release
+from table_models import table_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 pytestmark = pytest.mark.long
@@ -336,7 +339,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(visit, default_
     seen = visit(default_model)
     controls = seen.page.locator("button, input, select").filter(visible=True)
     reached = set()
-    for _ in range(40):
+    for _ in range(80):
         seen.page.keyboard.press("Tab")
         reached.add(seen.page.evaluate("document.activeElement.id"))
     for i in range(controls.count()):
@@ -346,10 +349,99 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(visit, default_
         assert named
 
 
+@pytest.fixture(scope="module")
+def table_of_patients(hard_model):
+    return table_model(hard_model.privacy_)
+
+
+def test_a_table_is_drawn_with_levels_gaps_ranks_and_dates(visit, table_of_patients):
+    seen = visit(table_of_patients)
+    page = seen.page
+    page.fill("#k-number", "3")
+    page.select_option("#group", label="all 5")
+    seen.settle()
+    assert page.locator("#portraits .portrait").count() == 3
+    assert page.locator("#levels .level-bar").count() == 3 * (3 + 3), (
+        "clusters times levels of both categories"
+    )
+    assert page.locator("#levels .whisker").count() == 18
+    heads = page.locator("#cluster-table thead tr").nth(1).inner_text()
+    assert heads.count("most frequent") == heads.count("missing") == 2
+    table = page.inner_text("#cluster-table tbody")
+    assert re.search(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", table)
+    assert re.search(r"\(near (low|mid|high)\)", table)
+    assert "Direction 1" in page.locator("#view-x option:checked").inner_text()
+    page.select_option("#view-x", label="joined")
+    seen.settle()
+    assert re.search(r"20\d\d-\d\d", page.text_content("#overlay"))
+
+
+@pytest.mark.parametrize("name", ["default_model", "bare_model", "table_of_patients"])
+def test_table_and_pictures_can_be_saved(visit, name, request):
+    model = request.getfixturevalue(name)
+    seen = visit(model)
+    buttons = ["table-csv", "tree-svg", "tree-png", "density-svg", "density-png"]
+    found = {}
+    for button in buttons + ["levels-svg"] * (name == "table_of_patients"):
+        with seen.page.expect_download() as download:
+            seen.page.click(f"#{button}")
+        with open(download.value.path(), "rb") as file:
+            found[button] = file.read()
+    rows = list(csv.DictReader(found["table-csv"].decode("utf-8-sig").splitlines()))
+    assert {row["cluster"] for row in rows} == {str(c) for c in range(len(seen.rows()))}
+    assert all(found[button].startswith(b"<svg") for button in found if button.endswith("svg"))
+    assert all(found[button].startswith(b"\x89PNG") for button in found if button.endswith("png"))
+    if name == "default_model":
+        shares = [float(row["share"]) for row in rows[::2]]
+        assert shares == pytest.approx(model.table().share.value, abs=1e-3)
+
+
+AXE = os.environ.get("DPMORSE_AXE")
+
+
+@pytest.mark.skipif(not AXE, reason="needs axe-core: DPMORSE_AXE must be the path of axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["doubtful_model", "bare_model", "table_of_patients"])
+def test_axe_finds_nothing_serious(visit, name, scheme, request):
+    context = {"color_scheme": scheme, "bypass_csp": True}  # the policy would refuse axe itself
+    seen = visit(request.getfixturevalue(name), context=context)
+    seen.page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    with open(AXE, encoding="utf-8") as script:
+        seen.page.evaluate(script.read())
+    found = seen.page.evaluate("axe.run(document)")["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"] == []
+
+
+def test_pictures_and_regions_have_names(visit, table_of_patients):
+    seen = visit(table_of_patients)
+    for selector in ("svg[role=img]", "[role=region]", "section", "article ul", "article ol"):
+        named = seen.page.locator(selector).evaluate_all(
+            "nodes => nodes.map((node) => node.getAttribute('aria-label') || node.getAttribute('aria-labelledby'))"
+        )
+        assert named
+        assert all(named), selector
+    levels = seen.page.locator("h1, h2, h3").evaluate_all(
+        "nodes => nodes.map((node) => Number(node.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_paper_has_all_columns(visit, table_of_patients):
+    seen = visit(table_of_patients)
+    seen.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    names = seen.page.locator("#clusters th.name").all_inner_texts()
+    assert {"ward", "age", "grade", "smoker", "joined"} <= {name.strip("0123456789") for name in names}
+    seen.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert seen.page.locator("#other-tables table").count() == 0
+
+
 def test_without_scripts_the_promise_and_the_ledger_remain(visit, default_model):
     seen = visit(default_model, context={"java_script_enabled": False})
     assert "differentially private" in seen.page.inner_text(".statement")
     assert seen.page.locator("#ledger tbody tr").count() == len(default_model.privacy_.events)
+    for word in ("Unit of privacy", "Trust model", "Small groups", "Saddle"):
+        assert seen.page.get_by_text(word, exact=True).is_visible()
     assert not seen.page.is_visible("#main")
     assert seen.page.is_visible("noscript p")
 

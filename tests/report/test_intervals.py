@@ -7,9 +7,9 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.profiles import NO_INTERVALS, about_intervals, cluster_table
 from dpmorse.report import contents as contents_module
-from dpmorse.report import numbers as numbers_module
+from dpmorse.report import measured as measured_module
 from dpmorse.report import render
-from dpmorse.report.numbers import numbers
+from dpmorse.report.numbers import nodes_of
 from mixture_profiles import invented_profile
 
 
@@ -20,7 +20,7 @@ def same(shown, estimate, *place):
 
 
 def check_rows(data, table, k):
-    rows = [data["numbers"]["rows"][i] for i in data["numbers"]["cuts"][k - 1]]
+    rows = [data["numbers"]["rows"][i] for i in data["nodes"][k - 1]]
     assert len(rows) == k
     for c, row in enumerate(rows):
         assert same(row["share"], table.share, c)
@@ -44,7 +44,7 @@ def test_every_cut_has_the_rows_of_its_table(default_model, embedded):
 
 def test_rows_do_not_depend_on_how_many_are_made_at_a_time(default_model, embedded, monkeypatch):
     whole = embedded(render(default_model))["numbers"]
-    monkeypatch.setattr(numbers_module, "_VALUES_AT_A_TIME", 1)
+    monkeypatch.setattr(measured_module, "_VALUES_AT_A_TIME", 1)
     assert embedded(render(default_model))["numbers"] == whole
 
 
@@ -59,7 +59,7 @@ def test_without_a_profile_it_is_said_why_there_are_no_intervals(name, request, 
 def test_notes_stand_with_what_they_are_about(doubtful_model, embedded):
     data = embedded(render(doubtful_model, columns=["age", "<b>income</b>"]))
     table, texts = data["numbers"], data["numbers"]["texts"]
-    rows = [table["rows"][i]["notes"] for i in table["cuts"][2]]
+    rows = [table["rows"][i]["notes"] for i in data["nodes"][2]]
     assert [set(row) for row in rows] == [{"tail"}, {"spread"}, {"size"}]
     ((spread, column),) = rows[1]["spread"]
     assert column == 0
@@ -68,15 +68,14 @@ def test_notes_stand_with_what_they_are_about(doubtful_model, embedded):
     assert texts[rows[2]["size"][0][0]].startswith("This cluster is smaller than three standard deviations")
     assert table["columns"][0] == []
     assert texts[table["columns"][1][0]].startswith("Column '<b>income</b>' piles up at its upper bound")
-    assert [table["rows"][i]["supported"] for i in table["cuts"][2]] == [True, True, False]
+    assert [table["rows"][i]["supported"] for i in data["nodes"][2]] == [True, True, False]
 
 
-def test_a_cluster_without_component_has_no_row(doubtful_model):
+def test_a_cluster_without_component_has_no_node():
     """A mode that no component descends to comes after the components in a cut."""
-    cuts = [[0, 0, 0, 0], [0, 0, 0, 1]]
-    made = numbers(doubtful_model.profile_, cuts, np.arange(2), ["a", "b"])
-    assert made["cuts"] == [[0], [0, None]]
-    assert len(made["rows"]) == 1
+    nodes, of_cuts = nodes_of([[0, 0, 0, 0], [0, 0, 0, 1]], 3)
+    assert of_cuts == [[0], [0, None]]
+    assert nodes.tolist() == [[1, 1, 1]]
 
 
 def test_synthetic_records_stay_inside_the_bounds(hard_model, embedded):

@@ -124,13 +124,14 @@ def test_a_hostile_ledger_stays_text(promise):
     class Promise:
         epsilon, delta, neighboring, secure = 1.0, 0.0, "<b>", True
         statement = "<script>alert(2)</script>\nsecond"
+        unit, claims = "<u>", {"<s>": "<script>alert(3)</script>"}
 
         def to_dicts(self):
             return [{"release": HOSTILE[0], "values": 3, "noise_stddev_<i>": 1.5}] * 700
 
     page = render(Fitted(GaussianMixture([1.0], [[0.0]], [[[1.0]]]), Promise()))
     assert page.count("<script") == 2
-    assert not {"<b>", "<i>"} & set(re.findall(r"<\w+>", page))
+    assert not {"<b>", "<i>", "<u>", "<s>"} & set(re.findall(r"<\w+>", page))
     assert page.count("<td>&lt;/script&gt;") == 500
     assert "<td>and 200 more</td>" in page
 
@@ -154,7 +155,11 @@ def test_the_policy_allows_this_style_and_this_script_only(default_model):
 def test_nothing_refers_to_the_outside(default_model):
     page = render(default_model)
     assert not re.search(r"https?:|//\w+\.\w|@import|url\(|\bfetch\(|XMLHttp|WebSocket|sendBeacon", page)
-    assert set(re.findall(r'\b(?:src|href|action)="([^"]*)"', page)) == {"data:,", "#clusters"}
+    links = set(re.findall(r'\b(?:src|href|action)="([^"]*)"', page)) - {"data:,"}
+    assert "#clusters" in links
+    assert all(link.startswith("#") for link in links)
+    anchors = set(re.findall(r'\bid="([^"]*)"', page))
+    assert {link[1:] for link in links} <= anchors, "every word that is linked is explained"
 
 
 def test_the_script_never_turns_text_into_markup(default_model):
@@ -208,6 +213,9 @@ def test_units_of_any_size(scale, promise, embedded):
         (..., {"columns": ["a"]}, InvalidParameterError, "one name for each of the 2 columns, got 1"),
         (..., {"columns": "ab"}, InvalidTypeError, "columns must be a list of names, got 'ab'"),
         (..., {"columns": [1, 2]}, InvalidTypeError, "columns must be names of type str"),
+        (..., {"title": 5}, InvalidTypeError, "title must be text or None, got 5"),
+        (..., {"dataset": ["a"]}, InvalidTypeError, "dataset must be text or None"),
+        (..., {"made_on": "today"}, InvalidTypeError, "made_on must be a datetime.date or None"),
         (..., {"n_samples": 0}, InvalidParameterError, "n_samples must be between 1 and 20000"),
         (..., {"n_samples": 1e3}, InvalidTypeError, "n_samples must be an integer"),
         (..., {"random_state": "x"}, InvalidParameterError, "random_state must be a non-negative integer"),

@@ -68,6 +68,7 @@ def demo(
         write(os.path.join(output, name))
     of_table = _fitted_table(output, epsilon)
     of_table.save(os.path.join(output, "table-model.json"))
+    _write_report(of_table, "table.csv", os.path.join(output, "table-report.html"))
     if quiet:
         tell_cautions(model)
         tell_cautions(of_table)
@@ -100,7 +101,7 @@ def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:
         "model.json": model.save,
         "labels.csv": partial(_write_table, labelled),
         "synthetic.csv": partial(_write_table, _synthetic(model)),
-        "report.html": partial(_write_report, model),
+        "report.html": partial(_write_report, model, "patients.csv"),
         "clusters.png": partial(_write_picture, model, np.column_stack(patients.columns)),
     }
 
@@ -133,10 +134,10 @@ def _synthetic(model: DPMorse) -> Any:
     return pa.table([*points.T.round(1), labels], names=[*_COLUMNS, "cluster"])
 
 
-def _write_report(model: DPMorse, path: str) -> None:
+def _write_report(model: DPMorse, data: str, path: str) -> None:
     from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
 
-    write_report(model, path, force=True)
+    write_report(model, path, force=True, title="Invented patients", dataset=data)
 
 
 def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:

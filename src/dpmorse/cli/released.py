@@ -72,12 +72,22 @@ def sample(
 
 
 @reports_mistakes
-def report(*, model: ModelOption, output: OutputOption, force: ForceOption = False) -> None:
+def report(
+    *,
+    model: ModelOption,
+    output: OutputOption,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Heading of the page.")] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="Name of the data, which the page then states."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
     """Write a page about a model: one HTML file that needs no network."""
     from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
 
     check_output(output, force=force, inputs=(model,))
-    write_report(load_model(model), output, force=force)
+    write_report(load_model(model), output, force=force, title=title, dataset=dataset)
     note(f"The page is in {output!r}; it may be published like the model.")
 
 

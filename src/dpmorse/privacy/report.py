@@ -6,6 +6,7 @@ from html import escape
 
 from dpmorse.privacy.accounting import Calibration
 from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.claims import claims_of
 from dpmorse.privacy.events import Composition, ReleaseEvent
 from dpmorse.privacy.noise import Noise
 
@@ -116,6 +117,19 @@ class PrivacyReport:
         )
         lines = [promise, f"{self._releases} {self._account}", _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
+
+    @property
+    def unit(self) -> str:
+        """Who is protected, in a few words."""
+        budget = self.budget
+        if budget.max_rows_per_group is None:
+            return "one row"
+        return f"one {budget.unit_name}, up to {budget.max_rows_per_group} rows"
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """What NIST SP 800-226 asks a claim of differential privacy to state, point by point."""
+        return claims_of(self)
 
     @property
     def _relation(self) -> str:

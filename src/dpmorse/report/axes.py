@@ -26,6 +26,9 @@ end."""
 _NAMED_LOADINGS = 3
 """Columns that are named for a principal direction: those with the largest loadings."""
 
+_SHOWN_DIRECTIONS = 2
+"""Directions of a table that may be chosen: those in which components differ most."""
+
 _PLUS, _MINUS = "+", "\N{MINUS SIGN}"
 """Signs of loadings, as they are shown."""
 
@@ -46,6 +49,8 @@ class Axes:
         Axes that a pair may be chosen from: all, unless there are very many components.
     mean, stddev : ndarray of shape (n_features,)
         Of the whole mixture.
+    about : list of str
+        For each direction, the columns that it is mostly made of.
     """
 
     columns: IntArray
@@ -54,6 +59,7 @@ class Axes:
     viewable: IntArray
     mean: FloatArray
     stddev: FloatArray
+    about: list[str]
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return coordinates on all axes, columns first."""
@@ -84,12 +90,33 @@ def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
     directions, parts = _principal(covariance, stddev)
     labels = [names[i] for i in columns]
     labels += [_direction_name(i, part) for i, part in enumerate(parts)]
-    return Axes(columns, directions, labels, _viewable(columns, ranked, mixture, len(parts)), mean, stddev)
+    about = [
+        f"{label} of the variance: {_largest(direction * stddev, names)}."
+        for label, direction in zip(labels[len(columns) :], directions, strict=True)
+    ]
+    viewable = _viewable(columns, ranked, mixture, len(parts))
+    return Axes(columns, directions, labels, viewable, mean, stddev, about)
 
 
-def loadings(axes: Axes, names: list[str]) -> list[str]:
-    """Name the columns with the largest loadings of each direction."""
-    return [_largest(direction * axes.stddev, names) for direction in axes.directions]
+def table_axes(mixture: GaussianMixture, names: list[str], entries: list[str], loadings: FloatArray) -> Axes:
+    """Choose the axes of a table: columns that are numbers, and the directions that come after them.
+
+    ``entries`` names what directions are made of, and ``loadings`` says how much of each.
+    """
+    mean, covariance, explained = _overall(mixture)
+    n, n_directions = len(names), min(_SHOWN_DIRECTIONS, mixture.n_features - len(names))
+    ranked = np.argsort(-explained[:n], kind="stable")
+    columns = np.sort(ranked[: _n_columns(mixture)])
+    directions = np.eye(mixture.n_features)[n : n + n_directions]
+    labels = [names[i] for i in columns] + [f"Direction {i + 1}" for i in range(n_directions)]
+    orders = ("most", "next most")
+    about = [
+        f"Direction {i + 1}, in which groups differ {orders[i]}: {_largest(loadings[i], entries)}."
+        for i in range(n_directions)
+    ]
+    viewable = _viewable(columns, ranked, mixture, n_directions)
+    stddev = np.sqrt(np.diagonal(covariance))
+    return Axes(columns, directions, labels, viewable, mean, stddev, about)
 
 
 def _overall(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray, FloatArray]:

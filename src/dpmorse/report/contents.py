@@ -8,9 +8,17 @@ from scipy.cluster.hierarchy import leaves_list
 
 from dpmorse.morse import MergeTree
 from dpmorse.profiles import NO_INTERVALS
-from dpmorse.report.axes import Axes, choose_axes, loadings
+from dpmorse.report.axes import Axes
+from dpmorse.report.measured import Measured
 from dpmorse.report.noise import noise_of_last_release
-from dpmorse.report.numbers import numbers
+from dpmorse.report.numbers import nodes_of, numbers
+from dpmorse.report.quality import (
+    N_RECORDS,
+    joint_memberships,
+    merges_apart,
+    separation,
+    separation_in_words,
+)
 from dpmorse.report.released import ReleasedModel
 from dpmorse.typing import FloatArray, IntArray
 
@@ -30,7 +38,7 @@ _MOST_POINTS = 200
 _MOST_COORDINATES = 12_000
 """Most coordinates of these modes, and of these saddles, points times axes."""
 
-_MOST_SAMPLE_VALUES = 60_000
+_MOST_SAMPLE_VALUES = 30_000
 """Most coordinates of synthetic records, records times viewable axes."""
 
 _STEPS = 10_000
@@ -44,22 +52,32 @@ width."""
 
 def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return everything that the page's script draws, as plain data."""
-    axes = choose_axes(model.mixture, model.names)
-    low, high = axes.ranges(model.mixture, model.shown(model.tree.modes))
-    cuts = _cuts(model, len(axes.columns))
-    measured = numbers(model.profile, cuts, axes.columns, model.names)
+    axes = model.space.axes([column.name for column in model.numbers])
+    low, high = axes.ranges(model.mixture, model.space.shown(model.tree.modes))
+    shown = _shown(model, axes)
+    cuts = _cuts(model, shown)
+    nodes, of_cuts = nodes_of(cuts, model.mixture.n_components)
+    measured = None
+    if model.profile is not None:
+        measured = Measured(model.profile, model.columns, shown, model.schema)
+    joint = joint_memberships(model.space.memberships(N_RECORDS, np.random.default_rng(0)))
     return {
         "columns": _columns(model, axes),
-        "numbers": measured,
-        "n_columns": model.mixture.n_features,
-        "axes": _axes(axes, low, high, model.names),
+        "categories": [model.columns[place].to_dict() for place in shown if not _is_number(model, place)],
+        "table": ["number" if _is_number(model, place) else "category" for place in shown],
+        "nodes": of_cuts,
+        "numbers": numbers(measured, nodes),
+        "separation": _separations(joint, nodes),
+        "n_columns": len(model.columns),
+        "axes": _axes(axes, low, high),
         "components": _components(model, axes),
         "view": {
             "axes": axes.viewable.tolist(),
             "correlations": _correlations(model, axes),
             "samples": _samples(model, axes, (low, high), n_samples, rng),
+            "of_table": model.schema is not None,
         },
-        "tree": _tree(model.tree),
+        "tree": _tree(model.tree, joint),
         "cuts": cuts,
         "n_clusters": min(model.n_clusters, len(cuts)),
         "modes": _modes(model, axes),
@@ -71,12 +89,23 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
     }
 
 
+def _is_number(model: ReleasedModel, place: int) -> bool:
+    return model.columns[place].is_number
+
+
+def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
+    """Return the places of the columns that are shown: all categories, and the numbers that are axes."""
+    axis = set(axes.columns.tolist())
+    places = [i for i, column in enumerate(model.columns) if not column.is_number or column.place in axis]
+    return np.array(places, dtype=np.int64)
+
+
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
-    """Describe the columns; ``unit`` and ``middle`` are what sums of records are measured in and from."""
+    """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
     domain = model.domain
     return [
         {
-            "name": model.names[i],
+            **model.numbers[i].to_dict(),
             "mean": _number(axes.mean[i], axes.stddev[i]),
             "stddev": _number(axes.stddev[i], axes.stddev[i]),
             "unit": None if domain is None else _significant(domain.unit[i]),
@@ -86,8 +115,8 @@ def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     ]
 
 
-def _axes(axes: Axes, low: FloatArray, high: FloatArray, names: list[str]) -> list[dict[str, Any]]:
-    about = [""] * len(axes.columns) + loadings(axes, names)
+def _axes(axes: Axes, low: FloatArray, high: FloatArray) -> list[dict[str, Any]]:
+    about = [""] * len(axes.columns) + axes.about
     return [
         {"name": name, "about": text, "low": _number(a, b - a), "high": _number(b, b - a)}
         for name, text, a, b in zip(axes.names, about, low, high, strict=True)
@@ -101,7 +130,16 @@ def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
         "weights": [_significant(weight) for weight in model.mixture.weights],
         "means": _table(axes.project(model.mixture.means), scales),
         "stddevs": [[_significant(value) for value in row] for row in np.sqrt(variances)],
+        "levels": _probabilities(model),
     }
+
+
+def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
+    """Return the levels of each category in each component, where no profile knows more of them."""
+    if model.profile is not None or model.schema is None:
+        return []
+    own = model.schema.layout.levels[: len(model.categories)]
+    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.levels]
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
@@ -127,33 +165,44 @@ def _samples(
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Draw records as ``model.sample`` does; positions are in ten-thousandths of the viewable axes."""
-    points, components = model.mixture.sample(min(n_samples, _MOST_SAMPLE_VALUES // len(axes.viewable)), rng)
-    if model.profile is not None:
-        points = np.clip(points, model.profile.lower, model.profile.upper)
+    points, components = model.space.sampled(min(n_samples, _MOST_SAMPLE_VALUES // len(axes.viewable)), rng)
     low, high = (end[axes.viewable] for end in ends)
     positions = np.rint(_STEPS * (axes.project(points)[:, axes.viewable] - low) / (high - low))
     visible = np.clip(positions, -_STEPS, 2 * _STEPS).astype(np.int64)
     return {"components": components.tolist(), "positions": visible.T.tolist()}
 
 
-def _cuts(model: ReleasedModel, n_columns: int) -> list[list[int]]:
+def _cuts(model: ReleasedModel, shown: IntArray) -> list[list[int]]:
     """Return the cluster of each component (then of each mode without component) for 1, 2, ... clusters."""
     tree = model.tree
     affordable = _MOST_LABELS // tree.n_leaves
     if model.profile is not None:
-        affordable = min(affordable, _MOST_NUMBERS // (12 * n_columns))
+        affordable = min(affordable, _MOST_NUMBERS // (2 * _numbers_of_node(model, shown)))
     n_cuts = min(tree.n_leaves, _MOST_CUTS, max(2, affordable))
     return [tree.cut(k).tolist() for k in range(1, n_cuts + 1)]
 
 
-def _tree(tree: MergeTree) -> dict[str, Any]:
+def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
+    columns = [model.columns[place] for place in shown]
+    n_estimates = sum(2 if column.is_number else len(column.levels) for column in columns)
+    return 3 * (n_estimates + sum(column.may_miss for column in columns))
+
+
+def _separations(joint: FloatArray, nodes: FloatArray) -> list[list[Any]]:
+    """Return how clearly the records of each node belong to it, as a part and in words."""
+    return [[round(float(part), 3), separation_in_words(part)] for part in separation(joint, nodes)]
+
+
+def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
     linkage = tree.linkage_matrix(below_modes=True)
     bare = tree.leaves.components < 0
+    leaves = np.where(bare[:, None], 0.0, np.eye(len(tree.weights))[tree.leaves.components])
+    apart = merges_apart(joint, leaves, linkage)
     return {
         "order": leaves_list(linkage).tolist() if len(linkage) else [0],
         "merges": [
-            [int(a), int(b), _significant(height), int(certified)]
-            for (a, b, height, _), certified in zip(linkage, tree.merge_certified, strict=True)
+            [int(a), int(b), _significant(height), int(certified), None if part is None else round(part, 3)]
+            for (a, b, height, _), certified, part in zip(linkage, tree.merge_certified, apart, strict=True)
         ],
         "leaves": _leaf_positions(tree).tolist(),
         "names": [
@@ -163,7 +212,19 @@ def _tree(tree: MergeTree) -> dict[str, Any]:
         "heights": tree.height_label,
         "suggested": tree.suggestion.n_clusters,
         "suggestion": tree.suggestion.in_words,
+        "nearly": list(tree.suggestion.nearly),
+        "why": _WHY_COMPARED if tree.proposals is not None else _WHY_COUNTED,
     }
+
+
+_WHY_COMPARED = (
+    "Cuts into every number of clusters were compared. More clusters count as better as long as records "
+    "belong clearly to one of them, different ways of merging agree on them, and valleys of the density "
+    "part them."
+)
+_WHY_COUNTED = (
+    "Peaks of the density were counted: those that are more than twice as high as the pass to a higher peak."
+)
 
 
 def _leaf_positions(tree: MergeTree) -> IntArray:
@@ -175,7 +236,7 @@ def _leaf_positions(tree: MergeTree) -> IntArray:
 def _modes(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe the deepest modes; ``leaf`` is the heaviest leaf, whose cluster is the mode's."""
     tree, points = model.tree, model.tree.critical_points
-    coordinates = _table(axes.project(model.shown(points.modes)), _scales(axes))
+    coordinates = _table(axes.project(model.space.shown(points.modes)), _scales(axes))
     positions = _leaf_positions(tree)
     heaviest = [
         int(positions[np.where(tree.leaves.modes == mode, tree.leaf_weights, -1.0).argmax()])
@@ -198,7 +259,7 @@ def _saddles(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     points, merging = model.tree.critical_points, set(model.tree.spanning_saddles.tolist())
     order = sorted(range(len(points.saddles)), key=lambda i: (i not in merging, i))
     shown = [i for i in order if points.saddle_ends[i].max() < _most_points(axes)][: _most_points(axes)]
-    coordinates = _table(axes.project(model.shown(points.saddles)), _scales(axes))
+    coordinates = _table(axes.project(model.space.shown(points.saddles)), _scales(axes))
     deepest = points.mode_heights[0]
     return [
         {

@@ -1,4 +1,4 @@
-"""The parts of a page that are readable without a script: the promise, facts about the model, the ledger.
+"""The parts of a page that are readable without a script: the promise, facts about the model, its columns.
 
 Every value is escaped, because names come from users and a ledger may come from a file.
 """
@@ -8,8 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
+from dpmorse.profiles import SUPPORT
 from dpmorse.report.released import Promise, ReleasedModel
-from dpmorse.report.text import plain
+from dpmorse.report.text import LONGEST_NAME, plain
 
 _MOST_ROWS = 500
 """Most releases in the table of the ledger; the others are counted in its last row."""
@@ -42,22 +43,58 @@ def statement(promise: Promise) -> str:
     return "\n".join(f"<p>{line}</p>" for line in [first, *lines[1:]])
 
 
-def facts(model: ReleasedModel) -> str:
+def facts(model: ReleasedModel, dataset: str | None, made_on: str) -> str:
     """Return terms and values for the head of the page."""
     facts = {
-        "Estimator": model.kind,
+        **({} if dataset is None else {"Data": dataset}),
+        "Date": made_on,
+        "Protected": model.promise.unit,
         "Privacy loss \N{GREEK SMALL LETTER EPSILON}": _upwards(model.promise.epsilon),
         "May fail with \N{GREEK SMALL LETTER DELTA}": f"{model.promise.delta:g}",
         "Neighbours": model.promise.neighboring,
-        "Columns": str(model.mixture.n_features),
+        "Columns": str(len(model.columns)),
         **_records(model),
         "Components": str(model.mixture.n_components),
         "Modes": f"{model.tree.n_modes}{'' if model.tree.certified else ', some points flagged'}",
         "Merge rule": model.tree.basis,
+        "Estimator": model.kind,
     }
+    return _terms(facts)
+
+
+def columns(model: ReleasedModel) -> str:
+    """Return the columns and what was stated of them: bounds and values, which are public."""
+    head = "".join(f'<th scope="col">{title}</th>' for title in ("Column", "Stated beforehand"))
+    body = [_row([column.name, column.stated or _UNSTATED]) for column in model.columns[:_MOST_ROWS]]
+    if len(model.columns) > _MOST_ROWS:
+        body.append(_row([f"and {len(model.columns) - _MOST_ROWS} more", ""]))
+    return "\n".join([f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>"])
+
+
+_UNSTATED = "no bounds are known of this model"
+
+
+def claims(model: ReleasedModel) -> str:
+    """Return what the claim states, point by point, with what small groups must know."""
+    return _terms({**model.promise.claims, "Small groups": _small_groups(model)}, _LONGEST_PARAGRAPH)
+
+
+def _small_groups(model: ReleasedModel) -> str:
+    """Say from what size on a group can be seen at all: noise is the same for all, and drowns the small."""
+    words = (
+        "Noise is as large for a small group as for a large one. Small groups are therefore described less "
+        "well, or not at all: they are merged with others."
+    )
+    if model.profile is None:
+        return words
+    least = SUPPORT * model.profile.count_stddev
+    return f"{words} Here a group of fewer than about {least:,.0f} records cannot be told from noise."
+
+
+def _terms(terms: Mapping[str, str], longest: int = LONGEST_NAME) -> str:
     return "\n".join(
-        f"<div><dt>{html.escape(term)}</dt><dd>{html.escape(plain(value))}</dd></div>"
-        for term, value in facts.items()
+        f"<div><dt>{html.escape(plain(term))}</dt><dd>{html.escape(plain(value, longest))}</dd></div>"
+        for term, value in terms.items()
     )
 
 
@@ -66,7 +103,8 @@ def _records(model: ReleasedModel) -> dict[str, str]:
     if model.profile is None:
         return {}
     half = _TWO_SIDED * model.profile.count_stddev * math.sqrt(model.profile.n_components)
-    return {"Records": f"about {model.profile.counts.sum():,.0f} \N{PLUS-MINUS SIGN} {half:,.0f}"}
+    total = max(0.0, float(model.profile.counts.sum()))
+    return {"Records": f"about {total:,.0f} \N{PLUS-MINUS SIGN} {half:,.0f}"}
 
 
 def ledger(rows: Sequence[Mapping[str, object]]) -> str:

@@ -1,4 +1,4 @@
-"""Shares, centres and spreads on a page, with their intervals and what must be said beside them.
+"""Shares, centres, spreads, levels and missing values on a page, with their intervals and what must be said.
 
 Every cluster of every cut is a node of the merge tree, and a node's numbers do not depend on the cut. So
 there is one row for each node, and each cut says which rows are its clusters.
@@ -9,60 +9,55 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.profiles import (
-    Caution,
-    ClusterTable,
-    Estimate,
-    Profile,
-    about_intervals,
-    cautions_of,
-    group_table,
-    shown_decimals,
-)
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.profiles import Caution, ClusterTable, Estimate, about_intervals, shown_decimals
+from dpmorse.report.measured import Measured
+from dpmorse.report.quality import size_in_words
+from dpmorse.report.sentences import sentence, whole_sentence
+from dpmorse.report.text import plain
+from dpmorse.report.traits import Trait, Traits
+from dpmorse.typing import FloatArray
 
-_VALUES_AT_A_TIME = 1_000_000
-"""Groups times components times columns in one call, which limits the memory it takes."""
+_MOST_TRAITS = 12
+"""Most columns that are ranked for a cluster."""
 
-_CALLED = "this cluster"
-"""How a note calls the cluster beside which it stands."""
+_PARTS = 10_000
+"""Shares of levels are whole numbers of this part, a hundredth of a percent."""
+
+_LONGEST_NOTE = 600
+"""Most characters of a note, in which there are names of columns."""
 
 
-def numbers(
-    profile: Profile | None, cuts: Sequence[Sequence[int]], columns: IntArray, names: list[str]
-) -> dict[str, Any] | None:
-    """Return the rows of all clusters of all cuts, or None where no profile was released.
+def numbers(measured: Measured | None, nodes: FloatArray) -> dict[str, Any] | None:
+    """Return a row for each node, or None where no profile was released.
 
     Parameters
     ----------
-    profile : Profile or None
-        What was released about the components.
-    cuts : list of list of int
-        The cluster of each component (then of modes without component) for 1, 2, ... clusters.
-    columns : ndarray of int
-        Columns that are shown.
-    names : list of str
-        Names of all columns.
+    measured : Measured or None
+        What was released.
+    nodes : ndarray of shape (n_nodes, n_components)
+        1 where a component belongs to a node.
     """
-    if profile is None:
+    if measured is None:
         return None
-    members, rows_of_cuts = _nodes([np.array(cut[: profile.n_components]) for cut in cuts])
     texts: dict[str, int] = {}
-    rows = [row for group in _parts(members, profile) for row in _rows(profile, group, columns, names, texts)]
+    rows = [row for group in measured.parts(nodes) for row in _rows(measured, group, texts)]
     return {
         "about": about_intervals(),
         "rows": rows,
-        "cuts": rows_of_cuts,
-        "columns": _column_notes(profile, columns, names, texts),
+        "columns": _column_notes(measured, texts),
         "texts": list(texts),
     }
 
 
-def _nodes(cuts: Sequence[IntArray]) -> tuple[FloatArray, list[list[int | None]]]:
-    """Return the components of each node, and the nodes of each cut; a cluster without component has none."""
+def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArray, list[list[int | None]]]:
+    """Return the components of each node, and the nodes of each cut; a cluster without component has none.
+
+    ``cuts`` has the cluster of each component (then of modes without component) for 1, 2, ... clusters.
+    """
     found: dict[bytes, int] = {}
     of_cuts: list[list[int | None]] = []
-    for n_clusters, labels in enumerate(cuts, start=1):
+    for n_clusters, cut in enumerate(cuts, start=1):
+        labels = np.array(cut[:n_components])
         groups = (labels == cluster for cluster in range(n_clusters))
         of_cuts.append(
             [found.setdefault(mine.tobytes(), len(found)) if mine.any() else None for mine in groups]
@@ -71,52 +66,87 @@ def _nodes(cuts: Sequence[IntArray]) -> tuple[FloatArray, list[list[int | None]]
     return members.astype(np.float64), of_cuts
 
 
-def _parts(members: FloatArray, profile: Profile) -> list[FloatArray]:
-    size = max(1, _VALUES_AT_A_TIME // (profile.n_components * profile.n_features))
-    return [members[start : start + size] for start in range(0, len(members), size)]
-
-
-def _rows(
-    profile: Profile, members: FloatArray, columns: IntArray, names: list[str], texts: dict[str, int]
-) -> list[dict[str, Any]]:
-    table = group_table(profile, members)
-    notes = cautions_of(table, profile, names, _CALLED)
-    shown = [note for note in notes if note.column is None or note.column in columns]
+def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> list[dict[str, Any]]:
+    table = measured.table(members)
+    notes = [
+        note
+        for note in measured.cautions(table)
+        if note.cluster is not None and (note.column is None or note.column in measured.shown)
+    ]
+    traits = Traits(measured, members)
     return [
-        _row(table, i, columns, [note for note in shown if note.cluster == i], texts)
+        _row(measured, table, i, [note for note in notes if note.cluster == i], texts)
+        | _portrait(traits, table, i, is_whole=bool(members[i].all()))
         for i in range(len(members))
     ]
 
 
+def _portrait(traits: Traits, table: ClusterTable, i: int, *, is_whole: bool) -> dict[str, Any]:
+    """Describe a node in words, with the columns that make it and how far its size is above the noise."""
+    found, over_noise = traits.of(i), float(table.counts[i] / table.count_stddev[i])
+    share = (table.share.value[i], table.share.low[i], table.share.high[i])
+    said = whole_sentence() if is_whole else sentence(found, share, supported=bool(table.supported[i]))
+    return {
+        "said": said,
+        "traits": [_plain_trait(trait) for trait in found[:_MOST_TRAITS]],
+        "n_traits": len(found),
+        "clear": traits.clear_levels(i),
+        "size": [round(over_noise, 1), size_in_words(over_noise)],
+    }
+
+
+def _plain_trait(trait: Trait) -> list[Any]:
+    """Return the place of the column, the difference and both numbers in words."""
+    return [trait.place, round(trait.difference, 2), trait.numbers_in_words]
+
+
 def _row(
-    table: ClusterTable, i: int, columns: IntArray, notes: list[Caution], texts: dict[str, int]
+    measured: Measured, table: ClusterTable, i: int, notes: list[Caution], texts: dict[str, int]
 ) -> dict[str, Any]:
     """Describe one node: [value, low, high, decimals] of each number; notes as [text, column], by kind."""
     said: dict[str, Any] = {}
     for note in notes:
-        column = None if note.column is None else int(np.searchsorted(columns, note.column))
+        column = None if note.column is None else int(np.searchsorted(measured.shown, note.column))
         said.setdefault(note.kind, []).append([_numbered(note.text, texts), column])
     return {
         "records": round(float(table.counts[i])),
         "share": _with_ends(table.share, i),
-        "centre": [_with_ends(table.centre, i, j) for j in columns],
-        "spread": [_with_ends(table.spread, i, j) for j in columns],
+        "centre": [_with_ends(table.centre, i, j) for j in measured.numbers()],
+        "spread": [_with_ends(table.spread, i, j) for j in measured.numbers()],
         "supported": bool(table.supported[i]),
         "notes": said,
+        **_levels_and_holes(measured, table, i),
     }
 
 
-def _column_notes(
-    profile: Profile, columns: IntArray, names: list[str], texts: dict[str, int]
-) -> list[list[int]]:
-    """Return the notes about each column of all records: bounds that it piles up at."""
-    whole = group_table(profile, np.ones((1, profile.n_components)))
-    notes = [note for note in cautions_of(whole, profile, names) if note.kind == "bounds"]
-    return [[_numbered(note.text, texts) for note in notes if note.column == j] for j in columns]
+def _levels_and_holes(measured: Measured, table: ClusterTable, i: int) -> dict[str, Any]:
+    """Describe shares of levels, category by category, and of missing values, column by column."""
+    if table.levels is None:
+        return {}
+    share, missing = table.levels.share, table.levels.missing
+    columns = measured.shown_columns
+    return {
+        "levels": [
+            [_in_parts(share, i, place) for place in measured.level_places(column)]
+            for column in columns
+            if not column.is_number
+        ],
+        "missing": [
+            _in_parts(missing, i, measured.missing_place(column)) if column.may_miss else None
+            for column in columns
+        ],
+    }
+
+
+def _column_notes(measured: Measured, texts: dict[str, int]) -> list[list[int]]:
+    """Return the notes about each column of all records: bounds that it piles up at, unlisted values."""
+    whole = measured.table(np.ones((1, measured.profile.n_components)))
+    notes = [note for note in measured.cautions(whole) if note.cluster is None]
+    return [[_numbered(note.text, texts) for note in notes if note.column == j] for j in measured.shown]
 
 
 def _numbered(text: str, texts: dict[str, int]) -> int:
-    return texts.setdefault(f"{text[:1].upper()}{text[1:]}", len(texts))
+    return texts.setdefault(plain(f"{text[:1].upper()}{text[1:]}", _LONGEST_NOTE), len(texts))
 
 
 def _with_ends(estimate: Estimate, *place: int) -> list[float]:
@@ -124,3 +154,7 @@ def _with_ends(estimate: Estimate, *place: int) -> list[float]:
     value, low, high = (float(part[place]) for part in (estimate.value, estimate.low, estimate.high))
     decimals = shown_decimals(low, high)
     return [*(round(number, decimals) for number in (value, low, high)), decimals]
+
+
+def _in_parts(estimate: Estimate, *place: int) -> list[int]:
+    return [round(_PARTS * float(part[place])) for part in (estimate.value, estimate.low, estimate.high)]

@@ -5,6 +5,7 @@ import hashlib
 import html
 import os
 from collections.abc import Sequence
+from datetime import date, datetime
 from importlib import metadata, resources
 from string import Template
 from typing import Any
@@ -12,31 +13,46 @@ from typing import Any
 import numpy as np
 
 from dpmorse import _atomic, _validate
-from dpmorse.exceptions import InvalidParameterError, OutputExistsError
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, OutputExistsError
 from dpmorse.report import markup
 from dpmorse.report.contents import contents
 from dpmorse.report.released import released
-from dpmorse.report.text import json_for_script
+from dpmorse.report.text import json_for_script, plain
 
 MOST_SAMPLES = 20_000
 """Most synthetic records that may be asked for; the page shows fewer if it has many axes."""
 
+TITLE = "Clusters released with differential privacy"
+"""Heading of a page without a title of its own."""
+
 _SCRIPTS = (
     "common.js",
+    "columns.js",
     "clusters.js",
     "dendrogram.js",
     "view.js",
     "points.js",
     "profile.js",
+    "portraits.js",
+    "levels.js",
     "tables.js",
     "numbers.js",
+    "why.js",
+    "exports.js",
     "page.js",
 )
 """The scripts of a page, in the order in which they are joined: later ones use earlier ones."""
 
 
 def render(
-    model: Any, *, columns: Sequence[str] | None = None, n_samples: int = 1000, random_state: Any = 0
+    model: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    title: str | None = None,
+    dataset: str | None = None,
+    made_on: date | None = None,
+    n_samples: int = 1000,
+    random_state: Any = 0,
 ) -> str:
     """Return a page about a fitted or loaded model, as one HTML document that stands alone.
 
@@ -47,6 +63,12 @@ def render(
         by the rule "auto".
     columns : list of str or None, default=None
         Names of the columns; None takes those of the table that was fitted, or numbers.
+    title : str or None, default=None
+        Heading of the page; None says what it is in general.
+    dataset : str or None, default=None
+        Name of the data, for the head of the page. It is published with the page.
+    made_on : datetime.date or None, default=None
+        Date on the page; None is today.
     n_samples : int, default=1000
         Synthetic records to draw, at most 20,000; fewer are shown if there are many columns.
     random_state : int, Generator or None, default=0
@@ -73,16 +95,20 @@ def render(
     '<!doctype html>'
     """
     n_drawn = _validate.positive_int(n_samples=n_samples, at_most=MOST_SAMPLES)
+    heading, data_name = _named("title", title) or TITLE, _named("dataset", dataset)
+    day = _day(made_on)
     parts = released(model, columns)
     numbers = json_for_script(contents(parts, n_drawn, _generator(random_state)))
     style, script = _style(), _script()
     return Template(_asset("page.html")).substitute(
         policy=html.escape(_policy(style, script)),
-        title="Clusters released with differential privacy",
+        title=html.escape(heading),
         style=style,
         badge=markup.badge(parts.promise),
         statement=markup.statement(parts.promise),
-        facts=markup.facts(parts),
+        facts=markup.facts(parts, data_name, day),
+        columns=markup.columns(parts),
+        claims=markup.claims(parts),
         ledger=markup.ledger(parts.promise.to_dicts()),
         version=html.escape(_version()),
         data=numbers,
@@ -96,6 +122,9 @@ def write_report(
     *,
     force: bool = False,
     columns: Sequence[str] | None = None,
+    title: str | None = None,
+    dataset: str | None = None,
+    made_on: date | None = None,
     n_samples: int = 1000,
     random_state: Any = 0,
 ) -> None:
@@ -103,7 +132,7 @@ def write_report(
 
     Parameters
     ----------
-    model, columns, n_samples, random_state
+    model, columns, title, dataset, made_on, n_samples, random_state
         As in ``render``.
     path : str or path
         Where to; by custom the name ends in ``.html``.
@@ -113,7 +142,15 @@ def write_report(
     _validate.boolean(force=force)
     if not force and os.path.lexists(path):  # before the work; the write looks again
         raise _exists(path)
-    page = render(model, columns=columns, n_samples=n_samples, random_state=random_state)
+    page = render(
+        model,
+        columns=columns,
+        title=title,
+        dataset=dataset,
+        made_on=made_on,
+        n_samples=n_samples,
+        random_state=random_state,
+    )
     try:
         _atomic.write_bytes(path, page.encode(), overwrite=force)
     except FileExistsError:
@@ -125,6 +162,23 @@ def _exists(path: str | os.PathLike[str]) -> OutputExistsError:
     return OutputExistsError(
         f"path must be a new file, got {shown}, which exists. Choose another name, or give force=True."
     )
+
+
+def _named(parameter: str, value: object) -> str | None:
+    """Return a name that a user gives, fit to be shown; an empty one is none."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidTypeError(f"{parameter} must be text or None, got {_validate.describe(value)}.")
+    return plain(value.strip()) or None
+
+
+def _day(made_on: object) -> str:
+    if made_on is not None and not isinstance(made_on, date):
+        raise InvalidTypeError(
+            f"made_on must be a datetime.date or None, got {_validate.describe(made_on)}. None is today."
+        )
+    return (made_on or datetime.now().astimezone().date()).isoformat()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

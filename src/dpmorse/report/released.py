@@ -7,11 +7,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.densities import GaussianMixture, ProductMixture, carried
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
-from dpmorse.profiles import Profile
+from dpmorse.profiles import AnyProfile
+from dpmorse.report.columns import ShownColumn, plain_columns, table_columns
+from dpmorse.report.space import PlainSpace, Space, TableSpace
 from dpmorse.report.text import plain
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 
@@ -23,6 +26,14 @@ class Promise(Protocol):
     neighboring: str
     secure: bool
     statement: str
+
+    @property
+    def unit(self) -> str:
+        """Who is protected, in a few words."""
+
+    @property
+    def claims(self) -> Mapping[str, str]:
+        """What the promise states, point by point."""
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Return the ledger, one row per release."""
@@ -73,73 +84,114 @@ class ReleasedModel:
     ----------
     kind : str
         Name of the estimator.
-    mixture, tree, promise : objects
-        What was released, how it merges, what is promised.
-    partition : GaussianMixture
-        What the tree is of; another mixture than that where clipping had moved records.
+    space : Space
+        Where the density is drawn.
+    tree, promise : objects
+        How components merge, what is promised.
     domain : Box or None
         Where records were clipped to; None if the base does not say.
-    profile : Profile or None
+    profile : Profile, TableProfile or None
         What was measured of the records of each component; None if the base released none.
     last_release : LastRelease or None
         What the weights and means come from; None if there is a profile, or no plan.
-    names : list of str
-        Names of the columns, fit to be shown.
+    columns : list of ShownColumn
+        The columns of the table.
     n_clusters : int
         Number of clusters the page opens with.
+    schema : Schema or None
+        What the columns were stated to be; None for a model of numbers alone.
+    levels : ndarray of shape (n_components, n_all_levels)
+        Probabilities of the levels of categories; without columns if there are none.
     """
 
     kind: str
-    mixture: GaussianMixture
-    partition: GaussianMixture
+    space: Space
     tree: MergeTree
     promise: Promise
     domain: Box | None
-    profile: Profile | None
+    profile: AnyProfile | None
     last_release: LastRelease | None
-    names: list[str]
+    columns: list[ShownColumn]
     n_clusters: int
+    schema: Schema | None
+    levels: FloatArray
 
-    def shown(self, points: FloatArray) -> FloatArray:
-        """Return points of the tree where a page shows them: among the records that the mixture describes."""
-        return carried(points, self.partition, self.mixture)
+    @property
+    def mixture(self) -> GaussianMixture:
+        """The density that is drawn."""
+        return self.space.mixture
+
+    @property
+    def numbers(self) -> list[ShownColumn]:
+        """The columns that have a centre and a spread."""
+        return [column for column in self.columns if column.is_number]
+
+    @property
+    def categories(self) -> list[ShownColumn]:
+        """The columns that have levels."""
+        return [column for column in self.columns if not column.is_number]
 
 
-def released(model: Any, columns: Sequence[str] | None) -> ReleasedModel:
+def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     """Take the released parts of a model; a base alone gets the tree that the estimators would build."""
     mixture, promise = getattr(model, "mixture_", None), getattr(model, "privacy_", None)
-    if isinstance(mixture, ProductMixture):
-        raise InvalidTypeError(
-            "model must be one of numbers alone: the page cannot show categories, dates and missing values "
-            "yet. Use `dpmorse show --model FILE`, or summary() in Python."
-        )
-    if not isinstance(mixture, GaussianMixture) or promise is None:
+    if not isinstance(mixture, GaussianMixture | ProductMixture) or promise is None:
         raise InvalidTypeError(
             f"model must be a fitted estimator of dpmorse, got {_validate.describe(type(model).__name__)}. "
             "Call fit first, or give what dpmorse.load returns."
         )
     base = getattr(model, "base_", model)
-    partition = getattr(base, "partition_", mixture)
-    tree = getattr(model, "merge_tree_", None) or merge_tree(partition, rule="auto")
+    landscape = getattr(base, "landscape_", None) or getattr(base, "partition_", mixture)
+    tree = getattr(model, "merge_tree_", None) or merge_tree(landscape, rule="auto")
+    schema = _schema(base, columns) if isinstance(mixture, ProductMixture) else None
+    profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
     return ReleasedModel(
         kind=plain(type(model).__name__),
-        mixture=mixture,
-        partition=partition,
+        space=_space(mixture, base, schema),
         tree=tree,
         promise=promise,
-        domain=getattr(base, "domain_", None),
-        profile=getattr(base, "profile_", None),
+        domain=domain if schema is None else None,
+        profile=profile,
         last_release=last_release(base),
-        names=_names(model, columns, mixture.n_features),
+        columns=_plain(model, columns, mixture, domain) if schema is None else table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
+        schema=schema,
+        levels=getattr(mixture, "probabilities", np.empty((mixture.n_components, 0))),
     )
 
 
-def _names(model: Any, columns: object, n_features: int) -> list[str]:
-    """Return the given names, else those of the fit, else numbers."""
+def _space(mixture: GaussianMixture | ProductMixture, base: Any, schema: Schema | None) -> Space:
+    if isinstance(mixture, ProductMixture) and schema is not None:
+        return TableSpace(mixture, schema)
+    return PlainSpace(mixture, getattr(base, "partition_", mixture), getattr(base, "profile_", None))
+
+
+def _schema(base: Any, columns: object) -> Schema:
+    """Return the columns of a table, under the names that are given, if any are."""
+    schema: Schema = base.schema_
     if columns is None:
-        fallback = [f"column {i}" for i in range(n_features)]
-        return [plain(str(name)) for name in getattr(model, "feature_names_in_", fallback)]
+        return schema
+    names = _checked_names(columns, len(schema.names))
+    if len(set(names)) < len(names):
+        raise InvalidParameterError(
+            "columns must be different names, got one twice. Columns of a table are told apart by them."
+        )
+    return Schema(tuple((new, column) for new, (_, column) in zip(names, schema.columns, strict=True)))
+
+
+def _plain(model: Any, columns: object, mixture: GaussianMixture, domain: Box | None) -> list[ShownColumn]:
+    """Describe columns of numbers: under the given names, else those of the fit, else numbers."""
+    n = mixture.n_features
+    fallback = [f"column {i}" for i in range(n)]
+    names = getattr(model, "feature_names_in_", fallback) if columns is None else _checked_names(columns, n)
+    profile = getattr(getattr(model, "base_", model), "profile_", None)
+    bounds = None if profile is None else (profile.lower, profile.upper)
+    if bounds is None and domain is not None:
+        bounds = domain.centre - domain.half_width, domain.centre + domain.half_width
+    return plain_columns([plain(str(name)) for name in names], bounds)
+
+
+def _checked_names(columns: object, n_features: int) -> list[str]:
     if isinstance(columns, str) or not isinstance(columns, Sequence | np.ndarray):
         raise InvalidTypeError(f"columns must be a list of names, got {_validate.describe(columns)}.")
     if len(columns) != n_features:
@@ -149,4 +201,4 @@ def _names(model: Any, columns: object, n_features: int) -> list[str]:
         )
     if not all(isinstance(name, str) for name in columns):
         raise InvalidTypeError(f"columns must be names of type str, got {_validate.describe(list(columns))}.")
-    return [plain(name) for name in columns]
+    return [str(name) for name in columns]

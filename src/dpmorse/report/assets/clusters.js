@@ -30,13 +30,15 @@ function parentsOf(labels, coarser, k) {
 function clustersAt(k) {
   const labels = data.cuts[k - 1], describe = data.numbers === null ? added : measured;
   const clusters = coloursOfCuts[k - 1].map((colour, number) => ({
-    number, colour, ...describe(membersOf(number, labels), k, number)}));
+    number, colour, separation: data.separation[nodeOf(k, number)] || null,
+    ...describe(membersOf(number, labels), k, number)}));
   return {k, labels, clusters, colourOf: (place) => coloursOfCuts[k - 1][labels[place]]};
 }
 
 const membersOf = (number, labels) => withWeight.filter((i) => labels[i] === number);
 
-const rowOf = (k, number) => data.numbers.rows[data.numbers.cuts[k - 1][number]] || null;
+const nodeOf = (k, number) => data.nodes[k - 1][number];
+const rowOf = (k, number) => data.numbers.rows[nodeOf(k, number)] || null;
 const whole = data.numbers === null ? null : rowOf(1, 0);
 
 // Mean and standard deviation of all records, column by column.
@@ -45,13 +47,14 @@ const overall = data.columns.map(({mean, stddev}, i) => (whole !== null && whole
 
 function measured(members, k, number) {
   const row = rowOf(k, number), first = (values) => values.map(([value]) => value);
-  if (row === null) return {members: [], row, share: 0, centre: [], spread: []};
-  return {members, row, share: row.share[0], centre: first(row.centre), spread: first(row.spread)};
+  if (row === null) return {members: [], row, share: 0, centre: [], spread: [], levels: []};
+  return {members, row, share: row.share[0], centre: first(row.centre), spread: first(row.spread),
+          levels: (row.levels || []).map((shares) => shares.map(([share]) => share / 1e4))};
 }
 
 function added(members) {
   const share = members.reduce((sum, i) => sum + parts.weights[i], 0);
-  const cluster = {members, row: null, share, centre: [], spread: []};
+  const cluster = {members, row: null, share, centre: [], spread: [], levels: addedShares(members, share)};
   for (let column = 0; column < nColumns; column++) {
     const centre = members.reduce((sum, i) => sum + parts.weights[i] * parts.means[i][column], 0) / share;
     const variance = members.reduce((sum, i) => sum + parts.weights[i] *
@@ -61,6 +64,13 @@ function added(members) {
   }
   return cluster;
 }
+
+// Levels of each category: the mean over the components of the cluster.
+const addedShares = (members, share) => (members.length ? data.categories : []).map((column, category) =>
+  column.levels.map((_, level) => members.reduce((sum, i) =>
+    sum + parts.weights[i] * parts.levels[i][category][level], 0) / share));
+
+const all = data.numbers === null ? added(withWeight) : null;
 
 // -- noise of the last release ---------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ function ticks(low, high, wanted) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
   const found = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step);
+  for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step || 0); // never -0
   return {values: found, text: (value) => show(value, 100 * step)};
 }
 

@@ -1,42 +1,37 @@
-// The merge tree: brackets in the colours of the clusters, the cut as a dotted line.
+// The merge tree: brackets in the colours of the clusters, the cut as a dotted line. Heights are numbers of
+// clusters, whatever rule has merged: a merge stands between the numbers before and after it.
 
 const tree = data.tree;
 const nLeaves = tree.order.length;
 const heights = tree.merges.map((merge) => merge[2]);
 const highest = Math.max(...heights, 0) || 1;
-const positive = heights.filter((height) => height > 0).sort((a, b) => a - b);
-const byRoot = positive.length > 3 && positive[positive.length >> 1] < 0.08 * highest;
-const bend = byRoot ? Math.sqrt : (height) => height;
-const STEM = 16; // below height 0, so that merges without a barrier are seen
+const LABELLED = 8; // merges, from the top, that say how well their sides are apart
 
 const brackets = layOut();
 
 // Place and colour-giving leaf of every group, as SciPy numbers them: leaves first, then merges.
 function layOut() {
-  const place = new Array(nLeaves), leaf = new Array(nLeaves), level = new Array(nLeaves).fill(-1);
+  const place = new Array(nLeaves), leaf = new Array(nLeaves), level = new Array(nLeaves).fill(nLeaves + 0.5);
   tree.order.forEach((i, at) => { place[i] = at; leaf[i] = i; });
-  return tree.merges.map(([a, b, height, certified], row) => {
+  return tree.merges.map(([a, b, height, certified, apart], row) => {
     place[nLeaves + row] = (place[a] + place[b]) / 2;
     leaf[nLeaves + row] = leaf[a];
-    level[nLeaves + row] = height;
-    return {left: place[a], right: place[b], lowLeft: level[a], lowRight: level[b], height, certified,
-            leaf: leaf[a]};
+    level[nLeaves + row] = nLeaves - row - 0.5;
+    return {left: place[a], right: place[b], lowLeft: level[a], lowRight: level[b], height, certified, apart,
+            level: nLeaves - row - 0.5, leaf: leaf[a]};
   });
 }
 
+// Numbers of clusters on a logarithmic scale: few clusters get more room than many.
 function dendrogramFrame() {
   const width = Math.max(byId("dendrogram").clientWidth || 560, 280);
-  const frame = {width, height: 452, left: 52, right: 10, top: 10, bottom: 44};
-  const floor = frame.height - frame.bottom;
-  const inner = width - frame.left - frame.right;
-  const tall = floor - STEM - frame.top;
+  const frame = {width, height: 452, left: 46, right: 10, top: 18, bottom: 44};
+  frame.floor = frame.height - frame.bottom;
+  const inner = width - frame.left - frame.right, tall = frame.floor - frame.top;
+  const scale = Math.log(nLeaves + 0.5);
   frame.x = (place) => frame.left + inner * (place + 0.5) / nLeaves;
-  frame.y = (height) => (height < 0 ? floor : floor - STEM - tall * bend(height) / bend(1.08 * highest));
-  frame.heightAt = (y) => {
-    const part = Math.min(Math.max((floor - STEM - y) / tall, -1), 1);
-    return part < 0 ? -1 : (byRoot ? part ** 2 : part) * 1.08 * highest;
-  };
-  frame.floor = floor;
+  frame.y = (number) => frame.top + tall * Math.log(number) / scale;
+  frame.numberAt = (y) => Math.exp((y - frame.top) / tall * scale);
   frame.gap = inner / nLeaves;
   return frame;
 }
@@ -50,40 +45,48 @@ function drawDendrogram(cut) {
     svg.replaceChildren(...leafShapes(frame, cut), onlyLeaf(frame));
     return;
   }
-  svg.replaceChildren(...heightAxis(frame), ...bracketShapes(frame, cut), ...leafShapes(frame, cut),
-    cutLine(frame, cut.k));
+  svg.replaceChildren(...numberAxis(frame), ...bracketShapes(frame, cut), ...leafShapes(frame, cut),
+    cutLine(frame, cut.k), ...apartLabels(frame));
 }
 
 const onlyLeaf = (frame) => shape("text", {x: frame.x(0), y: frame.height / 2, "text-anchor": "middle"},
   "One component: there is nothing to merge.");
 
-function heightAxis(frame) {
-  const marks = ticks(0, 1.05 * highest, byRoot ? 8 : 5);
-  const shapes = marks.values.filter((value) => !byRoot || spaced(value, marks.values)).flatMap((value) => [
-    shape("line", {class: "axis", x1: frame.left, x2: frame.width - frame.right, y1: frame.y(value),
-                   y2: frame.y(value)}),
-    shape("text", {x: frame.left - 6, y: frame.y(value) + 4, "text-anchor": "end"}, marks.text(value)),
+const ROUND = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500];
+
+function numberAxis(frame) {
+  const shown = [];
+  for (const number of ROUND.filter((value) => value <= nLeaves)) {
+    if (!shown.length || frame.y(number) - frame.y(shown[shown.length - 1]) >= 15) shown.push(number);
+  }
+  const shapes = shown.flatMap((number) => [
+    shape("line", {class: "axis", x1: frame.left, x2: frame.width - frame.right, y1: frame.y(number),
+                   y2: frame.y(number)}),
+    shape("text", {x: frame.left - 6, y: frame.y(number) + 4, "text-anchor": "end"}, String(number)),
   ]);
-  const middle = (frame.top + frame.floor) / 2;
-  const title = tree.heights + (byRoot ? ", square-root scale" : "");
-  const turned = {transform: `translate(12 ${middle}) rotate(-90)`, "text-anchor": "middle"};
-  return [...shapes, shape("text", turned, title)];
+  const turned = {transform: `translate(12 ${(frame.top + frame.floor) / 2}) rotate(-90)`, "text-anchor": "middle"};
+  return [...shapes, shape("text", turned, "number of clusters")];
 }
 
-// Under a square root the highest ticks crowd: every second one is enough there.
-const spaced = (value, all) => value <= all[all.length - 1] / 3 || all.indexOf(value) % 2 === 0;
+function apartLabels(frame) {
+  const few = brackets.slice(-LABELLED).filter((bracket) => bracket.apart !== null);
+  return few.map((bracket) => shape("text", {class: "halo apart", x: frame.x((bracket.left + bracket.right) / 2) + 5,
+    y: frame.y(bracket.level) - 4}, `${fixed(100 * bracket.apart, 0)} %`));
+}
 
 function bracketShapes(frame, cut) {
   return brackets.map((bracket, row) => {
     const inside = row < nLeaves - cut.k;
-    const path = `M${frame.x(bracket.left)} ${frame.y(bracket.lowLeft)}V${frame.y(bracket.height)}` +
+    const path = `M${frame.x(bracket.left)} ${frame.y(bracket.lowLeft)}V${frame.y(bracket.level)}` +
       `H${frame.x(bracket.right)}V${frame.y(bracket.lowRight)}`;
     const line = shape("path", {
       d: path, fill: "none", class: inside ? "inside" : "above", "stroke-width": inside ? 2.2 : 1.3,
       stroke: inside ? colour(cut.colourOf(tree.leaves[bracket.leaf])) : null,
       "stroke-dasharray": bracket.certified ? null : "5 4",
     });
-    const title = `merge at ${show(bracket.height, highest)}` + (bracket.certified ? "" : ", not certified");
+    const title = `merge at ${show(bracket.height, highest)}, ${tree.heights}` +
+      (bracket.apart === null ? "" : `; sides apart by ${fixed(100 * bracket.apart, 1)} %`) +
+      (bracket.certified ? "" : "; not certified");
     line.append(shape("title", {}, title));
     return line;
   });
@@ -104,18 +107,12 @@ function leafShapes(frame, cut) {
   return [...shapes, shape("text", {x: middle, y: frame.height - 6, "text-anchor": "middle"}, "component")];
 }
 
-function cutLine(frame, k) {
-  const nMerges = nLeaves - k;
-  const below = nMerges > 0 ? heights[nMerges - 1] : -1;
-  const above = nMerges < heights.length ? heights[nMerges] : 1.08 * highest;
-  const y = above > 0 ? (frame.y(below) + frame.y(above)) / 2 : frame.floor - STEM / 2; // among the stems
-  return shape("line", {class: "cut", x1: frame.left, x2: frame.width - frame.right, y1: y, y2: y});
-}
+const cutLine = (frame, k) => shape("line",
+  {class: "cut", x1: frame.left, x2: frame.width - frame.right, y1: frame.y(k), y2: frame.y(k)});
 
 // The number of clusters if the tree is cut where the pointer is.
 function clustersAtPointer(event) {
   const box = byId("dendrogram").getBoundingClientRect(), frame = dendrogramFrame();
-  const height = frame.heightAt((event.clientY - box.top) * frame.height / box.height);
-  const nMerges = heights.filter((value) => value <= height).length;
-  return Math.min(Math.max(nLeaves - nMerges, 1), data.cuts.length);
+  const number = frame.numberAt((event.clientY - box.top) * frame.height / box.height);
+  return Math.min(Math.max(Math.round(number), 1), data.cuts.length);
 }

@@ -17,26 +17,25 @@ function mark(text) {
                     "aria-label": `Note ${number}: ${words}`}, String(number));
 }
 
-function drawMeasuredTable(cut) {
-  notes.length = 0;
-  byId("cluster-table").replaceChildren(measuredHead(), measuredBody(cut), measuredFoot());
-  byId("cluster-caption").textContent = measuredCaption().join(" ");
-  byId("notes").replaceChildren(...notes.map((text, i) =>
-    make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
-}
+const spanOf = (entry) => (isNumber(entry) ? 2 : 1) + (entry.missing ? 1 : 0);
 
 function measuredHead() {
-  const columns = groupColumns();
-  const named = columns.map((column) => {
-    const name = nameHeading(column, 2);
-    name.prepend(...data.numbers.columns[column].map(mark)); // at the front: a long name is cut
+  const shown = groupEntries();
+  const named = shown.map((entry) => {
+    const name = nameHeading(entry, spanOf(entry));
+    name.prepend(...data.numbers.columns[entry.place].map(mark)); // at the front: a long name is cut
     return name;
   });
   return make("thead", {},
     make("tr", {}, heading("Cluster", {rowspan: 2}), heading("Components", {rowspan: 2}),
       heading("Size", {class: "name start", colspan: 2}), ...named),
-    make("tr", {}, subHeading("share", "start"), subHeading("records"),
-      ...columns.flatMap(() => [subHeading("centre", "start"), subHeading("spread")])));
+    make("tr", {}, subHeading("share", "start"), subHeading("records"), ...shown.flatMap(measures)));
+}
+
+function measures(entry) {
+  const own = isNumber(entry) ? [subHeading("centre", "start"), subHeading("spread")]
+    : [subHeading("most frequent", "start words")];
+  return entry.missing ? [...own, subHeading("missing")] : own;
 }
 
 function measuredBody(cut) {
@@ -47,39 +46,78 @@ function measuredBody(cut) {
     ...(cluster.row === null ? emptyCells() : measuredCells(cluster, largest)))));
 }
 
-const emptyCells = () => [cell(NONE, "start"), cell(NONE),
-  ...groupColumns().flatMap(() => [cell(NONE, "start"), cell(NONE)])];
+const emptyCells = () => [cell(NONE, "start"), cell(NONE), ...groupEntries().flatMap((entry) =>
+  measures(entry).map((_, i) => cell(NONE, i ? null : "start")))];
 
 function measuredCells(cluster, largest) {
   const {row} = cluster;
   return [
-    estimate(inPercent(row.share), "start", marks(cluster, "size"), " %", [bar(cluster, largest)]),
+    estimate(inPercent(row.share), "start", {found: marks(cluster, "size"), unit: " %",
+                                             before: [bar(cluster, largest)]}),
     cell("\u2248 " + fixed(Math.max(row.records, 0), 0)),
-    ...groupColumns().flatMap((column) => [estimate(row.centre[column], "start"),
-      estimate(row.spread[column], null, marks(cluster, "spread", column))]),
+    ...groupEntries().flatMap((entry) => entryCells(row, entry, marks(cluster, "spread", entry.place))),
   ];
+}
+
+function entryCells(row, entry, found = []) {
+  const gaps = entry.missing ? [estimate(fromParts(row.missing[entry.place]), null, {unit: " %"})] : [];
+  if (!isNumber(entry)) return [levelsCell(row.levels[entry.category], entry), ...gaps];
+  const [centre, spread] = [row.centre[entry.number], row.spread[entry.number]];
+  return [
+    estimate(centre, "start", {as: (value, text) => valueText(entry, value, text),
+                               unit: besideCentre(entry, centre[0])}),
+    estimate(spread, null, {found, unit: spreadUnit(entry)}), ...gaps];
 }
 
 const inPercent = ([value, low, high, decimals]) => [100 * value, 100 * low, 100 * high, decimals - 2];
 
-// A number, and below it its interval.
-function estimate([value, low, high, decimals], kind, found = [], unit = "", before = []) {
+// Shares of levels and of gaps are stored as hundredths of a percent.
+function fromParts([value, low, high]) {
+  const half = (high - low) / 200;
+  const decimals = half > 0 ? Math.min(2, Math.max(0, 1 - Math.floor(Math.log10(half)))) : 1;
+  return [value / 100, low / 100, high / 100, decimals];
+}
+
+const numberText = ([, low, high, decimals]) => {
   const plain = decimals <= 7 && Math.max(Math.abs(low), Math.abs(high)) < 1e9;
-  const text = (number) => (plain ? fixed(number, decimals) : withMinus(number.toPrecision(5)));
+  return (number) => (plain ? fixed(number, decimals) : withMinus(number.toPrecision(5)));
+};
+
+// A number, and below it its interval.
+function estimate(numbers, kind, {found = [], unit = "", before = [], as = null} = {}) {
+  const [value, low, high] = numbers, plain = numberText(numbers);
+  const text = (number) => (as === null ? plain(number) : as(number, plain));
   return make("td", {class: kind}, ...before, make("span", {class: "value"}, text(value) + unit), ...found,
     make("span", {class: "interval"}, `${text(low)} to ${text(high)}`));
 }
 
+// The most frequent levels of a category, each with its share and interval.
+function levelsCell(shares, entry) {
+  const shown = mostFrequent(shares.map(([share]) => share));
+  const lines = shown.map((place) => {
+    const numbers = fromParts(shares[place]), text = numberText(numbers);
+    return make("span", {class: "level"}, make("span", {class: "level-name"}, entry.levels[place]), " ",
+      `${text(numbers[0])} %`, make("span", {class: "interval inline"},
+        ` ${text(numbers[1])} to ${text(numbers[2])}`));
+  });
+  const more = shares.length - shown.length;
+  return make("td", {class: "start words"}, ...lines,
+    ...(more > 0 ? [make("span", {class: "interval"}, `and ${more} more`)] : []));
+}
+
 function measuredFoot() {
-  const totals = groupColumns().flatMap((column) =>
-    [estimate(whole.centre[column], "start"), estimate(whole.spread[column], null)]);
   return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight.length)),
-    cell(showShare(1), "start"), cell("\u2248 " + fixed(whole.records, 0)), ...totals));
+    cell(showShare(1), "start"), cell("\u2248 " + fixed(whole.records, 0)),
+    ...groupEntries().flatMap((entry) => entryCells(whole, entry))));
 }
 
 const measuredCaption = () => [
   "Share of the records; mean (centre) and standard deviation (spread) of each column within the cluster, in " +
   "the units of the data; below each number its interval.",
+  ...(data.categories.length ? ["Of a category the most frequent values are listed: the share of those " +
+    "records of the cluster in which it is known."] : []),
+  ...(entries.some((entry) => entry.missing) ? ["Missing: the share of the cluster's records without a value."]
+    : []),
   data.numbers.about,
   "The number of records was released with noise, too.",
   ...columnsLeftOut(),

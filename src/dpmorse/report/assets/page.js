@@ -6,10 +6,13 @@ function redraw() {
   redrawAsked = false;
   const cut = clustersAt(state.k);
   drawControls(cut);
+  drawPortraits(cut);
+  drawWhy();
   drawDendrogram(cut);
   drawView(cut);
   drawClusterTable(cut);
-  drawProfile(cut);
+  if (nColumns > 1) drawProfile(cut);
+  if (data.categories.length) drawLevels(cut);
   drawPointTables(cut);
 }
 
@@ -54,7 +57,7 @@ function prepareClusters() {
 function prepareView() {
   const options = () => view.axes.map((axis, i) => make("option", {value: i}, data.axes[axis].name));
   const directions = data.axes.length - nColumns, n = view.axes.length;
-  state.x = directions ? n - 2 : 0;
+  state.x = directions ? Math.max(0, n - 2) : 0;
   state.y = directions ? n - 1 : Math.min(1, n - 1);
   for (const [id, key] of [["view-x", "x"], ["view-y", "y"]]) {
     byId(id).append(...options());
@@ -77,10 +80,10 @@ function chooseAxis(key, value) {
 
 function prepareTable() {
   for (let i = 0; i < nGroups; i++) {
-    const last = Math.min(nColumns, (i + 1) * GROUP);
-    byId("group").append(make("option", {value: i}, `${i * GROUP + 1} to ${last} of ${nColumns}`));
+    const last = Math.min(nEntries, (i + 1) * GROUP);
+    byId("group").append(make("option", {value: i}, `${i * GROUP + 1} to ${last} of ${nEntries}`));
   }
-  byId("group").append(make("option", {value: nGroups}, `all ${nColumns}`));
+  byId("group").append(make("option", {value: nGroups}, `all ${nEntries}`));
   byId("group-choice").hidden = nGroups < 2;
   listen("group", "change", (value) => { state.group = Number(value); askRedraw(); });
   byId("records").value = "";
@@ -129,6 +132,8 @@ prepareClusters();
 prepareView();
 prepareTable();
 byId("profile-card").hidden = nColumns < 2; // the table says it all
+prepareLevels();
+prepareExports();
 prepareTheme();
 preparePrint();
 redraw();

@@ -1,5 +1,13 @@
 // What lies above the density: axes, modes and saddles; and the density of a single column.
 
+// Ticks as the column is read: dates as months, ranks by name.
+function tickText(axis, marks, value) {
+  const column = data.columns[data.axes.indexOf(axis)];
+  if (column === undefined || column.kind === "number") return marks.text(value);
+  if (column.kind === "date") return dateText(column, value).slice(0, 7);
+  return Number.isInteger(value) && column.levels[value] !== undefined ? shorten(column.levels[value], 8) : "";
+}
+
 function frameShapes(frame) {
   const [x, y] = frame.axes, right = frame.left + frame.wide, floor = frame.top + frame.tall;
   const across = ticks(x.low, x.high, frame.wide / 80), up = ticks(y.low, y.high, frame.tall / 50);
@@ -7,12 +15,12 @@ function frameShapes(frame) {
     shape("rect", {class: "axis", x: frame.left, y: frame.top, width: frame.wide, height: frame.tall}),
     ...across.values.flatMap((value) => [
       shape("line", {class: "axis", x1: frame.x(value), x2: frame.x(value), y1: floor, y2: floor + 4}),
-      shape("text", {x: frame.x(value), y: floor + 17, "text-anchor": "middle"}, across.text(value)),
+      shape("text", {x: frame.x(value), y: floor + 17, "text-anchor": "middle"}, tickText(x, across, value)),
     ]),
     ...(onLine ? [] : up.values.flatMap((value) => [
       shape("line", {class: "axis", x1: frame.left - 4, x2: frame.left, y1: frame.y(value),
                      y2: frame.y(value)}),
-      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, up.text(value)),
+      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, tickText(y, up, value)),
     ])),
     shape("text", {x: (frame.left + right) / 2, y: frame.height - 6, "text-anchor": "middle",
                    class: "strong"}, shorten(x.name, frame.wide / 8)),
@@ -55,7 +63,8 @@ function modeShapes(frame, cut, place = at) {
       (mode.certified ? "" : ", not certified") +
       (mayBeNoise(cut.clusters[cut.labels[mode.leaf]]) ? ", which may be noise" : "")));
     return crowded
-      ? [ring] : [ring, shape("text", {x: x + 8, y: y - 6, class: "strong halo"}, String(i))];
+      ? [ring] : [ring, shape("text", {x: x + 8, y: y - 6, class: "strong halo"},
+        String(cut.labels[mode.leaf]))];
   });
 }
 

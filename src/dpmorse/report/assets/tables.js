@@ -1,46 +1,46 @@
 // Tables: clusters with the noise of the last release, where there are no intervals; modes and saddles with
 // their certificates.
 
-const GROUP = 4; // columns of the data that one table shows at a time
 const EXAMPLE = 1000; // records for which the noise of a centre is stated where their number is not known
 
-const nGroups = Math.ceil(nColumns / GROUP);
-
-// The chosen columns: a group of them, or all beyond the last group.
-function groupColumns() {
-  const all = data.columns.map((_, column) => column);
-  return state.group >= nGroups ? all : all.slice(state.group * GROUP, (state.group + 1) * GROUP);
+function drawClusterTable(cut) {
+  const measuredOnes = data.numbers !== null;
+  byId("records-choice").hidden = measuredOnes;
+  notes.length = 0;
+  byId("cluster-table").replaceChildren(...tableParts(cut));
+  byId("other-tables").replaceChildren(...(state.printing ? otherTables(cut) : []));
+  byId("cluster-caption").textContent = (measuredOnes ? measuredCaption() : clusterCaption()).join(" ");
+  byId("notes").replaceChildren(...notes.map((text, i) =>
+    make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
 }
 
-const heading = (text, attributes = {}) => make("th", {scope: "col", ...attributes}, text);
-const subHeading = (text, more = "") => heading(text, {class: `sub ${more}`});
-const nameHeading = (column, span) =>
-  heading(data.columns[column].name, {class: "name start", colspan: span, title: data.columns[column].name});
-const cell = (content, kind = null) => make("td", {class: kind}, content);
-const NONE = "\u2013";
+const tableParts = (cut) => (data.numbers === null
+  ? [clusterHead(), clusterBody(cut), clusterFoot()] : [measuredHead(), measuredBody(cut), measuredFoot()]);
 
-function drawClusterTable(cut) {
-  byId("records-choice").hidden = data.numbers !== null;
-  if (data.numbers !== null) {
-    drawMeasuredTable(cut);
-    return;
+// Paper has no menu: the columns that are not chosen follow in tables of their own.
+function otherTables(cut) {
+  const chosen = state.group, found = [];
+  for (state.group = 0; state.group < nGroups; state.group++) {
+    if (chosen < nGroups && state.group !== chosen) found.push(make("table", {}, ...tableParts(cut)));
   }
-  byId("cluster-table").replaceChildren(clusterHead(), clusterBody(cut), clusterFoot());
-  byId("cluster-caption").textContent = clusterCaption().join(" ");
+  state.group = chosen;
+  return found;
 }
 
 // Cells that are there only if the reader has said how many records there are.
 const ifRecords = (...cells) => (state.records ? cells : []);
 
 function clusterHead() {
-  const columns = groupColumns(), sizes = state.records ? 3 : 2;
-  const measures = () => [subHeading("centre", "start"), subHeading("spread"), subHeading("noise")];
+  const shown = groupEntries(), sizes = state.records ? 3 : 2;
+  const measures = (entry) => (isNumber(entry)
+    ? [subHeading("centre", "start"), subHeading("spread"), subHeading("noise")]
+    : [subHeading("most frequent", "start words")]);
   return make("thead", {},
     make("tr", {}, heading("Cluster", {rowspan: 2}), heading("Components", {rowspan: 2}),
       heading("Size", {colspan: sizes, class: "name start"}),
-      ...columns.map((column) => nameHeading(column, 3))),
+      ...shown.map((entry) => nameHeading(entry, isNumber(entry) ? 3 : 1))),
     make("tr", {}, subHeading("share", "start"), ...ifRecords(subHeading("records")),
-      subHeading("noise, records"), ...columns.flatMap(measures)));
+      subHeading("noise, records"), ...shown.flatMap(measures)));
 }
 
 function clusterBody(cut) {
@@ -51,7 +51,16 @@ function clusterBody(cut) {
     make("td", {class: "start"}, bar(cluster, largest),
       make("span", {class: "percent"}, showShare(cluster.share))),
     ...sizeCells(cluster),
-    ...groupColumns().flatMap((column) => columnCells(cluster, column, row, cut.k)))));
+    ...groupEntries().flatMap((entry) => (isNumber(entry)
+      ? columnCells(cluster, entry, row, cut.k) : [addedLevels(cluster.levels, entry)])))));
+}
+
+// Probabilities of the most frequent levels, by the released mixture.
+function addedLevels(levels, entry) {
+  const shares = levels.length ? levels[entry.category] : [];
+  const lines = mostFrequent(shares).map((place) => make("span", {class: "level"},
+    make("span", {class: "level-name"}, entry.levels[place]), ` ${showShare(shares[place])}`));
+  return make("td", {class: "start words"}, ...(lines.length ? lines : [NONE]));
 }
 
 function bar(cluster, largest) {
@@ -69,10 +78,12 @@ function sizeCells(cluster) {
   return [cell(size), cell(`${showNoise(noise)} (${percent} %)`, "noise")];
 }
 
-function columnCells(cluster, column, row, k) {
-  const scale = data.columns[column].stddev, some = cluster.members.length > 0;
-  const cells = [cell(some ? show(cluster.centre[column], scale) : NONE, "start"),
-                 cell(some ? show(cluster.spread[column], scale) : NONE)];
+function columnCells(cluster, entry, row, k) {
+  const scale = entry.stddev, some = cluster.members.length > 0, column = entry.number;
+  const text = (value) => show(value, scale), centre = cluster.centre[column];
+  const cells = [
+    cell(some ? valueText(entry, centre, text) + besideCentre(entry, centre) : NONE, "start"),
+    cell(some ? text(cluster.spread[column]) + spreadUnit(entry) : NONE)];
   if (knowsCentres) cells.push(cell(showNoise(centreNoise(cluster, column, recordsOf(cluster))), "noise"));
   else if (row === 0) cells.push(make("td", {class: "noise", rowspan: k}, seeLedger()));
   return cells;
@@ -82,10 +93,10 @@ const seeLedger = () => make("a", {href: "#ledger"}, "see ledger");
 const recordsOf = (cluster) => (state.records ? cluster.share * state.records : EXAMPLE);
 
 function clusterFoot() {
-  const totals = groupColumns().flatMap((column) => {
-    const {mean, stddev} = data.columns[column];
-    return [cell(show(mean, stddev), "start"), cell(show(stddev, stddev)), cell("")];
-  });
+  const totals = groupEntries().flatMap((entry) => (isNumber(entry)
+    ? [cell(valueText(entry, entry.mean, (value) => show(value, entry.stddev)), "start"),
+       cell(show(entry.stddev, entry.stddev) + spreadUnit(entry)), cell("")]
+    : [addedLevels(all.levels, entry)]));
   return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight.length)),
     cell(showShare(1), "start"), ...ifRecords(cell(fixed(state.records || 0, 0))), cell(""), ...totals));
 }
@@ -105,8 +116,8 @@ function clusterCaption() {
   return [...words, ...columnsLeftOut()];
 }
 
-const columnsLeftOut = () => (nColumns < data.n_columns
-  ? [`Shown are the ${nColumns} of ${data.n_columns} columns in which components differ most.`] : []);
+const columnsLeftOut = () => (nEntries < data.n_columns
+  ? [`Shown are the ${nEntries} of ${data.n_columns} columns in which components differ most.`] : []);
 
 const conditional = () => "The number of records is not released, so the noise of a centre is given as for " +
   `a cluster of ${fixed(EXAMPLE, 0)} records; with ten times as many it is a tenth. If their number is ` +
@@ -121,11 +132,12 @@ const certificate = (certified, doubt = []) =>
 const doubtOf = (cluster) => (mayBeNoise(cluster)
   ? [make("span", {class: "flag"}, ", cluster may be noise", ...marks(cluster, "size"))] : []);
 
-const coordinates = (point) => groupColumns().map((column) =>
-  make("td", {}, show(point[column], data.columns[column].stddev)));
+const coordinates = (point) => groupEntries().filter(isNumber).map((entry) =>
+  make("td", {}, valueText(entry, point[entry.number], (value) => show(value, entry.stddev))));
 
 const pointHead = (...texts) => make("thead", {}, make("tr", {}, ...texts.map((text) => heading(text)),
-  heading("Certificate", {class: "words"}), ...groupColumns().map((column) => nameHeading(column, 1))));
+  heading("Certificate", {class: "words"}), 
+  ...groupEntries().filter(isNumber).map((entry) => nameHeading(entry, 1))));
 
 function drawPointTables(cut) {
   const scale = 1; // nats

@@ -5,6 +5,10 @@ const onLine = data.axes.length === 1;
 const LEVELS = [0.02, 0.06, 0.13, 0.25, 0.42, 0.62, 0.84]; // of the highest density
 const FAR = 4.5; // standard deviations beyond which a component adds nothing that can be seen
 
+const OF_TABLE = "Categories have no place on an axis: modes and saddles are those of directions in which " +
+  "numbers and categories are combined, with the components' moments; in a column they stand where records " +
+  "near them are on average.";
+
 function viewFrame() {
   const width = Math.max(byId("view").clientWidth || 560, 280);
   const height = Math.round(Math.min(400, 0.72 * width + 40));
@@ -38,13 +42,13 @@ function drawView(cut) {
 }
 
 function viewCaption(frame) {
-  const about = frame.axes.filter((axis) => axis.about)
-    .map((axis) => `${axis.name} of the variance: ${axis.about}.`);
-  const projected = nColumns < data.n_columns || data.n_columns > 2
+  const about = [...new Set(frame.axes.map((axis) => axis.about).filter(Boolean))];
+  const projected = view.of_table ? [OF_TABLE] : nColumns < data.n_columns || data.n_columns > 2
     ? ["Modes and saddles are those of all columns together, seen from here."] : [];
   const fewer = view.axes.length < data.axes.length
-    ? [`The ${view.axes.length - 2} columns in which components differ most can be chosen.`] : [];
-  return [`${view.samples.components.length.toLocaleString("en")} synthetic records.`, ...projected, ...about,
+    ? [`The ${view.axes.length - data.axes.length + nColumns} columns in which components differ most can be chosen.`] : [];
+  return [`${view.samples.components.length.toLocaleString("en")} synthetic records; numbers beside modes are ` +
+    "those of clusters.", ...projected, ...about,
           ...fewer].join(" ");
 }
 

@@ -1,0 +1,86 @@
+"""What a claim of differential privacy must state, point by point, as NIST SP 800-226 asks of it."""
+
+from typing import TYPE_CHECKING
+
+from dpmorse.privacy.budget import Neighboring
+from dpmorse.privacy.noise import GaussianNoise, LaplaceNoise, RandomChoice
+
+if TYPE_CHECKING:
+    from dpmorse.privacy.report import PrivacyReport
+
+
+def claims_of(report: "PrivacyReport") -> dict[str, str]:
+    """Return points and sentences; everything follows from the report."""
+    return {
+        "Unit of privacy": _unit(report),
+        "Neighbours": _relation(report),
+        "Parameters": _parameters(report),
+        "Composition": _composition(report),
+        "Mechanism and proof": _mechanism(report),
+        "Randomness": _SYSTEM if report.secure else _SEEDED,
+        "Trust model": _TRUST,
+        "Not protected": _UNPROTECTED,
+    }
+
+
+def _unit(report: "PrivacyReport") -> str:
+    budget = report.budget
+    if budget.max_rows_per_group is None:
+        return (
+            "One record (a row of the table). Somebody who has several rows is protected less: the loss "
+            "grows with their number."
+        )
+    return (
+        f"All records of one {budget.unit_name}, of which at most {budget.max_rows_per_group} are used. "
+        "Somebody who counts as several is protected less."
+    )
+
+
+def _relation(report: "PrivacyReport") -> str:
+    if report.budget.neighboring is Neighboring.REPLACE_ONE:
+        return "Tables that differ in the values of one unit. The number of records is treated as public."
+    return "Tables of which one has one unit more. The number of records is protected as well."
+
+
+def _parameters(report: "PrivacyReport") -> str:
+    stated = f"epsilon = {report.epsilon:.6g} and delta = {report.delta:g}"
+    if report.budget.is_pure:
+        return f"{stated}: pure differential privacy, which never fails."
+    return f"{stated}; rho = {report.rho:.4g} of zero-concentrated differential privacy was set aside."
+
+
+def _composition(report: "PrivacyReport") -> str:
+    return (
+        f"The {len(report.events)} releases of this fit are added up in these parameters, each chosen with "
+        "knowledge of those before. What is computed from the model costs nothing more. Other releases about "
+        "the same people add to the loss, and are not counted here."
+    )
+
+
+def _mechanism(report: "PrivacyReport") -> str:
+    kinds = [text for law, text in _LAWS.items() if any(isinstance(e.noise, law) for e in report.events)]
+    return (
+        f"{' and '.join(kinds)}. Records are rounded to a grid and added up as integers, exactly, so that no "
+        "rounding error of a computer enters the proof. Sensitivities, noise and accounting are proved in "
+        "docs/privacy.md of dpmorse (Theorems 1 to 9)."
+    )
+
+
+_LAWS = {
+    GaussianNoise: "Discrete Gaussian noise on sums of integers",
+    LaplaceNoise: "Discrete Laplace noise on sums of integers",
+    RandomChoice: "random choices by the exponential mechanism",
+}
+
+_SYSTEM = "From the operating system's generator for cryptography, drawn once for each number."
+_SEEDED = "NOT SECURE: from a seed. Whoever knows the seed can remove the noise."
+_TRUST = (
+    "Central: whoever ran the fit saw the records, added the noise and is trusted not to keep them. Readers "
+    "of the result need not be trusted."
+)
+_UNPROTECTED = (
+    "What was taken to be public: names of columns, bounds, lists of values, parameters, and any choice or "
+    "scaling made before. Labels of the people the model was fitted on. Facts about groups: that people like "
+    "somebody have a property can be learnt whether or not they took part. Side channels such as running "
+    "time."
+)

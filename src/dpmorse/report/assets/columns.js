@@ -1,0 +1,55 @@
+// The columns of the table: numbers, ranks and dates have a centre and a spread, categories have levels.
+
+// In the order of the table; `number` and `category` are the places among columns of that kind.
+const entries = (() => {
+  let number = 0, category = 0;
+  return data.table.map((kind, place) => (kind === "number"
+    ? {...data.columns[number], place, number: number++}
+    : {...data.categories[category], place, category: category++}));
+})();
+
+const isNumber = (entry) => entry.number !== undefined;
+const nEntries = entries.length;
+
+const GROUP = data.categories.length ? 3 : 4; // columns of the data that one table shows at a time
+const nGroups = Math.ceil(nEntries / GROUP);
+
+// The chosen columns: a group of them, or all beyond the last group.
+const groupEntries = () => (state.group >= nGroups
+  ? entries : entries.slice(state.group * GROUP, (state.group + 1) * GROUP));
+
+const DAY = 86400000; // milliseconds
+const dateText = (column, value) => {
+  const day = new Date((column.first || 0) * DAY + Math.round(value) * DAY);
+  return Number.isNaN(day.getTime()) ? "\u2013" : day.toISOString().slice(0, 10);
+};
+
+const rankText = (column, value) =>
+  column.levels[Math.min(column.levels.length - 1, Math.max(0, Math.round(value)))];
+
+// A value of a column as its kind is read; `text` writes plain numbers.
+function valueText(column, value, text) {
+  if (column.kind === "date") return dateText(column, value);
+  return text(value);
+}
+
+// What stands behind a centre: the level next to a rank.
+const besideCentre = (column, value) =>
+  (column.kind === "rank" ? ` (near ${rankText(column, value)})` : "");
+
+const spreadUnit = (column) => (column.kind === "date" ? " days" : "");
+
+const heading = (text, attributes = {}) => make("th", {scope: "col", ...attributes}, text);
+const subHeading = (text, more = "") => heading(text, {class: `sub ${more}`});
+const nameHeading = (entry, span) =>
+  heading(entry.name, {class: "name start", colspan: span, title: entry.name});
+const cell = (content, kind = null) => make("td", {class: kind}, content);
+const NONE = "\u2013";
+
+const SHOWN_LEVELS = 3; // in a cell of the table; all are in the pictures and in the file
+
+// Places of the most frequent levels, those first that are largest.
+function mostFrequent(shares, most = SHOWN_LEVELS) {
+  const places = shares.map((_, place) => place);
+  return places.sort((a, b) => shares[b] - shares[a]).slice(0, most);
+}

@@ -1,0 +1,105 @@
+// Categories: for each level a bar of every cluster, with its interval and the share among all records.
+
+const MOST_PANELS = 6; // pictures of columns at first; a button shows the others
+const MOST_LEVELS = 8; // levels of a column at first
+
+const levelState = {everything: false};
+
+function prepareLevels() {
+  byId("levels-card").hidden = !data.categories.length;
+  byId("all-levels").addEventListener("click", () => {
+    levelState.everything = !levelState.everything;
+    askRedraw();
+  });
+}
+
+function drawLevels(cut) {
+  const categories = entries.filter((entry) => !isNumber(entry));
+  const ranked = byStrength(categories, cut);
+  const shown = levelState.everything ? ranked : ranked.slice(0, MOST_PANELS);
+  const longer = categories.length > MOST_PANELS ||
+    categories.some((entry) => entry.levels.length > MOST_LEVELS);
+  const button = byId("all-levels");
+  button.hidden = !longer;
+  button.textContent = levelState.everything ? "Show fewer" : "Show all columns and values";
+  button.setAttribute("aria-expanded", String(levelState.everything));
+  byId("levels").replaceChildren(...shown.map((entry) => make("figure", {class: "panel"},
+    make("figcaption", {title: entry.name}, entry.name), panel(entry, cut))));
+  byId("levels-caption").textContent = levelsCaption(shown.length, categories.length);
+}
+
+// Columns whose levels differ most between clusters come first.
+function byStrength(categories, cut) {
+  const strength = new Map(categories.map((entry) => [entry, Math.max(0, ...clearTraits(cut)
+    .filter((trait) => trait.place === entry.place).map((trait) => Math.abs(trait.difference)))]));
+  return [...categories].sort((a, b) => strength.get(b) - strength.get(a) || a.place - b.place);
+}
+
+function panel(entry, cut) {
+  const clusters = cut.clusters.filter((cluster) => cluster.levels.length);
+  const overallShares = (whole === null ? all.levels : wholeLevels)[entry.category];
+  const order = mostFrequent(overallShares, levelState.everything ? Infinity : MOST_LEVELS);
+  const thick = Math.max(3, Math.min(9, 60 / clusters.length)), row = clusters.length * (thick + 2) + 8;
+  const frame = {width: 372, left: 112, right: 52, top: 4, thick, row};
+  frame.height = frame.top + order.length * row + 20;
+  frame.x = (share) => frame.left + (frame.width - frame.left - frame.right) * share;
+  const svg = shape("svg", {viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img",
+    "aria-label": panelWords(entry, clusters, order)});
+  svg.append(...shareAxis(frame), ...order.flatMap((level, i) =>
+    levelShapes(frame, entry, level, frame.top + i * row, clusters, overallShares[level])));
+  return svg;
+}
+
+const wholeLevels = whole === null ? [] :
+  (whole.levels || []).map((shares) => shares.map(([share]) => share / 1e4));
+
+const shareAxis = (frame) => [0, 0.5, 1].flatMap((share) => [
+  shape("line", {class: "axis", x1: frame.x(share), x2: frame.x(share), y1: frame.top,
+                 y2: frame.height - 16}),
+  shape("text", {x: frame.x(share), y: frame.height - 4, "text-anchor": "middle"}, `${100 * share} %`),
+]);
+
+function levelShapes(frame, entry, level, top, clusters, overallShare) {
+  const middle = top + frame.row / 2, name = shape("text",
+    {x: frame.left - 8, y: middle + 3, "text-anchor": "end", class: "strong"}, shorten(entry.levels[level], 16));
+  name.append(shape("title", {}, entry.levels[level]));
+  const bottom = top + frame.row - 6;
+  return [name, ...clusters.flatMap((cluster, i) =>
+    levelBar(frame, entry, level, top + 2 + i * (frame.thick + 2), cluster, overallShare)),
+    shape("line", {class: "overall", x1: frame.x(overallShare), x2: frame.x(overallShare), y1: top,
+                   y2: bottom + 2})];
+}
+
+// A bar; pale where it does not stand out from the other records.
+function levelBar(frame, entry, level, y, cluster, overallShare) {
+  const share = cluster.levels[entry.category][level], ink = colour(cluster.colour);
+  const ends = cluster.row === null ? null : cluster.row.levels[entry.category][level];
+  const clear = ends === null || standsOut(cluster, entry.place, level);
+  const rect = shape("rect", {class: "level-bar", x: frame.x(0), y, width: frame.x(share) - frame.x(0),
+    height: frame.thick, fill: ink, "fill-opacity": clear ? 1 : 0.35});
+  const lift = overallShare > 0 ? share / overallShare : 1;
+  rect.append(shape("title", {}, `cluster ${cluster.number}: ${showShare(share)}, ` +
+    `${fixed(lift, 1)} times the share of all records`));
+  const middle = y + frame.thick / 2;
+  const whisker = ends === null ? [] : [shape("line", {class: "whisker", x1: frame.x(ends[1] / 1e4),
+    x2: frame.x(ends[2] / 1e4), y1: middle, y2: middle, stroke: paint("--ink"), "stroke-width": 1})];
+  const label = clear && ends !== null && frame.thick >= 6 ? [shape("text", {class: "lift",
+    x: frame.width - frame.right + 6, y: middle + 3.5}, `\u00d7 ${fixed(lift, lift < 10 ? 1 : 0)}`)] : [];
+  return [rect, ...whisker, ...label];
+}
+
+const panelWords = (entry, clusters, order) => `Shares of ${entry.name}. ` + clusters.map((cluster) =>
+  `Cluster ${cluster.number}: ` + order.slice(0, SHOWN_LEVELS).map((level) =>
+    `${entry.levels[level]} ${showShare(cluster.levels[entry.category][level])}`).join(", ")).join("; ") + ".";
+
+function levelsCaption(nShown, nAll) {
+  const words = ["For every value of a category, the share of each cluster's records that have it, among " +
+    "those in which it is known. The upright mark is the share among all records; \u00d7 says how many times " +
+    "as frequent the value is in the cluster (its lift)."];
+  if (data.numbers !== null) {
+    words.push("Thin lines are intervals. Pale bars do not stand out: their interval overlaps that of the " +
+      "other records.");
+  }
+  if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which clusters differ most.`);
+  return words.join(" ");
+}

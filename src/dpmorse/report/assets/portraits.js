@@ -1,0 +1,69 @@
+// The clusters in words: a sentence, how good the cluster is, and the columns that make it, ranked.
+
+const clearTraits = (cut) => cut.clusters.flatMap((cluster) => traitsOf(cluster));
+
+const traitsOf = (cluster) => (cluster.row === null ? [] : cluster.row.traits)
+  .map(([place, difference, words]) => ({place, difference, words}));
+
+const standsOut = (cluster, place, level) =>
+  cluster.row.clear[entries[place].category].includes(level);
+
+function drawPortraits(cut) {
+  byId("portraits").replaceChildren(...cut.clusters.map(portrait));
+  byId("portraits-caption").textContent = data.numbers === null
+    ? data.no_intervals
+    : "Bars: how far the cluster lies from all other records, in standard deviations of all records (values " +
+      "of a category count as zeros and ones). Only differences that noise does not explain are listed: the " +
+      "intervals of the cluster and of the others do not overlap.";
+}
+
+function portrait(cluster) {
+  const title = make("h3", {}, swatch(cluster.colour), `Cluster ${cluster.number}`);
+  const said = cluster.row === null ? `${showShare(cluster.share)} of the records.` : cluster.row.said;
+  return make("article", {class: "portrait"}, title, make("p", {class: "said"}, said),
+    make("ul", {class: "quality", "aria-label": `Quality of cluster ${cluster.number}`},
+      ...qualityOf(cluster)), ...ranking(cluster));
+}
+
+function qualityOf(cluster) {
+  const items = [];
+  if (cluster.separation !== null) {
+    const [part, words] = cluster.separation;
+    items.push(make("li", {class: gradeOf(part, [0.85, 0.7])}, make("strong", {}, words),
+      ` \u2013 a record of it belongs to it with ${fixed(100 * part, 0)} % on average`));
+  }
+  if (cluster.row !== null) {
+    const [over, words] = cluster.row.size;
+    items.push(make("li", {class: gradeOf(over, [5, 3])}, make("strong", {}, words),
+      ` \u2013 ${over >= 10 ? fixed(over, 0) : fixed(over, 1)} times the noise in its size`));
+  }
+  return items;
+}
+
+const gradeOf = (value, [good, fair]) => (value >= good ? "good" : value >= fair ? "fair" : "poor");
+
+function ranking(cluster) {
+  const traits = traitsOf(cluster);
+  if (!traits.length) return [];
+  const most = Math.max(1, ...traits.map((trait) => Math.abs(trait.difference)));
+  const shown = traits.slice(0, state.printing ? 5 : 6);
+  const more = cluster.row.n_traits - shown.length;
+  return [
+    make("ol", {class: "ranking", "aria-label": `Columns that make cluster ${cluster.number}`},
+      ...shown.map((trait) => rankedColumn(trait, most, cluster))),
+    ...(more > 0 ? [make("p", {class: "caption"}, `and ${more} more column${more > 1 ? "s" : ""} that stand${
+      more > 1 ? "" : "s"} out less`)] : []),
+  ];
+}
+
+function rankedColumn(trait, most, cluster) {
+  const inner = make("span", {class: trait.difference < 0 ? "below" : "above"});
+  inner.style.width = `${50 * Math.abs(trait.difference) / most}%`;
+  inner.style.backgroundColor = colour(cluster.colour);
+  const sign = trait.difference > 0 ? "+" : "";
+  return make("li", {}, make("span", {class: "ranked-name", title: entries[trait.place].name},
+    entries[trait.place].name),
+  make("span", {class: "diverging", "aria-hidden": "true"}, inner),
+  make("span", {class: "ranked-value"}, sign + fixed(trait.difference, 1)),
+  make("span", {class: "ranked-words"}, trait.words));
+}
