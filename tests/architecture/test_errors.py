@@ -20,6 +20,12 @@ RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
 
 REVIEWED = {
+    "bases/named_bounds.py": {
+        "_validate.describe(pair)": PARAMETER,
+        "listed(unknown)": PARAMETER,
+        "listed(without)": COLUMNS,
+        "name": PARAMETER,
+    },
     "bases/tables/private_table_mixture.py": {
         "_validate.describe(value)": PARAMETER,
         "given['n_features']": COLUMNS,

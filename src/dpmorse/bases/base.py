@@ -101,10 +101,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         self.warn_of_numbers(stacklevel=2)
         return self
 
-    def plan(self, n_features: int) -> Plan[Any]:
-        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+    def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
+
+        ``names`` are those of the columns: bounds may go by them.
+        """
         self._check_table()
-        return self.plan_of(self.settings_type.of(self, n_features))
+        return self.plan_of(self.settings_type.of(self, n_features, names))
 
     @property
     def plan_(self) -> Plan[Any]:
@@ -158,7 +161,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """Check everything that can be checked before a value is looked at, and plan."""
         refuse_no_columns(records.columns.n_features_in_, self)
         records.columns.check_published_names()
-        plan = self.plan(records.columns.n_features_in_)
+        plan = self.plan(records.columns.n_features_in_, records.columns.names)
         _check_owners(records, plan.settings.budget)
         _check_dropped_rows(records, plan.settings.budget)
         _check_engine(self.engine)

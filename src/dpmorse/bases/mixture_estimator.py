@@ -32,7 +32,7 @@ from dpmorse.persistence import (
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import AnyProfile, Profile, TableProfile, to_frame
+from dpmorse.profiles import AnyProfile, Profile, TableProfile
 from dpmorse.records import Columns, unowned
 from dpmorse.statistics import Domain
 from dpmorse.typing import IntArray
@@ -62,7 +62,7 @@ class FitResult:
 def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[Any, IntArray]:
     """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
 
-    They are an array, or a data frame where columns were stated.
+    They are an array, or decoded columns by name where columns were stated.
     """
     n = _validate.positive_int(n_samples=n_samples)
     seed = None if random_state is None else seed_of(random_state)
@@ -70,7 +70,7 @@ def draw_records(base: Any, n_samples: object, random_state: Any) -> tuple[Any, 
     if isinstance(base.mixture_, ProductMixture):
         numbers = points[:, base.mixture_.layout.number_part]
         np.clip(numbers, base.mixture_.layout.lower, base.mixture_.layout.upper, out=numbers)
-        return to_frame(base.schema_.decode(points)), components
+        return base.schema_.decode(points), components
     profile = getattr(base, "profile_", None)
     return points if profile is None else np.clip(points, profile.lower, profile.upper), components
 
@@ -140,7 +140,8 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
+        shares = each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
+        return self._probabilities(X, shares)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
@@ -152,9 +153,14 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the component of each. Costs nothing."""
+        """Draw synthetic records from the released mixture, with the component of each. Costs nothing.
+
+        Records are a data frame of the kind that was fitted where columns have names (of the first library
+        that is installed, if that was none), with categories and dates decoded; else an array.
+        """
         check_is_fitted(self, "mixture_")
-        return draw_records(self, n_samples, random_state)
+        points, components = draw_records(self, n_samples, random_state)
+        return self._framed(points), components
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
@@ -195,6 +201,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "privacy_": report,
             "_settings": settings,  # those of the fit, whatever set_params does afterwards
             "n_features_in_": columns.n_features_in_,
+            "_library": columns.library,
         }
         set_at_once(self, learnt, columns.names)
 

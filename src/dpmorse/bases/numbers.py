@@ -4,11 +4,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
+from dpmorse.bases.outputs import FrameOutput
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
@@ -49,14 +50,11 @@ def numbers_told_later() -> Iterator[None]:
         _TOLD_LATER.reset(token)
 
 
-class PublishedNumbers:
+class PublishedNumbers(FrameOutput):
     """Mixin of estimators whose base has released a profile.
 
     A subclass says which label each component has (``labels_of_components``) and where its profile is.
     """
-
-    _called: ClassVar[str] = "cluster {}"
-    """How sentences call what a row of the table is about."""
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -114,11 +112,12 @@ class PublishedNumbers:
         n_clusters, level, population
             As in ``table``.
         library : {"pandas", "polars", "pyarrow"} or None, default=None
-            Library of the frame; None takes the first of them that is installed.
+            Library of the frame; None takes that of ``set_output`` or of the fit, or the first installed.
         """
         table = self.table(n_clusters, level=level, population=population)
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
+        library = library or self._frames_of
         notes, schema = self._cautions(table), self._schema()
         if schema is not None:
             return to_frame(mixed_columns_of(table, notes, schema), library)

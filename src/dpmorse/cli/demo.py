@@ -17,6 +17,7 @@ from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
+from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
@@ -129,8 +130,8 @@ def _write_description(path: str) -> None:
 
 
 def _synthetic(model: DPMorse) -> Any:
-    points, labels = model.sample(5000)
-    return pa.table([*points.T.round(1), labels], names=[*_COLUMNS, "cluster"])
+    columns, labels = sampled_columns(model, 5000, None)
+    return pa.table([*(column.to_numpy().round(1) for column in columns), labels], [*_COLUMNS, "cluster"])
 
 
 def _write_report(model: DPMorse, path: str) -> None:
@@ -151,7 +152,8 @@ def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:
     figure = Figure(figsize=(13, 3.8), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     _scatter(left, points[:4000], "0.35", "the records (never leave the house)")
-    _scatter(middle, *model.sample(4000), f"released: epsilon = {model.privacy_.epsilon:.3g}")
+    columns, labels = sampled_columns(model, 4000, None)
+    _scatter(middle, np.column_stack(columns), labels, f"released: epsilon = {model.privacy_.epsilon:.3g}")
     LandscapeDisplay.from_estimator(model).plot(ax=middle)
     DendrogramDisplay.from_estimator(model).plot(ax=right)
     right.set(title="how its components merge", xlabel="component")
