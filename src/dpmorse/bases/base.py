@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse.bases.callers import warn_of_callers
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
@@ -87,6 +88,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """
         records = open_records(X, groups, self.schema)
         plan = self._prepare(records)
+        warn_of_callers(self)
         budget = _of_unit(plan.settings.budget, records)
         own_ledger, shared = Ledger(budget), self._shared_ledgers(budget)
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)

@@ -33,7 +33,7 @@ class FrameOutput:
         ----------
         transform : {"default", "pandas", "polars", "pyarrow"} or None, default=None
             Library of the frames; "default" takes back what was chosen, None changes nothing. The name is
-            scikit-learn's. ``sklearn.set_config(transform_output=...)`` counts for ``sample`` and ``summary``.
+            scikit-learn's; its ``set_config(transform_output=...)`` counts for ``sample`` and ``summary``.
         """
         if transform is not None:
             _validate.choice(transform=transform, among=(_DEFAULT, *LIBRARIES))
@@ -75,10 +75,14 @@ class FrameOutput:
         if self._chosen_library is None or not isinstance(shares, np.ndarray):
             return shares
         columns = {self._called.format(i): column for i, column in enumerate(_columns(shares))}
-        frame = nw.from_native(to_frame(columns, self._chosen_library), eager_only=True)
-        given = nw.from_native(X, pass_through=True)
-        index = nw.maybe_get_index(given) if isinstance(given, nw.DataFrame) else None
-        return (frame if index is None else nw.maybe_set_index(frame, index=index)).to_native()
+        frame, given = to_frame(columns, self._chosen_library), nw.from_native(X, pass_through=True)
+        if (
+            isinstance(given, nw.DataFrame)
+            and nw.maybe_get_index(given) is not None
+            and hasattr(frame, "index")
+        ):
+            frame.index = nw.maybe_get_index(given)
+        return frame
 
 
 def _of_one_type(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -23,8 +23,8 @@ class FitParameters:
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
         With 0 the promise is pure; ``DPLloyd``, ``DPCube`` and ``DPTree`` can make it, with Laplace noise.
     bounds : dict, pair (lower, upper) or "private"
-        Public bounds of the columns, in the units of X, by name: ``{"age": (0, 110), "pressure": (60, 220)}``;
-        or scalars, or one value per column: ``([0, 60], [110, 220])``. Values outside are clipped.
+        Public bounds of the columns, in the units of X. By name: ``{"age": (0, 110), "mmHg": (60, 220)}``.
+        Or scalars, or one value per column: ``([0, 60], [110, 220])``. Values outside are clipped.
         Never read from the data, but for "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
