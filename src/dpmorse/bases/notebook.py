@@ -66,7 +66,7 @@ def _of_mixture(model: Any) -> dict[str, list[Any]]:
     members = np.eye(int(labels.max()) + 1)[labels].T * mixture.weights
     shares = members.sum(axis=1)
     centres = members @ mixture.means / np.maximum(shares, np.finfo(np.float64).tiny)[:, None]
-    names = model._names_of_numbers() or [None]  # a table without numbers has shares only
+    names = model._names_of_numbers() or [None]  # noqa: SLF001 - tables without numbers have shares only
     clusters = range(len(shares))
     columns = {
         "cluster": [cluster for cluster in clusters for _ in names],

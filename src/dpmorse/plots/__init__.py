@@ -8,3 +8,5 @@ from dpmorse.plots.dendrogram import DendrogramDisplay as DendrogramDisplay
 from dpmorse.plots.errors import AuditDisplay as AuditDisplay
 from dpmorse.plots.graph import GraphDisplay as GraphDisplay
 from dpmorse.plots.landscape import LandscapeDisplay as LandscapeDisplay
+from dpmorse.plots.pairs import PairsDisplay as PairsDisplay
+from dpmorse.plots.profiles import ProfileDisplay as ProfileDisplay
