@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 
-from dpmorse import Boolean, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric, PrivateTableMixture
+from dpmorse import Boolean, Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric, PrivateTableMixture
 from dpmorse.datasets import make_blobs, make_patient_table, make_patients
 
 NASTY = "<script>alert(1)</script>"
@@ -47,7 +47,11 @@ def model():
 
 @pytest.fixture(scope="module")
 def table_model():
-    columns = {"age": Numeric(0, 110), "ward": Nominal(["surgery", "medicine", "cardiology"])}
+    columns = {
+        "age": Numeric(0, 110),
+        "ward": Nominal(["surgery", "medicine", "cardiology"]),
+        "admitted": Date("2010-01-01", "2030-01-01"),
+    }
     X = pd.DataFrame(make_patient_table(4000, random_state=1)[0])[list(columns)]
     return DPMorse(3, epsilon=2.0, columns=columns, random_state=0).fit(X)
 
@@ -76,11 +80,19 @@ def test_the_promise_and_what_must_be_said_are_shown_and_names_are_escaped(model
 
 def test_levels_are_shown_the_most_frequent_first(table_model):
     head, *rows = Cells(table_model._repr_html_()).rows
-    assert head == ["", "share", "age", "ward"]
+    assert head == ["", "share", "age", "ward", "admitted"]
     summary = table_model.summary()
     for cluster, row in enumerate(rows):
         levels = summary[(summary["cluster"] == cluster) & summary["level"].notna()]
         assert row[3].startswith(levels.sort_values("level_share")["level"].iloc[-1])
+
+
+def test_dates_are_shown_as_dates(table_model):
+    _, *rows = Cells(table_model._repr_html_()).rows
+    days = table_model.summary().query("column == 'admitted'")["centre"]
+    for row, day in zip(rows, days, strict=True):
+        assert row[4].startswith(str(np.datetime64("2010-01-01") + round(day)))
+        assert "spread days" in row[4]
 
 
 @pytest.mark.parametrize("bare", [True, False], ids=["without numbers", "with numbers"])

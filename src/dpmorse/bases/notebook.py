@@ -9,12 +9,15 @@ import numpy as np
 
 from dpmorse.bases.outputs import FrameOutput
 from dpmorse.profiles import NO_INTERVALS, about_intervals, clusters_as_html
+from dpmorse.schema import Date
 
 _MOST_CAUTIONS = 3
 
 
 class NotebookView(FrameOutput):
     """Mixin of estimators: fitted ones show what they have released, others scikit-learn's diagram."""
+
+    privacy_: Any
 
     @property
     def _repr_html_(self) -> Any:
@@ -29,17 +32,18 @@ class NotebookView(FrameOutput):
 
     def _as_html(self) -> str:
         """Return clusters, what must be said about them, and the promise; all that is shown is released."""
-        first, *rest = _promise(self)
+        promise = _promise(self)
+        n_shown = 1 if getattr(self.privacy_, "secure", True) else 2  # that it is not secure comes first
         parts = [
-            f"<p><b>{escape(type(self).__name__)}</b>: {escape(first)}</p>",
+            f"<p><b>{escape(type(self).__name__)}</b></p>{_paragraphs(promise[:n_shown])}",
             *_clusters(self),
-            f"<details><summary>What is promised</summary>{_paragraphs(rest)}</details>",
+            f"<details><summary>More about the promise</summary>{_paragraphs(promise[n_shown:])}</details>",
         ]
         return "<div>" + "".join(parts) + "</div>"
 
 
 def _promise(model: Any) -> list[str]:
-    statement: str = getattr(getattr(model, "privacy_", None), "statement", "no promise is stated.")
+    statement: str = getattr(model.privacy_, "statement", "No promise is stated.")
     return statement.splitlines()
 
 
@@ -49,15 +53,22 @@ def _paragraphs(lines: Iterable[str]) -> str:
 
 def _clusters(model: Any) -> list[str]:
     if getattr(getattr(model, "base_", model), "profile_", None) is None:
-        return [clusters_as_html(_of_mixture(model), model._called), _paragraphs([NO_INTERVALS])]  # noqa: SLF001
+        return [_table(model, _of_mixture(model)), _paragraphs([NO_INTERVALS])]
     cautions = [caution.text for caution in model.cautions()]
     more = len(cautions) - _MOST_CAUTIONS
     told = [*cautions[:_MOST_CAUTIONS], *([f"{more} more: see cautions()."] if more > 0 else [])]
     return [
-        clusters_as_html(model._summary_columns(model.table()), model._called),  # noqa: SLF001 - of a NotebookView
+        _table(model, model._summary_columns(model.table())),  # noqa: SLF001 - of PublishedNumbers
         _paragraphs([about_intervals()]),
         f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in told)}</ul>" if told else "",
     ]
+
+
+def _table(model: Any, columns: dict[str, list[Any]]) -> str:
+    schema = model._schema()  # noqa: SLF001 - of PublishedNumbers
+    stated = () if schema is None else schema.columns
+    first_days = {name: column.first for name, column in stated if isinstance(column, Date)}
+    return clusters_as_html(columns, model._called, first_days)  # noqa: SLF001
 
 
 def _of_mixture(model: Any) -> dict[str, list[Any]]:
