@@ -1,7 +1,7 @@
 """Run a notebook and store what its cells show: ``python -m tools.notebook examples/patients.ipynb``.
 
-A notebook is JSON, and what it needs here is little: the value of the last line of a cell, and its figures. No
-Jupyter is needed for that, neither here nor in the tests.
+A notebook is JSON, and what it needs here is little: the value of the last line of a cell, and its figures.
+No Jupyter is needed for that, neither here nor in the tests.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _DPI = 64
 
 
 def run_notebook(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run all cells, one after the other; return the notebook with outputs, and what the cells have defined."""
+    """Run all cells in order; return the notebook with outputs, and what the cells have defined."""
     mpl.use("Agg")
     notebook = json.loads(path.read_text(encoding="utf-8"))
     namespace: dict[str, Any] = {}

@@ -1,6 +1,7 @@
-"""The notebook of examples/ runs as it is, and is stored with what its cells show."""
+"""The notebook of examples/ runs as it is and is stored with what its cells show; the gallery has its pictures."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tools.notebook import run_notebook
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+DOCS = EXAMPLES.parent / "docs"
 
 
 def kinds(notebook):
@@ -29,3 +31,19 @@ def test_every_cell_of_a_notebook_runs_and_shows_what_is_stored(path):
     assert 0.999 < namespace["model"].privacy_.epsilon <= 1.0
     names = sorted(file.name for file in namespace["folder"].iterdir())
     assert names == ["model.json", "report.html"]
+
+
+def test_the_gallery_has_six_pages_with_small_pictures_of_their_own():
+    pages = sorted(path for path in (DOCS / "gallery").glob("*.md") if path.stem != "index")
+    assert len(pages) == 6
+    index = (DOCS / "gallery/index.md").read_text(encoding="utf-8")
+    shown = set()
+    for page in pages:
+        assert f"]({page.name})" in index
+        pictures = re.findall(r"\]\(\.\./images/gallery/([\w-]+\.png)\)", page.read_text(encoding="utf-8"))
+        assert pictures == [f"{page.stem}-{i}.png" for i in range(1, len(pictures) + 1)]
+        assert pictures
+        shown |= set(pictures)
+    stored = {path.name: path.stat().st_size for path in (DOCS / "images/gallery").iterdir()}
+    assert set(stored) == shown
+    assert max(stored.values()) < 60_000

@@ -147,20 +147,22 @@ def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:
     except ImportError:
         note("No pictures: these need matplotlib (pip install 'dpmorse[plot]').")
         return
-    from dpmorse.plots import DendrogramDisplay, LandscapeDisplay  # noqa: PLC0415
+    from dpmorse.plots import COLOURS, DendrogramDisplay, LandscapeDisplay  # noqa: PLC0415
 
     figure = Figure(figsize=(13, 3.8), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    _scatter(left, points[:4000], "0.35", "the records (never leave the house)")
+    _scatter(left, points[:4000], ["0.35"], "the records (never leave the house)")
     columns, labels = sampled_columns(model, 4000, None)
-    _scatter(middle, np.column_stack(columns), labels, f"released: epsilon = {model.privacy_.epsilon:.3g}")
+    of_labels = [COLOURS[label] for label in labels]
+    _scatter(middle, np.column_stack(columns), of_labels, "")
     LandscapeDisplay.from_estimator(model).plot(ax=middle)
+    middle.set_title(f"released: epsilon = {model.privacy_.epsilon:.3g}")
     DendrogramDisplay.from_estimator(model).plot(ax=right)
-    right.set(title="how its components merge", xlabel="component")
+    right.set_title("how its components merge")
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=110)
 
 
 def _scatter(axes: Any, points: FloatArray, colours: Any, title: str) -> None:
-    axes.scatter(*points.T, s=2, alpha=0.3, c=colours, cmap="tab10" if len(colours) == len(points) else None)
+    axes.scatter(*points.T, s=2, alpha=0.3, c=colours)
     axes.set(xlim=_LIMITS[0], ylim=(80, 215), xlabel=_COLUMNS[0], ylabel=_COLUMNS[1], title=title)

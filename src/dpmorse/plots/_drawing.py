@@ -43,8 +43,8 @@ def axes(ax: Any) -> tuple[Any, Any]:
 
 def panels(n: int) -> tuple[Any, list[Any]]:
     """Return a figure with this many panels, and their axes."""
-    across = min(n, _MOST_ACROSS)
-    down = math.ceil(n / across)
+    down = math.ceil(n / _MOST_ACROSS)
+    across = math.ceil(n / down)
     size = (2.9 * across + 0.4, 2.3 * down + 0.5)
     figure, grid = pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)
     for spare in grid.flat[n:]:

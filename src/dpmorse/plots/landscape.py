@@ -132,13 +132,13 @@ class LandscapeDisplay:
         """Draw contours, and tint what lies inside of the outermost by cluster."""
         # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
         # are evenly spaced there.
-        levels = self.heights.min() + np.linspace(0, 3, 16) ** 2
+        levels = self.heights.min() + np.linspace(0, 3, 12) ** 2
         for cluster in np.unique(self.regions):
             inside = (self.regions == cluster) & (self.heights <= levels[-1])
             self.ax_.contourf(
                 self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
             )
-        self.ax_.contour(self.x, self.y, self.heights, levels=levels, cmap="Greys_r", linewidths=0.6)
+        self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)
 
 
 def _extent(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray]:

@@ -69,9 +69,12 @@ class PairsDisplay:
     def plot(self) -> Self:
         """Draw on a new figure."""
         n = len(self.names)
-        size = 2.0 * max(n, 2)
+        size = max(2.0 * n, 5.0)
         self.figure_, self.axes_ = pyplot().subplots(n, n, figsize=(size, size), squeeze=False, sharex="col")
-        self.figure_.subplots_adjust(left=0.13, right=0.98, bottom=0.11, top=0.92, wspace=0.08, hspace=0.08)
+        edge = 0.65 / size  # for names and ticks, in inches
+        self.figure_.subplots_adjust(
+            left=edge, right=0.98, bottom=0.8 * edge, top=1 - 0.6 * edge, wspace=0.08, hspace=0.08
+        )
         for i, j in np.ndindex(n, n):
             ax = self.axes_[i, j]
             if i == j:
@@ -83,7 +86,9 @@ class PairsDisplay:
             tidy(ax)
             self._name(ax, i, j)
         handles = cluster_handles(self.labels)
-        self.figure_.legend(handles=handles, frameon=False, loc="upper right", bbox_to_anchor=(0.99, 0.93))
+        self.figure_.legend(
+            handles=handles, frameon=False, loc="upper right", bbox_to_anchor=(0.99, 1 - 0.6 * edge)
+        )
         self.figure_.suptitle("Synthetic records of the released model, by cluster", fontsize=11)
         return self
 
