@@ -15,7 +15,7 @@ from PIL import Image
 
 from dpmorse import DPMorse
 from dpmorse.datasets import make_moons, make_patients, make_rings
-from dpmorse.plots import DendrogramDisplay, LandscapeDisplay
+from dpmorse.plots import COLOURS, DendrogramDisplay, LandscapeDisplay
 from dpmorse.typing import FloatArray
 
 _BOUNDS = ([0, 60], [110, 220])  # what anybody knows about ages and blood pressures
@@ -29,10 +29,11 @@ def demo(path: Path) -> None:
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
     _scatter(axes[0], X[:3000], ["0.35"], "the records (not published)")
     points, clusters = model.sample(3000)
-    _scatter(axes[1], points, [f"C{cluster}" for cluster in clusters], "published: density and clusters")
+    _scatter(axes[1], points, [COLOURS[cluster] for cluster in clusters], "published: density and clusters")
     LandscapeDisplay.from_estimator(model).plot(ax=axes[1])
+    axes[1].set(xlabel=_COLUMNS[0], ylabel=_COLUMNS[1], title="published: density and clusters")
     DendrogramDisplay.from_estimator(model).plot(ax=axes[2])
-    axes[2].set(title="published: how its components merge", xlabel="component")
+    axes[2].set_title("published: how its components merge")
     _save(figure, path, dpi=90)
 
 
@@ -47,12 +48,12 @@ def shapes(path: Path) -> None:
     data = (make_moons(20_000, random_state=0)[0], make_rings(20_000, n_clusters=2, random_state=0)[0])
     for X, (records, landscape, tree) in zip(data, rows, strict=True):
         model = DPMorse(n_clusters=2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
-        records.scatter(*X[:4000].T, s=2, c=model.predict(X[:4000]), cmap="tab10", vmin=-0.5, vmax=9.5)
+        records.scatter(*X[:4000].T, s=2, c=[COLOURS[label] for label in model.predict(X[:4000])])
         records.set_title("records, labelled by the model")
         LandscapeDisplay.from_estimator(model).plot(ax=landscape)
         landscape.set_title("released density, modes, saddles")
         DendrogramDisplay.from_estimator(model).plot(ax=tree)
-        tree.set(title="merge tree, cut at two", xlabel="component")
+        tree.set_title("merge tree, cut at two")
     _save(figure, path, dpi=72)
 
 

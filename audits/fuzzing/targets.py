@@ -119,12 +119,7 @@ def _same(a: Any, b: Any, key: str = "") -> bool:
 def _use(model: Any) -> None:
     """Do with a model what people do; its promise must follow from its events."""
     points, _ = model.sample(3, random_state=0)
-    frame: Any = points
-    if isinstance(points, np.ndarray) and hasattr(model, "feature_names_in_"):
-        import pyarrow as pa
-
-        frame = pa.table(list(points.T), names=[str(name) for name in model.feature_names_in_])
-    assert len(model.predict(frame)) == 3
+    assert len(model.predict(points)) == 3
     report = model.privacy_
     assert 0 <= report.epsilon <= report.budget.epsilon * (1 + 1e-9), "more was spent than is promised"
     assert report.statement

@@ -14,9 +14,15 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 @pytest.mark.long
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_python_examples_run(path, tmp_path, monkeypatch):
+    """Each block by itself; those of a page of the gallery one after the other."""
+    from matplotlib import pyplot as plt
+
+    plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
+    of_page, is_one_program = {}, path.parent.name == "gallery"
     for code in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
-        exec(compile(code, str(path), "exec"), {})
+        exec(compile(code, str(path), "exec"), of_page if is_one_program else {})
+    plt.close("all")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)

@@ -1,16 +1,20 @@
 """Displays compute plain arrays first, then draw them; pictures show what the tree says."""
 
 import sys
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpmorse import DPMoGHard, MorseClustering
+from dpmorse import Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric
+from dpmorse.datasets import make_patient_table, make_patients
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.morse import RULES, merge_tree
-from dpmorse.plots import DendrogramDisplay, GraphDisplay, LandscapeDisplay
+from dpmorse.plots import DendrogramDisplay, GraphDisplay, LandscapeDisplay, PairsDisplay, ProfileDisplay
+from dpmorse.plots._drawing import colour
 from morse_mixtures import random_mixture
 
 mpl.use("Agg")
@@ -103,3 +107,104 @@ def test_matplotlib_missing_is_explained(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(DPMorseError, match=r"pip install 'dpmorse\[plot\]'"):
         display.plot()
+
+
+@pytest.fixture(scope="module")
+def patients():
+    X = pd.DataFrame(make_patients(20_000, random_state=1)[0], columns=["age", "pressure"])
+    return DPMorse(4, epsilon=2.0, bounds=([0, 60], [110, 220]), random_state=0).fit(X)
+
+
+@pytest.fixture(scope="module")
+def table():
+    columns = {
+        "ward": Nominal(["surgery", "medicine", "cardiology"]),
+        "age": Numeric(0, 110),
+        "admitted": Date("2010-01-01", "2030-01-01"),
+    }
+    X = pd.DataFrame(make_patient_table(4000, random_state=1)[0])[list(columns)]
+    return DPMorse(3, epsilon=2.0, columns=columns, random_state=0).fit(X)
+
+
+def test_figures_name_columns_clusters_and_what_they_show(patients):
+    landscape = LandscapeDisplay.from_estimator(patients, resolution=40).plot().ax_
+    assert (landscape.get_xlabel(), landscape.get_ylabel()) == ("age", "pressure")
+    tree = DendrogramDisplay.from_estimator(patients).plot().ax_
+    assert "2.7" in tree.get_ylabel() or "nats" not in patients.merge_tree_.height_label
+    graph = GraphDisplay.from_estimator(patients).plot().ax_
+    for ax in (landscape, tree, graph):
+        assert ax.get_title()
+        assert ax.get_xlabel()
+        named = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert named[:4] == [f"cluster {i}" for i in range(4)]
+
+
+def test_a_dendrogram_has_the_colours_of_the_clusters_below_the_cut(patients):
+    display = DendrogramDisplay.from_estimator(patients)
+    assert set(display.leaf_clusters.tolist()) == set(range(4))
+    assert (np.diff(display.leaf_clusters) != 0).sum() == 3  # the leaves of a cluster stand together
+    assert ((display.bracket_clusters < 0) == (display.y[:, 1] > display.cut_height)).all()
+    assert (DendrogramDisplay.from_tree(patients.merge_tree_).leaf_clusters == -1).all()
+
+
+def test_a_landscape_tints_points_as_records_are_labelled(patients):
+    display = LandscapeDisplay.from_estimator(patients, resolution=30)
+    grid = pd.DataFrame({"age": [display.x[4]], "pressure": [display.y[9]]})
+    assert display.regions[9, 4] == patients.predict(grid)[0]
+
+
+def test_colours_of_ten_clusters_differ():
+    assert len(set(map(colour, range(10)))) == 10
+    assert colour(10) == colour(0)
+
+
+@pytest.mark.parametrize("n_clusters", [None, 2])
+def test_a_profile_shows_the_numbers_of_the_table(patients, n_clusters):
+    display = ProfileDisplay.from_estimator(patients, n_clusters)
+    table = patients.table(n_clusters)
+    assert [panel.name for panel in display.panels] == ["age", "pressure"]
+    for j, panel in enumerate(display.panels):
+        assert np.array_equal(panel.centre.low, table.centre.low[:, j])
+        assert np.array_equal(panel.spread.value, table.spread.value[:, j])
+    display.plot()
+    assert [ax.get_title() for ax in display.axes_] == ["age", "pressure"]
+
+
+def test_levels_are_bars_with_intervals_in_the_order_of_the_columns(table):
+    display = ProfileDisplay.from_estimator(table).plot()
+    ward, age, admitted = display.panels
+    assert ward.levels == ("surgery", "medicine", "cardiology", "other")
+    assert (age.name, admitted.first_day) == ("age", table.base_.schema_.columns[2][1].first)
+    bars = display.axes_[0].patches
+    assert [bar.get_width() for bar in bars] == pytest.approx((100 * ward.share.value).ravel())
+    summary = table.summary()
+    surgery = summary[summary["level"] == "surgery"]["level_share_high"].to_numpy()
+    assert ward.share.high[:, 0] == pytest.approx(surgery)
+
+
+def test_pairs_show_synthetic_records_and_densities_that_add_up_to_shares(table):
+    display = PairsDisplay.from_estimator(table, n_samples=300)
+    assert display.names == ["age", "admitted (days since 2010-01-01)"]
+    assert display.points.shape == (300, 2)
+    assert display.points[:, 0].min() >= 0
+    step = np.diff(display.grids[0])[0]
+    shares = np.bincount(table.component_labels_, weights=table.mixture_.weights)
+    assert display.densities[0].sum(axis=1) * step == pytest.approx(shares, abs=0.03)
+    display.plot()
+    assert display.axes_[1, 0].get_xlabel() == "age"
+
+
+def test_pairs_choose_the_columns_in_which_clusters_differ_and_refuse_others():
+    rng = np.random.default_rng(0)
+    means = np.zeros((2, 9))
+    means[:, [2, 7]] = [[-4, 4], [4, -4]]
+    model = SimpleNamespace(
+        mixture_=GaussianMixture([0.5, 0.5], means, np.stack([np.eye(9)] * 2)),
+        labels_of_components=lambda _: np.arange(2),
+    )
+    display = PairsDisplay.from_estimator(model, n_samples=50, random_state=rng.integers(9))
+    assert len(display.names) == 5
+    assert {"column 2", "column 7"} <= set(display.names)
+    assert PairsDisplay.from_estimator(model, ["column 3"]).plot().names == ["column 3"]
+    with pytest.raises(InvalidParameterError, match="columns must name columns of numbers: column 0"):
+        PairsDisplay.from_estimator(model, ["weight"])

@@ -158,6 +158,9 @@ class AuditResult:
             "details": json.loads(json.dumps(self.details)),
         }
 
+    def __repr__(self) -> str:
+        return f"AuditResult({self.subject!r}, claimed={self.claimed:.3g}, certified={self.certified:.3g})"
+
     def __str__(self) -> str:
         claim = self.claim
         lines = [

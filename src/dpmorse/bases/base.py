@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse.bases.callers import warn_of_callers
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
@@ -87,6 +88,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """
         records = open_records(X, groups, self.schema)
         plan = self._prepare(records)
+        warn_of_callers(self)
         budget = _of_unit(plan.settings.budget, records)
         own_ledger, shared = Ledger(budget), self._shared_ledgers(budget)
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)
@@ -101,10 +103,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         self.warn_of_numbers(stacklevel=2)
         return self
 
-    def plan(self, n_features: int) -> Plan[Any]:
-        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+    def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
+
+        ``names`` are those of the columns: bounds may go by them.
+        """
         self._check_table()
-        return self.plan_of(self.settings_type.of(self, n_features))
+        return self.plan_of(self.settings_type.of(self, n_features, names))
 
     @property
     def plan_(self) -> Plan[Any]:
@@ -158,7 +163,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """Check everything that can be checked before a value is looked at, and plan."""
         refuse_no_columns(records.columns.n_features_in_, self)
         records.columns.check_published_names()
-        plan = self.plan(records.columns.n_features_in_)
+        plan = self.plan(records.columns.n_features_in_, records.columns.names)
         _check_owners(records, plan.settings.budget)
         _check_dropped_rows(records, plan.settings.budget)
         _check_engine(self.engine)

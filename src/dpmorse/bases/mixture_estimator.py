@@ -124,7 +124,8 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
+        shares = each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
+        return self._probabilities(X, shares)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
@@ -140,10 +141,13 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     ) -> tuple[Any, IntArray]:
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing.
 
-        With ``missing``, values of a table are left out as often as they were missing in each component.
+        Records are a data frame of the kind that was fitted where columns have names (of the first library
+        that is installed, if that was none), with categories and dates decoded; else an array. With
+        ``missing``, values of a table are left out as often as they were missing in each component.
         """
         check_is_fitted(self, "mixture_")
-        return draw_records(self, n_samples, random_state, missing=missing)
+        points, components = draw_records(self, n_samples, random_state, missing=missing)
+        return self._framed(points), components
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
@@ -184,6 +188,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "privacy_": report,
             "_settings": settings,  # those of the fit, whatever set_params does afterwards
             "n_features_in_": columns.n_features_in_,
+            "_library": columns.library,
         }
         set_at_once(self, learnt, columns.names)
 

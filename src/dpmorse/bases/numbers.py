@@ -4,11 +4,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
+from dpmorse.bases.notebook import NotebookView
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
@@ -49,14 +50,11 @@ def numbers_told_later() -> Iterator[None]:
         _TOLD_LATER.reset(token)
 
 
-class PublishedNumbers:
+class PublishedNumbers(NotebookView):
     """Mixin of estimators whose base has released a profile.
 
     A subclass says which label each component has (``labels_of_components``) and where its profile is.
     """
-
-    _called: ClassVar[str] = "cluster {}"
-    """How sentences call what a row of the table is about."""
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -114,15 +112,12 @@ class PublishedNumbers:
         n_clusters, level, population
             As in ``table``.
         library : {"pandas", "polars", "pyarrow"} or None, default=None
-            Library of the frame; None takes the first of them that is installed.
+            Library of the frame; None takes that of ``set_output`` or of the fit, or the first installed.
         """
-        table = self.table(n_clusters, level=level, population=population)
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
-        notes, schema = self._cautions(table), self._schema()
-        if schema is not None:
-            return to_frame(mixed_columns_of(table, notes, schema), library)
-        return to_frame(columns_of(table, notes, self._column_names()), library)
+        table = self.table(n_clusters, level=level, population=population)
+        return to_frame(self._summary_columns(table), library or self._frames_of)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
@@ -131,6 +126,16 @@ class PublishedNumbers:
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component."""
         raise NotImplementedError
+
+    def _summary_columns(self, table: ClusterTable) -> dict[str, list[Any]]:
+        notes, schema = self._cautions(table), self._schema()
+        if schema is not None:
+            return mixed_columns_of(table, notes, schema)
+        return columns_of(table, notes, self._column_names())
+
+    def _names_of_numbers(self) -> list[str]:
+        schema = self._schema()
+        return self._column_names() if schema is None else list(schema.number_names)
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
         profile, schema = self._profile(), self._schema()

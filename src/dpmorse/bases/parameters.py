@@ -22,9 +22,9 @@ class FitParameters:
     delta : float, default=1e-6
         Probability with which the promise may fail, in (0, 1). Public; it never depends on the data.
         With 0 the promise is pure; ``DPLloyd``, ``DPCube`` and ``DPTree`` can make it, with Laplace noise.
-    bounds : pair (lower, upper) or "private"
-        Public bounds of the columns, scalars or one value per column, in the units of X:
-        ``([0, 60], [110, 220])`` for a column in 0..110 and one in 60..220. Values outside are clipped.
+    bounds : dict, pair (lower, upper) or "private"
+        Public bounds of the columns, in the units of X. By name: ``{"age": (0, 110), "mmHg": (60, 220)}``.
+        Or scalars, or one value per column: ``([0, 60], [110, 220])``. Values outside are clipped.
         Never read from the data, but for "private", which spends 5 % of the budget on finding them.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.

@@ -5,13 +5,14 @@ that has a part in what is released, declared by ``parameter``. ``Settings.of`` 
 ``to_dict`` writes a model file by it, ``restored`` reads one back.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
 from dpmorse import _validate
 from dpmorse._plain_data import holds_boolean
+from dpmorse.bases.named_bounds import in_order_of_columns
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import Budget, Calibration
 from dpmorse.statistics import LARGEST_N_CELLS, PRIVATE, Domain
@@ -84,7 +85,7 @@ def _of_budget(name: str, _: Any, given: Mapping[str, Any]) -> Any:
 
 def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
     """Return bounds as lists with a value for each column; bounds that are yet to be released stay a word."""
-    domain = Domain.from_bounds(value, given["n_features"])
+    domain = Domain.from_bounds(in_order_of_columns(value, given["names"]), given["n_features"])
     is_private = isinstance(value, str) and value == PRIVATE
     return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
 
@@ -128,13 +129,16 @@ class Settings:
     noise: str = parameter(one_of(NOISE_BACKENDS), refused=("loud", None, 1))
 
     @classmethod
-    def of(cls, estimator: Any, n_features: int) -> Self:
-        """Read and check an estimator's parameters, for a table with ``n_features`` columns."""
-        checked: dict[str, Any] = {"n_features": n_features, "budget": Budget.of(estimator)}
+    def of(cls, estimator: Any, n_features: int, names: Sequence[Any] | None = None) -> Self:
+        """Read and check an estimator's parameters, for a table with ``n_features`` columns, by these names.
+
+        What checks need to know beside the parameters is taken away again: it is no setting.
+        """
+        beside = {"budget": Budget.of(estimator), "names": names}
+        checked: dict[str, Any] = {"n_features": n_features, **beside}
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
-        del checked["budget"]
-        settings = cls(**checked)
+        settings = cls(**{name: value for name, value in checked.items() if name not in beside})
         settings.check_size()
         return settings
 

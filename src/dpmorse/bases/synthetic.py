@@ -8,7 +8,7 @@ from dpmorse import _validate
 from dpmorse.bases.randomness import seed_of
 from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import SUPPORT, LevelProfile, TableProfile, level_table, to_frame
+from dpmorse.profiles import SUPPORT, LevelProfile, TableProfile, level_table
 from dpmorse.schema import Schema
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -28,7 +28,7 @@ def draw_records(
 ) -> tuple[Any, IntArray]:
     """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
 
-    They are an array, or a data frame where columns were stated. With ``missing``, values are left out as
+    They are an array, or decoded columns by name where columns were stated. With ``missing``, values are left out as
     often as those of each component were missing; without, a number is always there.
     """
     n, with_holes = _validate.positive_int(n_samples=n_samples), _validate.boolean(missing=missing)
@@ -47,7 +47,7 @@ def draw_records(
         if isinstance(profile, TableProfile):
             parts = missing_parts(profile.levels, base.schema_)
         make_holes(points, rng.random((n, parts.shape[1])) < parts[components], base.schema_)
-    return to_frame(base.schema_.decode(points)), components
+    return base.schema_.decode(points), components
 
 
 def missing_parts(profile: LevelProfile, schema: Schema) -> FloatArray:

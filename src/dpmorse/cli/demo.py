@@ -17,6 +17,7 @@ from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
+from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
@@ -130,8 +131,8 @@ def _write_description(path: str) -> None:
 
 
 def _synthetic(model: DPMorse) -> Any:
-    points, labels = model.sample(5000)
-    return pa.table([*points.T.round(1), labels], names=[*_COLUMNS, "cluster"])
+    columns, labels = sampled_columns(model, 5000, None)
+    return pa.table([*(column.to_numpy().round(1) for column in columns), labels], [*_COLUMNS, "cluster"])
 
 
 def _write_report(model: DPMorse, data: str, path: str) -> None:
@@ -147,19 +148,22 @@ def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:
     except ImportError:
         note("No pictures: these need matplotlib (pip install 'dpmorse[plot]').")
         return
-    from dpmorse.plots import DendrogramDisplay, LandscapeDisplay  # noqa: PLC0415
+    from dpmorse.plots import COLOURS, DendrogramDisplay, LandscapeDisplay  # noqa: PLC0415
 
     figure = Figure(figsize=(13, 3.8), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    _scatter(left, points[:4000], "0.35", "the records (never leave the house)")
-    _scatter(middle, *model.sample(4000), f"released: epsilon = {model.privacy_.epsilon:.3g}")
+    _scatter(left, points[:4000], ["0.35"], "the records (never leave the house)")
+    columns, labels = sampled_columns(model, 4000, None)
+    of_labels = [COLOURS[label] for label in labels]
+    _scatter(middle, np.column_stack(columns), of_labels, "")
     LandscapeDisplay.from_estimator(model).plot(ax=middle)
+    middle.set_title(f"released: epsilon = {model.privacy_.epsilon:.3g}")
     DendrogramDisplay.from_estimator(model).plot(ax=right)
-    right.set(title="how its components merge", xlabel="component")
+    right.set_title("how its components merge")
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=110)
 
 
 def _scatter(axes: Any, points: FloatArray, colours: Any, title: str) -> None:
-    axes.scatter(*points.T, s=2, alpha=0.3, c=colours, cmap="tab10" if len(colours) == len(points) else None)
+    axes.scatter(*points.T, s=2, alpha=0.3, c=colours)
     axes.set(xlim=_LIMITS[0], ylim=(80, 215), xlabel=_COLUMNS[0], ylabel=_COLUMNS[1], title=title)

@@ -16,9 +16,11 @@ def sampled_columns(
     """Draw records; return the columns of the model as Arrow arrays, and the cluster of each record."""
     points, labels = model.sample(n_rows, random_state=seed, missing=missing)
     schema = schema_of(model)
-    if schema is None:
+    if not hasattr(points, "columns"):
         return [pa.array(column) for column in points.T], labels
     frame = nw.from_native(points, eager_only=True)
+    if schema is None:
+        return [pa.array(frame.get_column(name).to_numpy()) for name in frame.columns], labels
     return [_as_arrow(column, frame.get_column(name)) for name, column in schema.columns], labels
 
 

@@ -198,7 +198,8 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
         partition, members = self.partition_, np.eye(self.n_clusters_)[self.component_labels_]
-        return self._each(X, lambda points: partition.responsibilities(points) @ members, self._labelled)
+        shares = self._each(X, lambda points: partition.responsibilities(points) @ members, self._labelled)
+        return self._probabilities(X, shares)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
@@ -215,11 +216,13 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     ) -> tuple[Any, IntArray]:
         """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing.
 
-        With ``missing``, values of a table are left out as often as they were missing in each component.
+        Records are a data frame of the kind that was fitted where columns have names (of the first library
+        that is installed, if that was none), with categories and dates decoded; else an array. With
+        ``missing``, values of a table are left out as often as they were missing in each component.
         """
         check_is_fitted(self, "merge_tree_")
         points, components = draw_records(self.base_, n_samples, random_state, missing=missing)
-        return points, self._leaf_labels[components]
+        return self._framed(points), self._leaf_labels[components]
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component, for this number of clusters."""

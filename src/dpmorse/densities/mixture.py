@@ -71,6 +71,9 @@ class GaussianMixture:
     log_factors: FloatArray = field(init=False, repr=False)
     _cholesky: FloatArray = field(init=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"GaussianMixture({self.n_components} components, {self.n_features} columns)"
+
     def __post_init__(self) -> None:
         """Check, copy, factor and freeze the parameters."""
         weights, means, covariances = checked_parameters(self.weights, self.means, self.covariances)

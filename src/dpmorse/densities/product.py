@@ -78,6 +78,10 @@ class ProductMixture:
     _log_weights: FloatArray = field(init=False, repr=False)
     _log_probabilities: FloatArray = field(init=False, repr=False)
 
+    def __repr__(self) -> str:
+        parts = f"{self.layout.n_numbers} numbers, {self.layout.n_categories} categories"
+        return f"ProductMixture({self.n_components} components, {parts})"
+
     def __post_init__(self) -> None:
         """Check, copy and freeze the parameters."""
         if not self.layout.n_numbers + self.layout.n_categories:

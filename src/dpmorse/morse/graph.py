@@ -19,6 +19,10 @@ class MorseGraph:
 
     critical_points: CriticalPoints
 
+    def __repr__(self) -> str:
+        points = self.critical_points
+        return f"MorseGraph({points.n_modes} modes, {len(points.saddles)} saddles)"
+
     @property
     def nodes(self) -> list[dict[str, Any]]:
         """One record per mode: number, height, certificate, coordinates, components below it."""

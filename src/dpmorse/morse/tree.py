@@ -59,6 +59,13 @@ class MergeTree:
     height_label: str
     proposals: Suggests | None = None
 
+    def __repr__(self) -> str:
+        certified = "all" if self.certified else "not all"
+        return (
+            f"MergeTree(rule={self.rule!r}, {self.n_leaves} leaves, {self.n_modes} modes, "
+            f"{certified} certified, {self.suggested_n_clusters} clusters suggested)"
+        )
+
     @property
     def modes(self) -> FloatArray:
         """Modes, lowest first, shape (n_modes, n_features)."""

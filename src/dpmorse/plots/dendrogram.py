@@ -8,13 +8,23 @@ from scipy.cluster.hierarchy import leaves_list
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import MergeTree
-from dpmorse.plots._drawing import LINE_COLOUR, axes
+from dpmorse.plots._drawing import (
+    axes,
+    cluster_handles,
+    colour,
+    in_words,
+    leaf_labels,
+    mode_labels,
+    tidy,
+)
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(eq=False)
 class DendrogramDisplay:
-    """The merge tree as a dendrogram; merges over saddles that are not certified are dashed.
+    """The merge tree as a dendrogram, in the colours of its clusters where it is cut.
+
+    Merges over saddles that are not certified are dashed.
 
     Attributes
     ----------
@@ -28,6 +38,12 @@ class DendrogramDisplay:
         Where the tree is cut.
     height_label : str
         What the heights are, for the axis.
+    leaf_name : str
+        What a leaf is: a component of the mixture, or a mode of its density.
+    leaf_clusters : ndarray of int of shape (n_leaves,)
+        Cluster of each leaf from left to right; -1 where the tree is not cut.
+    bracket_clusters : ndarray of int of shape (n_merges,)
+        Cluster that each bracket is within; -1 for those that join clusters.
     ax_, figure_ : matplotlib objects
         Set by ``plot``.
     """
@@ -38,6 +54,9 @@ class DendrogramDisplay:
     leaf_labels: list[str]
     cut_height: float | None
     height_label: str
+    leaf_name: str
+    leaf_clusters: IntArray
+    bracket_clusters: IntArray
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
@@ -53,6 +72,7 @@ class DendrogramDisplay:
         x, y = _brackets(matrix, order)
         certified = tree.merge_certified[len(tree.merges.heights) - len(matrix) :]
         cut = None if n_clusters is None else _cut_height(matrix[:, 2], n_clusters)
+        of_leaves = _clusters_of_leaves(tree, len(order), n_clusters)
         return cls(
             x,
             y,
@@ -60,6 +80,9 @@ class DendrogramDisplay:
             [_leaf_name(tree, leaf) for leaf in order],
             cut,
             tree.height_label,
+            "mode of the density" if tree.keeps_modes else "component of the mixture",
+            of_leaves[order],
+            _clusters_of_brackets(matrix, of_leaves, cut),
         )
 
     @classmethod
@@ -70,15 +93,50 @@ class DendrogramDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes(ax)
-        for x, y, certified in zip(self.x, self.y, self.certified, strict=True):
-            self.ax_.plot(x, y, color=LINE_COLOUR, linestyle="-" if certified else "--", linewidth=1.2)
-        if self.cut_height is not None:
-            self.ax_.axhline(self.cut_height, color="tab:red", linewidth=1, linestyle=":")
+        brackets = zip(self.x, self.y, self.certified, self.bracket_clusters, strict=True)
+        for x, y, certified, cluster in brackets:
+            style = "-" if certified else "--"
+            self.ax_.plot(x, y, color=colour(cluster), linestyle=style, linewidth=1.4)
+        self._name_leaves()
+        self._mark_the_cut()
+        self.ax_.set_ylabel(in_words(self.height_label))
+        self.ax_.set_ylim(bottom=0)
+        tidy(self.ax_)
+        return self
+
+    def _name_leaves(self) -> None:
         ticks = np.arange(len(self.leaf_labels))
         self.ax_.set_xticks(ticks, self.leaf_labels, rotation=90 if len(ticks) > 12 else 0, fontsize=8)
-        self.ax_.set_ylabel(self.height_label)
-        self.ax_.set_ylim(bottom=0)
-        return self
+        for text, cluster in zip(self.ax_.get_xticklabels(), self.leaf_clusters, strict=True):
+            text.set_color(colour(cluster))
+        self.ax_.set_xlabel(self.leaf_name)
+
+    def _mark_the_cut(self) -> None:
+        """Draw a line where the tree is cut, and say into what."""
+        if self.cut_height is None:
+            self.ax_.set_title("How clusters merge")
+            return
+        self.ax_.axhline(self.cut_height, color="0.6", linewidth=1, linestyle=":")
+        handles = cluster_handles(self.leaf_clusters)
+        self.ax_.set_title(f"Cut into {len(handles)} cluster{'s' if len(handles) > 1 else ''}")
+        self.ax_.legend(handles=handles, fontsize=8, frameon=False)
+
+
+def _clusters_of_leaves(tree: MergeTree, n_leaves: int, n_clusters: int | None) -> IntArray:
+    """Return the cluster of each leaf that is drawn; -1 where the tree is not cut."""
+    if n_clusters is None:
+        return np.full(n_leaves, -1)
+    return mode_labels(tree, n_clusters) if tree.keeps_modes else leaf_labels(tree, n_clusters)
+
+
+def _clusters_of_brackets(matrix: FloatArray, of_leaves: IntArray, cut: float | None) -> IntArray:
+    """Return the cluster that each bracket below the cut is within; -1 above it, or where there is none."""
+    of_nodes = np.concatenate([of_leaves, np.full(len(matrix), -1)])
+    n = len(of_leaves)
+    for row, (left, _, height, _) in enumerate(matrix):
+        if cut is not None and height <= cut:
+            of_nodes[n + row] = of_nodes[int(left)]
+    return of_nodes[n:]
 
 
 def _leaf_name(tree: MergeTree, leaf: int) -> str:

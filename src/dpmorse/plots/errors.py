@@ -50,8 +50,8 @@ class AuditDisplay:
         levels, fewest = self.claimed_curve
         self.ax_.fill_between(levels, 0, fewest, color="0.9")
         self.ax_.plot(levels, fewest, color=LINE_COLOUR, label=self.claim)
-        self.ax_.plot(self.false_positives, self.false_negatives, color="tab:red", label="attacker")
+        self.ax_.plot(self.false_positives, self.false_negatives, color="#D55E00", label="attacker")
         self.ax_.plot([0, 1], [1, 0], color="0.7", linestyle=":", label="guessing")
-        self.ax_.set(xlabel="false positives", ylabel="false negatives", title=self.title)
+        self.ax_.set(xlabel="rate of false positives", ylabel="rate of false negatives", title=self.title)
         self.ax_.legend()
         return self

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse.morse import MergeTree
-from dpmorse.plots._drawing import axes, mode_labels
+from dpmorse.plots._drawing import axes, cluster_handles, colours, mode_labels
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 
@@ -73,15 +73,33 @@ class GraphDisplay:
                 linestyle="-" if certified else "--",
                 zorder=1,
             )
-        size = 40 + 800 * self.masses
+        size = 120 + 1200 * self.masses
         self.ax_.scatter(
-            *self.positions.T, s=size, c=self.mode_labels % 10, cmap="tab10", vmin=-0.5, vmax=9.5, zorder=2
+            *self.positions.T,
+            s=size,
+            c=colours(self.mode_labels),
+            edgecolors="white",
+            linewidths=1.5,
+            zorder=2,
         )
         for i, position in enumerate(self.positions):
-            self.ax_.annotate(str(i), position, ha="center", va="center", fontsize=8)
+            self.ax_.annotate(
+                str(i), position, ha="center", va="center", fontsize=8, color="white", fontweight="bold"
+            )
+        self._say_what_is_shown()
+        return self
+
+    def _say_what_is_shown(self) -> None:
         self.ax_.set_xticks([])
         self.ax_.set_yticks([])
-        return self
+        self.ax_.margins(0.15)  # circles of large modes stay inside
+        self.ax_.set_title("Modes, and the passes between them")
+        self.ax_.set_xlabel(
+            "first direction in which modes differ\n(circles: share; thick lines: low passes)"
+        )
+        self.ax_.set_ylabel("second direction")
+        self.ax_.spines[:].set_color("0.8")
+        self.ax_.legend(handles=cluster_handles(self.mode_labels), fontsize=8, frameon=False)
 
 
 def _spread(modes: FloatArray) -> FloatArray:

@@ -7,8 +7,10 @@ from dpmorse.profiles.cautions import cautions_of_budget as cautions_of_budget
 from dpmorse.profiles.cautions import in_one_text as in_one_text
 from dpmorse.profiles.frames import LIBRARIES as LIBRARIES
 from dpmorse.profiles.frames import columns_of as columns_of
+from dpmorse.profiles.frames import first_installed as first_installed
 from dpmorse.profiles.frames import to_frame as to_frame
 from dpmorse.profiles.guess import Guess as Guess
+from dpmorse.profiles.html import clusters_as_html as clusters_as_html
 from dpmorse.profiles.known import Known as Known
 from dpmorse.profiles.levels import Estimate as Estimate
 from dpmorse.profiles.levels import LevelProfile as LevelProfile

@@ -15,15 +15,20 @@ LIBRARIES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
 
 
+def first_installed(libraries: Sequence[str] = LIBRARIES) -> str | None:
+    """Return the first of these libraries that is installed, or None; nothing is loaded."""
+    return next((name for name in libraries if find_spec(name)), None)
+
+
 def to_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
     """Return columns as a frame of this library, or of the first that is installed."""
-    found: list[Any] = [name for name in ([library] if library else LIBRARIES) if find_spec(name)]
-    if not found:
+    found: Any = first_installed([library] if library else LIBRARIES)
+    if found is None:
         raise DPMorseError(
             f"a data frame needs one of {', '.join(LIBRARIES)}: pip install pandas. "
             "Without any of them, table() returns numbers about clusters as arrays."
         )
-    return nw.from_dict(dict(columns), backend=found[0]).to_native()
+    return nw.from_dict(dict(columns), backend=found).to_native()
 
 
 def columns_of(table: ClusterTable, notes: Sequence[Caution], names: Sequence[str]) -> dict[str, list[Any]]:

@@ -55,6 +55,9 @@ class LevelProfile:
     level_stddev: float
     layout: Layout
 
+    def __repr__(self) -> str:
+        return f"LevelProfile({self.n_components} components, {self.layout.n_all_levels} levels)"
+
     def __post_init__(self) -> None:
         """Check that the parts fit to one another."""
         k = np.size(self.counts)

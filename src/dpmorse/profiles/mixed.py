@@ -28,6 +28,9 @@ class TableProfile:
     levels: LevelProfile
     numbers: Profile | None
 
+    def __repr__(self) -> str:
+        return f"TableProfile(levels={self.levels!r}, numbers={self.numbers!r})"
+
     def __post_init__(self) -> None:
         """Check that both are about the same records and columns."""
         layout, numbers = self.levels.layout, self.numbers

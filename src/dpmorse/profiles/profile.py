@@ -61,6 +61,10 @@ class Profile:
     second_moment_stddev: float
     tail_stddev: float
 
+    def __repr__(self) -> str:
+        noise = f"noise of a size {self.count_stddev:.3g}"
+        return f"Profile({self.n_components} components, {self.n_features} columns, {noise})"
+
     def __post_init__(self) -> None:
         """Check that the parts fit to one another."""
         if np.ndim(self.sums) != 2 or np.ndim(self.edges) != 1 or not np.size(self.edges):

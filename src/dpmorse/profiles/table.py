@@ -64,6 +64,10 @@ class ClusterTable:
     heavy_tailed: BoolArray
     levels: LevelTable | None = None
 
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{share:.3g}" for share in self.share.value)
+        return f"ClusterTable(shares: {shares}; {self.centre.value.shape[1]} columns of numbers)"
+
 
 def cluster_table(
     profile: Profile,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, Self, TypeVar
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
@@ -30,16 +31,20 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Number and names of the columns of a table, found without changing any estimator."""
 
     n_features_in_: int
+    library: str | None = None
+    """The library of the data frame that has these columns, if it is one."""
 
     def __init__(self, table: Any = None) -> None:
         if table is not None:
             validate_data(self, table, reset=True, skip_check_array=True)
+            frame = nw.from_native(table, pass_through=True)
+            self.library = frame.implementation.value if isinstance(frame, nw.DataFrame) else None
 
     @classmethod
-    def of(cls, n_features: int, names: Any = None) -> "Columns":
+    def of(cls, n_features: int, names: Any = None, library: str | None = None) -> "Columns":
         """Return columns with these names, or none."""
         columns = cls()
-        columns.n_features_in_ = n_features
+        columns.n_features_in_, columns.library = n_features, library
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
         return columns

@@ -48,7 +48,8 @@ def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> li
 def described(columns: Columns, schema: Schema) -> Columns:
     """Return the columns of a schema, with names if those that were found have names; refuse others."""
     places_in(columns.names, columns.n_features_in_, schema)
-    return Columns.of(len(schema.names), None if columns.names is None else schema.names)
+    names = None if columns.names is None else schema.names
+    return Columns.of(len(schema.names), names, columns.library)
 
 
 def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> FloatArray:

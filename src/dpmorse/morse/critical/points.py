@@ -53,6 +53,10 @@ class CriticalPoints:
     saddle_ends: IntArray
     saddle_certified: BoolArray
 
+    def __repr__(self) -> str:
+        saddles = f"{len(self.saddles)} saddles, {int(self.saddle_certified.sum())} of them certified"
+        return f"CriticalPoints({len(self.modes)} modes, {saddles})"
+
     def in_order(self) -> "CriticalPoints":
         """Return the same points with modes and saddles numbered by height, lowest first."""
         modes = np.argsort(self.mode_heights, kind="stable")

@@ -1,0 +1,163 @@
+"""Clusters of any number of columns, as a matrix of pairs of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.plots._drawing import cluster_handles, colour, colours, column_names, pyplot, tidy
+from dpmorse.profiles import Profile, TableProfile
+from dpmorse.schema import Date, Ordinal, Schema
+from dpmorse.typing import FloatArray, IntArray
+
+_MOST_COLUMNS = 5
+"""Columns that are chosen where none are named."""
+
+_GRID = 200
+
+
+@dataclass(eq=False)
+class PairsDisplay:
+    """Synthetic records of each pair of columns, coloured by cluster, and densities on the diagonal.
+
+    All that is shown comes from the released mixture: no point is a record.
+
+    Attributes
+    ----------
+    names : list of str
+        Columns that are shown; where none were named, up to five in which clusters differ most.
+    points : ndarray of shape (n_samples, n_columns)
+        Synthetic records.
+    labels : ndarray of int of shape (n_samples,)
+        Cluster of each.
+    grids : ndarray of shape (n_columns, n_points)
+        Values of each column at which densities are known.
+    densities : ndarray of shape (n_columns, n_clusters, n_points)
+        Density of each cluster in each column, weighted by its share.
+    """
+
+    names: list[str]
+    points: FloatArray
+    labels: IntArray
+    grids: FloatArray
+    densities: FloatArray
+    axes_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, columns: Sequence[str] | None = None, n_samples: int = 1500, random_state: int = 0
+    ) -> Self:
+        """Draw synthetic records of a fitted model; of a table, the columns that are numbers."""
+        base = getattr(model, "base_", model)
+        mixture, clusters = model.mixture_, model.labels_of_components(None)
+        names, schema = getattr(model, "feature_names_in_", None), getattr(base, "schema_", None)
+        every = column_names(names, mixture.n_features) if schema is None else list(schema.number_names)
+        if not every:
+            raise InvalidParameterError("model must have columns of numbers for pairs. Use ProfileDisplay.")
+        numbers = slice(None) if schema is None else mixture.layout.number_part
+        points, components = mixture.sample(n_samples, np.random.default_rng(random_state))
+        points = _within_bounds(points[:, numbers], getattr(base, "profile_", None))
+        shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
+        grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
+        densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
+        called = [_with_unit(every[j], schema) for j in shown]
+        return cls(called, points[:, shown], clusters[components], grids, densities)
+
+    def plot(self) -> Self:
+        """Draw on a new figure."""
+        n = len(self.names)
+        size = max(2.0 * n, 5.0)
+        self.figure_, self.axes_ = pyplot().subplots(n, n, figsize=(size, size), squeeze=False, sharex="col")
+        edge = 0.65 / size  # for names and ticks, in inches
+        self.figure_.subplots_adjust(
+            left=edge, right=0.98, bottom=0.8 * edge, top=1 - 0.6 * edge, wspace=0.08, hspace=0.08
+        )
+        for i, j in np.ndindex(n, n):
+            ax = self.axes_[i, j]
+            if i == j:
+                self._draw_densities(ax, i)
+            elif i > j:
+                self._draw_records(ax, j, i)
+            else:
+                ax.set_axis_off()
+            tidy(ax)
+            self._name(ax, i, j)
+        handles = cluster_handles(self.labels)
+        self.figure_.legend(
+            handles=handles, frameon=False, loc="upper right", bbox_to_anchor=(0.99, 1 - 0.6 * edge)
+        )
+        self.figure_.suptitle("Synthetic records of the released model, by cluster", fontsize=11)
+        return self
+
+    def _draw_records(self, ax: Any, across: int, up: int) -> None:
+        ax.scatter(
+            *self.points[:, [across, up]].T,
+            s=4,
+            alpha=0.5,
+            c=colours(self.labels),
+            linewidths=0,
+            rasterized=True,
+        )
+        low, high = self.grids[up, [0, -1]]
+        margin = 0.05 * (high - low)
+        ax.set_ylim(low - margin, high + margin)  # the same in all panels of a row
+        ax.tick_params(labelleft=across == 0)
+
+    def _draw_densities(self, ax: Any, column: int) -> None:
+        for cluster, density in enumerate(self.densities[column]):
+            ax.fill_between(self.grids[column], density, color=colour(cluster), alpha=0.25, linewidth=0)
+            ax.plot(self.grids[column], density, color=colour(cluster), linewidth=1.2)
+        ax.set_ylim(bottom=0)
+        ax.set_yticks([])
+
+    def _name(self, ax: Any, i: int, j: int) -> None:
+        """Name columns at the edges of the matrix."""
+        if i == len(self.names) - 1:
+            ax.set_xlabel(self.names[j])
+        if j == 0:
+            ax.set_ylabel("density" if i == 0 else self.names[i])
+
+
+def _with_unit(name: str, schema: Schema | None) -> str:
+    """Return what an axis says: dates are days since the earliest, ordered values ranks."""
+    column = None if schema is None else dict(schema.columns)[name]
+    if isinstance(column, Date):
+        return f"{name} (days since {column.earliest})"
+    return f"{name} (rank)" if isinstance(column, Ordinal) else name
+
+
+def _within_bounds(points: FloatArray, profile: Any) -> FloatArray:
+    numbers = profile.numbers if isinstance(profile, TableProfile) else profile
+    return np.clip(points, numbers.lower, numbers.upper) if isinstance(numbers, Profile) else points
+
+
+def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    unknown = [name for name in wanted if name not in names]
+    if unknown or not len(wanted):
+        raise InvalidParameterError(f"columns must name columns of numbers: {', '.join(names[:8])}.")
+    return [names.index(name) for name in wanted]
+
+
+def _telling(mixture: Any, clusters: IntArray) -> list[int]:
+    """Return the columns in which most of the variance is between clusters, in their order."""
+    members = np.eye(int(clusters.max()) + 1)[clusters].T * mixture.weights
+    shares = np.maximum(members.sum(axis=1), np.finfo(np.float64).tiny)
+    centres = members @ mixture.means / shares[:, None]
+    within = mixture.weights @ np.diagonal(mixture.covariances, axis1=1, axis2=2)
+    total = within + mixture.weights @ (mixture.means - mixture.weights @ mixture.means) ** 2
+    between = shares @ (centres - mixture.weights @ mixture.means) ** 2
+    order = np.argsort(-between / np.maximum(total, np.finfo(np.float64).tiny), kind="stable")
+    return sorted(int(j) for j in order[:_MOST_COLUMNS])
+
+
+def _marginals(mixture: Any, clusters: IntArray, column: int, x: FloatArray) -> FloatArray:
+    """Return the density of one column, for each cluster, weighted by its share."""
+    spread = np.sqrt(mixture.covariances[:, column, column])[:, None]
+    bells = np.exp(-(((x - mixture.means[:, column, None]) / spread) ** 2) / 2) / (
+        spread * np.sqrt(2 * np.pi)
+    )
+    members = np.eye(int(clusters.max()) + 1)[clusters].T * mixture.weights
+    return np.asarray(members @ bells)
