@@ -77,7 +77,7 @@ def _centres(n_columns: int, rng: np.random.Generator) -> FloatArray:
         centres = rng.standard_normal((_N_CLUSTERS, n_columns))
         distances = np.linalg.norm(centres[:, None] - centres, axis=-1)[pairs]
         if distances.max() < _FARTHEST * distances.min():
-            return centres * (_APART / distances.min())
+            return np.asarray(centres * (_APART / distances.min()))
 
 
 def fit(setting: Setting, clusters: int | str, part: float, size: int, seed: int) -> dict[str, Any]:
@@ -134,7 +134,8 @@ def run(wanted: Iterable[Task], path: Path, jobs: int) -> list[dict[str, Any]]:
         for row in pool.map(_work, missing, [promised[task[0]] for task in missing]):
             rows[_key(row)] = row
             print(json.dumps(row), file=file, flush=True)
-            print(f"\r{len(rows)} fits", end="", file=sys.stderr)
+            print(f"\r{len(rows)} fits", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     return list(rows.values())
 
 

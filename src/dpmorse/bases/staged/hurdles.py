@@ -18,6 +18,10 @@ _SPREAD = 0.2
 columns: noise adds up over the cells that a group fills. Four clusters that are nine of their own standard
 deviations apart have about this."""
 
+_BALLS = 2
+"""Balls that may share a group. Centres start from a sketch that knows nothing of it, so that the border of
+two may run through it, and Lloyd's algorithm keeps it there; three borders seldom meet in a small group."""
+
 
 def noise_of_stage(events: Sequence[ReleaseEvent], stage: str) -> list[float]:
     """Return the noise of a count in each release of a stage."""
@@ -26,9 +30,13 @@ def noise_of_stage(events: Sequence[ReleaseEvent], stage: str) -> list[float]:
 
 
 def of_coreset(noises: Sequence[float], n_records: int, n_components: int) -> list[Hurdle]:
-    """Return those of the balls: the group's own has to be kept, and believed in each round before."""
+    """Return those of the balls: the group's own has to be kept, and believed in each round before.
+
+    Two balls may share the group. Then the larger part has to pass, which is half of it at least.
+    """
     kept = coreset.least_count(n_records, noises[-1], coreset.n_cells(n_records, noises[-1], n_components))
-    return [*(Hurdle.times(noise, coreset.SUPPORT) for noise in noises[:-1]), Hurdle(kept, noises[-1])]
+    levels = [coreset.SUPPORT * noise for noise in noises[:-1]] + [kept]
+    return [Hurdle(_BALLS * level, _BALLS * noise) for level, noise in zip(levels, noises, strict=True)]
 
 
 def of_components(noises: Sequence[float]) -> list[Hurdle]:
