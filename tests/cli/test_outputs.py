@@ -225,7 +225,9 @@ def test_the_extra_that_is_missing_is_named():
     code = "import sys; sys.modules['typer'] = None; from dpmorse.cli import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert result.stderr.strip() == "The command line needs typer: pip install 'dpmorse[cli]'"
+    assert result.stderr.startswith("The command line needs typer, ")
+    for command in ("pip install", "uvx --from", "pipx run --spec"):
+        assert f"{command} 'dpmorse[cli]'" in result.stderr
 
 
 def test_a_closed_pipe_is_no_fault(model_file):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpmorse.bases import available_bases, rehearse
+from dpmorse.bases.hurdles import smallest_seen
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.fit_request import FitRequest
 from dpmorse.engine.rehearsal import _Crowd
@@ -38,7 +39,9 @@ def test_the_noise_is_that_of_a_fit(base, neighboring, rng):
     averaged = getattr(planned[1].settings, "n_averaged", 1)
     assert rehearsed.count_stddev == pytest.approx(last / math.sqrt(averaged))
     assert rehearsed.rho <= fitted.privacy_.rho * (1 + 1e-6)
-    assert rehearsed.smallest_cluster == math.ceil(3 * rehearsed.count_stddev)
+    hurdles = planned[0].hurdles(planned[1], fitted.privacy_.events, 3000)
+    assert rehearsed.smallest_cluster == pytest.approx(smallest_seen(hurdles), rel=0.2)
+    assert rehearsed.smallest_cluster > 3 * rehearsed.count_stddev
 
 
 def test_the_table_has_the_usual_epsilons_and_the_one_asked_for(run, run_json):
@@ -51,6 +54,12 @@ def test_the_table_has_the_usual_epsilons_and_the_one_asked_for(run, run_json):
     text = run("plan", "--columns", 3, "--rows", 5000, "--base", "DPLloyd").stdout
     assert "Suggested --components: 16" in text
     assert f"{content['table'][-1]['smallest_cluster']}" in text
+
+
+def test_only_what_looks_for_small_clusters_promises_them(run):
+    table = ("plan", "--columns", 3, "--rows", 500)
+    assert "DPLloyd may have found no place for it" in run(*table, "--base", "DPLloyd").stdout
+    assert "no place" not in run(*table).stdout
 
 
 def test_components_follow_the_number_of_clusters(run_json):

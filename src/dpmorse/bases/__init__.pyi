@@ -8,6 +8,8 @@ from dpmorse.bases.centres.dp_lloyd import DPLloyd as DPLloyd
 from dpmorse.bases.centres.dp_tree import DPTree as DPTree
 from dpmorse.bases.em.dpmog import DPMoG as DPMoG
 from dpmorse.bases.em.dpmog_hard import DPMoGHard as DPMoGHard
+from dpmorse.bases.hurdles import NOISY as NOISY
+from dpmorse.bases.hurdles import Hurdle as Hurdle
 from dpmorse.bases.labelling import Label as Label
 from dpmorse.bases.labelling import OfClipped as OfClipped
 from dpmorse.bases.labelling import each_record as each_record

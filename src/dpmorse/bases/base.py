@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
 from dpmorse.bases.callers import warn_of_callers
+from dpmorse.bases.hurdles import Hurdle, noise_of_last_count
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.plan import Plan, Stage
@@ -27,7 +28,7 @@ from dpmorse.exceptions import (
     PrivacyLeakWarning,
 )
 from dpmorse.persistence import domain_to_dict
-from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport
+from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport, ReleaseEvent
 from dpmorse.records import Records, held, open_records, refuse_no_columns, without_sizes
 from dpmorse.schema import Schema
 
@@ -128,6 +129,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     def release(self, queries: Queries, plan: Any, rng: np.random.Generator) -> FitResult:
         """Ask for what the plan pays for; ``rng`` is for starts and owes nothing to the records."""
         raise NotImplementedError
+
+    def hurdles(self, plan: Any, events: Sequence[ReleaseEvent], n_records: int) -> Sequence[Hurdle]:
+        """Return what a small cluster has to pass to be seen, for a plan whose releases are known.
+
+        This is the last count alone; a base that says more keeps its promise by it (``dpmorse plan``).
+        """
+        return [Hurdle.times(noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1)))]
 
     def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:
         """Make all releases: those of bounds first, where they are private."""

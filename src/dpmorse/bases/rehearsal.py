@@ -11,11 +11,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpmorse.bases.base import PrivateFit
+from dpmorse.bases.hurdles import noise_of_last_count, smallest_seen
 from dpmorse.bases.queries import Queries
 from dpmorse.engine import invented
-
-SEEN = 3.0
-"""Standard deviations of noise from which on a count is seen: docs/privacy.md, section 9."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,8 @@ class Rehearsed:
     rho: float
     """What they cost."""
 
-    @property
-    def smallest_cluster(self) -> int:
-        """The smallest number of records that noise does not hide."""
-        return math.ceil(SEEN * self.count_stddev)
+    smallest_cluster: int
+    """The smallest number of records that noise hides in one of twenty fits at most."""
 
     def most_clusters(self, n_records: int) -> int:
         """Return how many clusters of equal size noise does not hide."""
@@ -50,7 +46,6 @@ def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     with threadpool_limits(limits=1):  # as in a fit
         base.spend(queries, plan, np.random.default_rng(0))
     events = mechanism.events
-    last = next(event for event in reversed(events) if "count" in event.noise_stddev)
-    averaged = getattr(plan.settings, "n_averaged", 1)  # of the last releases, in expectation-maximisation
-    stddev = last.noise_stddev["count"] / math.sqrt(averaged)
-    return Rehearsed(stddev, len(events), math.fsum(event.rho for event in events))
+    stddev = noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1))
+    smallest = smallest_seen(base.hurdles(plan, events, n_records))
+    return Rehearsed(stddev, len(events), math.fsum(event.rho for event in events), smallest)

@@ -28,8 +28,8 @@ def draw_records(
 ) -> tuple[Any, IntArray]:
     """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
 
-    They are an array, or decoded columns by name where columns were stated. With ``missing``, values are left out as
-    often as those of each component were missing; without, a number is always there.
+    They are an array, or decoded columns by name where columns were stated. With ``missing``, values are left
+    out as often as those of each component were missing; without, a number is always there.
     """
     n, with_holes = _validate.positive_int(n_samples=n_samples), _validate.boolean(missing=missing)
     if with_holes:

@@ -1,4 +1,4 @@
-"""The command line: ``dpmorse plan | bounds | fit | predict | cut | sample | report | show | demo``.
+"""The command line: ``dpmorse plan | bounds | fit | predict | cut | sample | report | show | demo`` and more.
 
 A layer above all others: it reads files, asks the estimators, and writes what they release.
 docs/command-line.md is the guide.
@@ -8,6 +8,12 @@ import sys
 
 _LIBRARIES = ("typer", "rich", "pyarrow")
 
+_MISSING = """\
+The command line needs {name}, which a plain dpmorse, the library, does without. Install it, or run it once:
+  pip install 'dpmorse[cli]'
+  uvx --from 'dpmorse[cli]' dpmorse
+  pipx run --spec 'dpmorse[cli]' dpmorse"""
+
 
 def main() -> None:
     """Run the command line, or say what must be installed for it."""
@@ -16,5 +22,5 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in _LIBRARIES:
             raise
-        sys.exit(f"The command line needs {error.name}: pip install 'dpmorse[cli]'")
+        sys.exit(_MISSING.format(name=error.name))
     app(prog_name="dpmorse")

@@ -16,6 +16,7 @@ from dpmorse.cli.messages import DEBUG, printable
 from dpmorse.cli.options import examples
 from dpmorse.cli.plan import plan
 from dpmorse.cli.predict import predict
+from dpmorse.cli.registry import registry
 from dpmorse.cli.released import cut, report, sample, show
 
 _ABOUT = """Differentially private clustering.
@@ -127,6 +128,9 @@ app.command(
         "dpmorse show --budget team.budget",
     )
 )(show)
+app.command(epilog=examples("dpmorse registry model.json -o entry.yaml", "dpmorse registry model.json"))(
+    registry
+)
 app.command(
     epilog=examples(
         "dpmorse audit --epsilon 1",

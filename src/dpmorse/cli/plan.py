@@ -24,6 +24,9 @@ from dpmorse.schema import Column, Schema
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 """The budgets in the table: from strict to weak."""
 
+_PROMISED = (None, DEFAULT, "PrivateGaussianMixture", "PrivateTableMixture")
+"""What looks for small clusters on purpose, and says what these have to pass (``hurdles``)."""
+
 
 @reports_mistakes
 def plan(
@@ -54,8 +57,8 @@ def plan(
     """Say what noise a budget buys, without data.
 
     A fit of invented records is rehearsed for each epsilon. The table shows the noise of a cluster's count
-    (one standard deviation, in records), the smallest cluster that can be seen, three times that, and how
-    many clusters of equal size that leaves.
+    (one standard deviation, in records), the smallest cluster that is seen in 19 of 20 fits if it lies apart
+    from all others, and how many clusters of that size there is room for.
     """
     wanted = parse_clusters(clusters)
     n_columns, schema = _columns(columns, bounds)
@@ -172,7 +175,16 @@ def _in_words(
         for row in table
     ]
     advice = f"Suggested --components: {suggested}. No data was read and nothing was spent."
-    return "\n".join([title, "", header, *lines, "", *_too_many(table, request.clusters, rows), advice])
+    notes = [*_too_many(table, request.clusters, rows), *_counts_alone(request.base)]
+    return "\n".join([title, "", header, *lines, "", *notes, advice])
+
+
+def _counts_alone(base: str | None) -> list[str]:
+    """Say that other bases are not promised to look for small clusters."""
+    sentence = (
+        f"The smallest cluster is what noise does not hide at the end; {base} may have found no place for it."
+    )
+    return [] if base in _PROMISED else [sentence]
 
 
 def _too_many(table: list[dict[str, Any]], clusters: int | str, rows: int) -> list[str]:
@@ -182,7 +194,7 @@ def _too_many(table: list[dict[str, Any]], clusters: int | str, rows: int) -> li
     hidden = [row["epsilon"] for row in table if row["most_clusters"] < clusters]
     sentence = (
         f"With epsilon = {max(hidden, default=0):g} or less the budget cannot carry {clusters} clusters of "
-        f"{rows} records:\nsome would be noise. Use more records, a larger epsilon, or fewer clusters."
+        f"{rows} records:\nsome may be noise. Use more records, a larger epsilon, or fewer clusters."
     )
     return [sentence] if hidden else []
 

@@ -14,6 +14,7 @@ from dpmorse import _plain_data, _validate
 from dpmorse._docstrings import complete
 from dpmorse.bases import (
     NO_LABELS,
+    NOISY,
     Label,
     OfClipped,
     Plan,
@@ -34,10 +35,6 @@ from dpmorse.typing import IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
-_NOISY = 5.0
-"""Standard deviations of a count's noise below which a cluster may be noise. Three would do for one cluster;
-a cut is chosen from many, and takes what noise has made most of."""
-
 
 def _partition(base: Any) -> GaussianMixture:
     """Return what labels records: the mixture itself, if a base does not tell the two apart."""
@@ -56,7 +53,7 @@ def least_weight(base: Any) -> float:
     profile = getattr(base, "profile_", None)
     if profile is None:
         return 0.0
-    return float(_NOISY * profile.count_stddev / max(float(profile.counts.sum()), 1.0))
+    return float(NOISY * profile.count_stddev / max(float(profile.counts.sum()), 1.0))
 
 
 def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class PrivacyReport:
         promise = (
             f"This model is ({_upwards(self.epsilon)}, {self.delta:g})-differentially private "
             "with respect to "
-            f"{self._relation}."
+            f"{self.relation}."
         )
         lines = [promise, f"{self._releases} {self._account}", _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
@@ -132,7 +132,8 @@ class PrivacyReport:
         return claims_of(self)
 
     @property
-    def _relation(self) -> str:
+    def relation(self) -> str:
+        """What the promise is with respect to, in words."""
         rows, unit = self.budget.max_rows_per_group, self.budget.unit
         if rows is not None:
             return _GROUP_IN_WORDS.format(unit=unit or _UNNAMED, rows=rows)

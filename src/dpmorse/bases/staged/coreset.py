@@ -51,9 +51,9 @@ _CELLS_PER_COMPONENT = 2
 
 _RECORDS_PER_NOISE = 4
 """An average cell holds at least this many standard deviations of its count's noise, or there are fewer
-cells, but at least one for each component. An average cell is then above ``_SUPPORT``."""
+cells, but at least one for each component. An average cell is then above ``SUPPORT``."""
 
-_SUPPORT = 3.0
+SUPPORT = 3.0
 """A cell is updated, and kept, if its count exceeds this many standard deviations of the count's noise. Noise
 alone does that once in about 700 times."""
 
@@ -114,7 +114,7 @@ def release_coreset(
     """Spend a stage on a coreset, started from a data-free sketch of the released variances."""
     cost = stage.cost / N_ROUNDS
     outer, reach = units.widened(OUTER), _REACH * units.radius
-    statistic = _statistic(outer, _n_cells(queries, outer, n_components, cost))
+    statistic = _statistic(outer, n_cells(outer.n_records, _noise(queries, outer, cost), n_components))
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
@@ -177,17 +177,25 @@ def _statistic(units: Units, n_cells: int) -> CellMoments:
     return CellMoments(units.domain, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
 
 
-def _n_cells(queries: Queries, units: Units, n_components: int, cost: float) -> int:
+def n_cells(n_records: float, noise: float, n_components: int) -> int:
     """Return the number of cells, limited to those whose counts stand out from the noise."""
-    one = _statistic(units, 1)
-    noise = queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits
-    countable = int(units.n_records / (_RECORDS_PER_NOISE * noise))
+    countable = int(n_records / (_RECORDS_PER_NOISE * noise))
     return min(largest_n_cells(n_components), max(n_components, countable))
+
+
+def least_count(n_records: float, noise: float, n_cells: int) -> float:
+    """Return the count above which a cell is kept."""
+    return max(SUPPORT * noise, _LIGHTEST * n_records / n_cells)
+
+
+def _noise(queries: Queries, units: Units, cost: float) -> float:
+    one = _statistic(units, 1)
+    return float(queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits)
 
 
 def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Balls:
     """Move centres by the shrunk mean offset, and update the variance of the records around them."""
-    supported = noisy.counts > _SUPPORT * noisy.count_stddev
+    supported = noisy.counts > SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     steps = mean_residuals(noisy, counts, reach)
     squared = np.square(steps).sum(axis=1)
@@ -203,7 +211,7 @@ def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Ball
 
 def _heavy(balls: Balls, noise: float, n_records: float, n_components: int) -> Balls:
     """Drop balls whose weight may be noise alone; if fewer than three are left, keep the heaviest."""
-    kept = balls.weights > max(_SUPPORT * noise, _LIGHTEST * n_records / len(balls.weights))
+    kept = balls.weights > least_count(n_records, noise, len(balls.weights))
     if kept.sum() < 3:
         kept[np.argsort(-balls.weights)[: max(3, n_components)]] = True
     return Balls(np.maximum(balls.weights[kept], 1.0), balls.centres[kept], balls.variances[kept])

@@ -29,11 +29,14 @@ _SMOOTHING = np.array([0.25, 0.5, 0.25])
 """Weights of a cell and its two neighbours along an axis, used to find the cells that hold records. They
 lower the noise to sqrt(3/8) = 0.61 of itself per axis."""
 
+SMOOTHED_VARIANCE = 0.5 + 1 / 12
+"""What smoothing, and a cell itself, add to the variance of a group along an axis, in squared sides."""
+
 _LEAST_WEIGHT = 1e-3
 """Smallest weight of a cell in k-means, in standard deviations of a smoothed count: weights must be
 positive."""
 
-_LOW, _HIGH = 2.5, 4.5
+_LOW, HIGH = 2.5, 4.5
 """A region of connected cells holds records if all its smoothed counts exceed the first number of standard
 deviations and one of them exceeds the second. Noise alone exceeds 2.5 in one of 160 cells and 4.5 in one of
 300,000, of at most 16,384 cells. Lower and higher levels were tried and not kept
@@ -168,11 +171,17 @@ def _in_order_of_place(codes: BinaryCodes) -> tuple[IntArray, IntArray]:
 
 def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:
     """Return counts averaged with their neighbours, and their noise."""
-    # A weighted sum of independent noises has the variance s^2 sum_i w_i^2, once for each axis.
+    noise = noise_of_smoothed(stddev, counts.ndim)
     for axis in range(counts.ndim):
         counts = convolve1d(counts, _SMOOTHING, axis=axis, mode="constant")
+    return counts, noise
+
+
+def noise_of_smoothed(stddev: float, n_axes: int) -> float:
+    """Return the noise of smoothed counts: of a weighted sum s^2 sum_i w_i^2, once for each axis."""
+    for _ in range(n_axes):
         stddev *= math.sqrt(float(np.square(_SMOOTHING).sum()))
-    return counts, stddev
+    return stddev
 
 
 def _occupied(excess: FloatArray) -> BoolArray:
@@ -182,7 +191,7 @@ def _occupied(excess: FloatArray) -> BoolArray:
     but they are connected to cells above it.
     """
     regions, _ = label(excess > _LOW, structure=np.ones((3,) * excess.ndim))
-    seen = np.unique(regions[excess > _HIGH])
+    seen = np.unique(regions[excess > HIGH])
     occupied: BoolArray = np.isin(regions, seen[seen > 0])
     return occupied
 

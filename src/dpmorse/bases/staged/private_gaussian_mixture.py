@@ -9,12 +9,13 @@ import numpy as np
 
 from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
-from dpmorse.bases.staged import components, coreset, joint_histogram, outskirts, profile
+from dpmorse.bases.staged import components, coreset, hurdles, joint_histogram, outskirts, profile
 from dpmorse.bases.staged.binned_em import fit_cells
 from dpmorse.bases.staged.components import (
     in_units_of,
@@ -30,7 +31,7 @@ from dpmorse.bases.staged.profile import Labelling
 from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import PrivacyReport, refuse_pure
+from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 from dpmorse.profiles import Profile
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS
 
@@ -232,6 +233,19 @@ class PrivateGaussianMixture(PrivateFit):
             coarse = Stage(OUTSKIRTS, 0.06, outskirts.largest_n_cells(d))
             return [*_units(d, 0.08), coarse, _histogram(k, d, 0.72), last]
         return [*_units(d, 0.08), *_rounds(k, d, 0.32, 0.46), last]
+
+    def hurdles(
+        self, plan: Plan[StagedSettings], events: Sequence[ReleaseEvent], n_records: int
+    ) -> Sequence[Hurdle]:
+        """Return the counts that the stages which find clusters compare with noise."""
+        noises = {stage.name: hurdles.noise_of_stage(events, stage.name) for stage in plan.stages}
+        if HISTOGRAM in plan:
+            event = next(event for event in events if event.step.stage == HISTOGRAM)
+            found = hurdles.of_histogram(event, plan.settings.n_features)
+        else:
+            found = hurdles.of_coreset(noises[CORESET], n_records, plan.settings.n_components)
+            found += hurdles.of_components(noises[COMPONENTS])
+        return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them."""

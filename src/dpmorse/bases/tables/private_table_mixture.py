@@ -9,11 +9,12 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.bases.base import PrivateFit
+from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
-from dpmorse.bases.staged import components, coreset
+from dpmorse.bases.staged import components, coreset, hurdles
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.tables.components import measurable_n_components, release_products, start_from
 from dpmorse.bases.tables.directions import MOST_DIRECTIONS, release_table_directions
@@ -22,7 +23,7 @@ from dpmorse.bases.tables.profile import has_noise_of, n_draws, release_table_pr
 from dpmorse.bases.tables.units import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
-from dpmorse.privacy import PrivacyReport, refuse_pure
+from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 from dpmorse.profiles import AnyProfile, TableProfile
 from dpmorse.schema import Ordinal, Schema
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
@@ -189,6 +190,15 @@ class PrivateTableMixture(PrivateFit):
             return stages
         rest = [replace(stage, cost=(1 - _PROFILE) * stage.cost) for stage in stages]
         return [*rest, Stage(PROFILE, _PROFILE, n_draws(k, layout))]
+
+    def hurdles(
+        self, plan: Plan[TableSettings], events: Sequence[ReleaseEvent], n_records: int
+    ) -> Sequence[Hurdle]:
+        """Return the counts that the stages which find clusters compare with noise."""
+        noises = {stage.name: hurdles.noise_of_stage(events, stage.name) for stage in plan.stages}
+        found = hurdles.of_coreset(noises[CORESET], n_records, plan.settings.n_components)
+        found += hurdles.of_components(noises[COMPONENTS])
+        return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
 
     def release(self, queries: Queries, plan: Plan[TableSettings], rng: np.random.Generator) -> FitResult:
         """Release units, directions and a start along them, then the components."""
