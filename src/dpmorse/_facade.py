@@ -29,14 +29,15 @@ def names_of(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[]
         if name not in origin:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, attribute = origin[name]
-        value = getattr(_loaded(module), attribute)
+        part_of_it = module == package  # a package inside
+        value = _loaded(f"{package}.{name}") if part_of_it else getattr(_loaded(module), attribute)
         setattr(sys.modules[package], name, value)  # asked for once
         return value
 
     def listed() -> list[str]:
         return sorted({*origin, *vars(sys.modules[package])})
 
-    return get, listed, sorted(origin)
+    return get, listed, sorted(name for name, (module, _) in origin.items() if module != package)
 
 
 def _read(package: str, file: str) -> str:

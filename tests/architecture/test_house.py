@@ -91,6 +91,23 @@ def test_a_package_loads_what_is_asked_for_and_nothing_else():
     assert said.split() == ["False"] * 3
 
 
+def test_nothing_is_loaded_that_is_not_needed():
+    """Neither by the name of the package nor by the command line before a command is called."""
+    for script in (
+        "import dpmorse",
+        "from dpmorse.cli.application import app; app(['--help'], standalone_mode=False)",
+    ):
+        said = printed_by(
+            f"import sys\n{script}\nprint('loaded', {{'numpy', 'sklearn', 'numba', 'pyarrow', 'rich'}} & set(sys.modules))"
+        )
+        assert said.endswith("loaded set()\n"), said
+
+
+def test_packages_inside_are_there_when_they_are_asked_for():
+    assert printed_by("import dpmorse; print(dpmorse.densities.__name__)").strip() == "dpmorse.densities"
+    assert "densities" not in dpmorse.__all__
+
+
 def listed_in(package):
     """Return where the names of a package come from."""
     statements = ast.parse(MODULES[package].with_suffix(".pyi").read_text()).body

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dpmorse.cli.commands import COMMANDS, loaded
+
 ROOT = Path(__file__).parents[2]
 PAGE, README = ROOT / "docs/command-line.md", ROOT / "README.md"
 
@@ -64,6 +66,16 @@ def test_the_help_of_every_command_has_examples_that_parse(run):
         for example in examples:
             options = {word for word in shlex.split(example) if word.startswith("-")}
             assert all(option in text for option in options), example
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_first_sentence_of_its_own_help(name):
+    own = " ".join(loaded(name).help.split("\n\n")[0].split())
+    assert own == COMMANDS[name].summary or own.startswith(f"{COMMANDS[name].summary} ")
+
+
+def test_without_a_command_the_help_is_shown_in_lines(run):
+    assert run(code=2).stderr == run("--help").stdout
 
 
 def test_the_commands_of_the_readme_work(here, run):

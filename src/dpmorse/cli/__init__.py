@@ -19,8 +19,9 @@ def main() -> None:
     """Run the command line, or say what must be installed for it."""
     try:
         from dpmorse.cli.application import app  # noqa: PLC0415 - typer and pyarrow come with an extra
+
+        app(prog_name="dpmorse")  # loads the command that is called
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in _LIBRARIES:
             raise
         sys.exit(_MISSING.format(name=error.name))
-    app(prog_name="dpmorse")

@@ -1,23 +1,16 @@
 """The application ``dpmorse``: its commands and their common options."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import dpmorse
-from dpmorse.cli.audit import audit
-from dpmorse.cli.bounds import bounds
-from dpmorse.cli.demo import demo
-from dpmorse.cli.fit import fit
+from dpmorse.cli.commands import list_commands, loaded
 from dpmorse.cli.messages import DEBUG, printable
 from dpmorse.cli.options import examples
-from dpmorse.cli.plan import plan
-from dpmorse.cli.predict import predict
-from dpmorse.cli.registry import registry
-from dpmorse.cli.released import cut, report, sample, show
 
 _ABOUT = """Differentially private clustering.
 
@@ -36,15 +29,20 @@ class _Commands(TyperGroup):
     Arguments are often names of files that a shell has expanded, and that somebody else may have chosen.
     """
 
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        """Read the arguments before the command."""
-        with _complaints_printable():
-            return super().make_context(*args, **options)
+    def make_context(self, info_name: Any, args: Any, *more: Any, **options: Any) -> Any:
+        """Read the arguments before the command; without any, the answer is the help, in lines."""
+        with _complaints_printable() if args else nullcontext():
+            return super().make_context(info_name, args, *more, **options)
 
     def invoke(self, *args: Any, **options: Any) -> Any:
         """Read the arguments of the command and run it."""
         with _complaints_printable():
             return super().invoke(*args, **options)
+
+    def resolve_command(self, *args: Any, **options: Any) -> Any:
+        """Find the command that is called, and load it."""
+        name, _, rest = super().resolve_command(*args, **options)
+        return name, None if name is None else loaded(name), rest
 
 
 @contextmanager
@@ -93,48 +91,4 @@ def common(
     DEBUG.set(debug)
 
 
-app.command(
-    epilog=examples(
-        "dpmorse plan --columns 8 --rows 50000",
-        "dpmorse plan --columns 8 --rows 50000 --epsilon 0.5 --clusters 4",
-        "dpmorse plan --columns 2 --rows 1000 --base DPLloyd --json",
-    )
-)(plan)
-app.command(epilog=examples("dpmorse bounds patients.csv -o bounds.toml", "dpmorse bounds patients.parquet"))(
-    bounds
-)
-app.command(
-    epilog=examples(
-        "dpmorse fit patients.csv --epsilon 1 --bounds bounds.toml -o model.json",
-        "dpmorse fit patients.parquet --epsilon 1 --columns age,pressure --bounds 0,300 -o model.json",
-        "dpmorse fit visits.csv.gz --epsilon 1 --bounds 0,300 --unit patient --max-rows 5 -o model.json",
-        "dpmorse fit patients.csv --epsilon 0.5 --bounds 0,300 -o a.json --budget team --budget-epsilon 2",
-        "dpmorse fit --sql 'select age from visits' --database v.duckdb --epsilon 1 --bounds 0,110 -o m.json",
-    )
-)(fit)
-app.command(
-    epilog=examples(
-        "dpmorse predict patients.csv --model model.json -o labels.csv",
-        "dpmorse predict patients.csv --model model.json -o labels.parquet --keep id",
-    )
-)(predict)
-app.command(epilog=examples("dpmorse cut --model model.json --clusters 3 -o three.json"))(cut)
-app.command(epilog=examples("dpmorse sample --model model.json --rows 1000 -o synthetic.csv"))(sample)
-app.command(epilog=examples("dpmorse report --model model.json -o report.html"))(report)
-app.command(
-    epilog=examples(
-        "dpmorse show --model model.json",
-        "dpmorse show --model model.json --json",
-        "dpmorse show --budget team.budget",
-    )
-)(show)
-app.command(epilog=examples("dpmorse registry model.json -o entry.yaml", "dpmorse registry model.json"))(
-    registry
-)
-app.command(
-    epilog=examples(
-        "dpmorse audit --epsilon 1",
-        "dpmorse audit --epsilon 4 --base DPMoGHard --runs 100000 -o audit.json --plot audit.png",
-    )
-)(audit)
-app.command(epilog=examples("dpmorse demo", "dpmorse demo -o demo --epsilon 0.5"))(demo)
+list_commands(app)

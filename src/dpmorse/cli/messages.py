@@ -15,8 +15,6 @@ from contextvars import ContextVar
 from typing import Any, NoReturn, ParamSpec
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from dpmorse.exceptions import BudgetExceededError, DPMorseError
 
@@ -123,6 +121,9 @@ def _of_system(error: OSError) -> str:
 
 
 def _to_stderr(text: str, style: str) -> None:
+    from rich.console import Console  # noqa: PLC0415 - most commands have nothing to say here
+    from rich.text import Text  # noqa: PLC0415
+
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
     console.print(Text("\n".join(printable(line) for line in text.split("\n")), style=style))
     sys.stderr.flush()

@@ -227,7 +227,7 @@ def _score_fast(
     _first_rows(score, constant, offsets, factors, columns)
     for i in range(4, offsets.shape[0], 4):
         for j in range(0, i, 4):
-            _multiply_add(u, offsets, factors, i, j, columns)
+            _multiply_add(u, offsets, factors, i, j, columns, 0, BLOCK)
         _last_block(score, u, factors, i, columns)
 
 
@@ -249,7 +249,9 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
 
 
 @compiled_any_order
-def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals) -> None:
+def _multiply_add(
+    u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals, begin: int, end: int
+) -> None:
     """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it.
 
     Blocks of zeros are skipped: all but the diagonal for round cells, and for levels of tables.
@@ -257,10 +259,12 @@ def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, colu
     if not np.any(factors[i : i + 4, j : j + 4]):
         if j == 0:
             for a in range(4):
-                u[a, :] = offsets[i + a]
+                u[a, begin:end] = offsets[i + a]
         return
-    q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    n = end - begin
+    q0, q1 = columns[j, begin:end], columns[j + 1, begin:end]
+    q2, q3 = columns[j + 2, begin:end], columns[j + 3, begin:end]
+    u0, u1, u2, u3 = u[0, begin:end], u[1, begin:end], u[2, begin:end], u[3, begin:end]
     row0, row1, row2, row3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
     f00, f01, f02, f03 = row0[j], row0[j + 1], row0[j + 2], row0[j + 3]
     f10, f11, f12, f13 = row1[j], row1[j + 1], row1[j + 2], row1[j + 3]
@@ -268,14 +272,14 @@ def _multiply_add(u: Reals, offsets: Reals, factors: Reals, i: int, j: int, colu
     f30, f31, f32, f33 = row3[j], row3[j + 1], row3[j + 2], row3[j + 3]
     if j == 0:
         o0, o1, o2, o3 = offsets[i], offsets[i + 1], offsets[i + 2], offsets[i + 3]
-        for r in range(BLOCK):
+        for r in range(n):
             x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
             u0[r] = o0 + f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
             u1[r] = o1 + f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
             u2[r] = o2 + f20 * x0 + f21 * x1 + f22 * x2 + f23 * x3
             u3[r] = o3 + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3
     else:
-        for r in range(BLOCK):
+        for r in range(n):
             x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
             u0[r] += f00 * x0 + f01 * x1 + f02 * x2 + f03 * x3
             u1[r] += f10 * x0 + f11 * x1 + f12 * x2 + f13 * x3
@@ -347,16 +351,33 @@ def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
     """Write the exact scores of every record and cell."""
     n_cells, width = rule.offsets.shape
     for k in range(n_cells):
-        score = scores[k]
-        score[:] = rule.constants[k]
+        offsets, factors = rule.offsets[k], rule.factors[k]
+        scores[k, :] = rule.constants[k]
         for i in range(0, width, 4):
-            for j in range(0, i + 4, 4):
-                _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns)
-            for a in range(4):
-                u_a = u[a]
-                for r in range(BLOCK):
-                    v = np.rint(u_a[r] * _ROUNDING)
-                    score[r] += v * v
+            if i == 0:
+                for a in range(4):
+                    u[a, :] = offsets[a]
+            for j in range(0, i, 4):
+                _multiply_add(u, offsets, factors, i, j, columns, 0, BLOCK)
+            _last_block_exact(scores[k], u, factors, i, columns)
+
+
+@compiled_any_order
+def _last_block_exact(score: Reals, u: Reals, factors: Reals, i: int, columns: Reals) -> None:
+    """As ``_last_block``, in integers: a row is rounded to ``v`` before it is squared."""
+    q0, q1, q2, q3 = columns[i], columns[i + 1], columns[i + 2], columns[i + 3]
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    f00, f10, f11 = factors[i, i], factors[i + 1, i], factors[i + 1, i + 1]
+    f20, f21, f22 = factors[i + 2, i], factors[i + 2, i + 1], factors[i + 2, i + 2]
+    f30, f31, f32 = factors[i + 3, i], factors[i + 3, i + 1], factors[i + 3, i + 2]
+    f33 = factors[i + 3, i + 3]
+    for r in range(BLOCK):
+        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
+        v0 = np.rint((u0[r] + f00 * x0) * _ROUNDING)
+        v1 = np.rint((u1[r] + f10 * x0 + f11 * x1) * _ROUNDING)
+        v2 = np.rint((u2[r] + f20 * x0 + f21 * x1 + f22 * x2) * _ROUNDING)
+        v3 = np.rint((u3[r] + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3) * _ROUNDING)
+        score[r] += v0 * v0 + v1 * v1 + v2 * v2 + v3 * v3
 
 
 @compiled
@@ -433,23 +454,29 @@ def _residuals(
     Only entries that are ``whitened`` are written. ``scratch`` has one row more than there are columns: the
     shrinking of each record is kept there.
     """
-    shrink = scratch[rule.offsets.shape[1], begin:end]
+    width = rule.offsets.shape[1]
+    shrink = scratch[width, begin:end]
     shrink[:] = 0.0
-    for i in range(whitened[0], whitened[1]):
-        u = scratch[i, begin:end]
-        u[:] = rule.offsets[k, i]
-        for j in range(i + 1):
-            _add_multiple(u, rule.factors[k, i, j], columns[j, begin:end])
-        for r in range(end - begin):
-            # Two roundings, as in the plain form: to v, which scores use as well, then to steps of residuals.
-            u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
-            shrink[r] += u[r] * u[r]
+    for i in range(whitened[0] // 4 * 4, whitened[1], 4):
+        u = scratch[i : i + 4]
+        for j in range(0, i + 4, 4):
+            _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns, begin, end)
+        for a in range(max(whitened[0] - i, 0), min(whitened[1] - i, 4)):
+            _round_residual(u[a, begin:end], steps, shrink)
     for r in range(end - begin):
         shrink[r] = np.sqrt(LARGEST_RESIDUAL / max(shrink[r], LARGEST_RESIDUAL))
     for i in range(whitened[0], whitened[1]):
         u, row = scratch[i, begin:end], residuals[i, begin:end]
         for r in range(end - begin):
             row[r] = np.trunc(u[r] * shrink[r])
+
+
+@compiled
+def _round_residual(u: Reals, steps: float, squared: Reals) -> None:
+    """Round a coordinate twice, as in the plain form: to v, which scores use as well, then to steps."""
+    for r in range(u.shape[0]):
+        u[r] = np.rint(np.rint(u[r] * _ROUNDING) * steps)
+        squared[r] += u[r] * u[r]
 
 
 @compiled
