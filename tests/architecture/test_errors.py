@@ -95,6 +95,7 @@ REVIEWED = {
         "extra": FIXED,
         "library": FIXED,
     },
+    "records/spark_frames.py": {"name": FIXED, "type(X).__name__": TYPE},
     "records/arrow_values.py": {"unit": COLUMNS},
     "records/encoding.py": {
         "len(schema.names)": COLUMNS,
@@ -156,6 +157,10 @@ REVIEWED = {
         "self._tensor.device": PLACE,
         "tensor.ndim": DIMENSIONS,
         "what": WORDS,
+    },
+    "engine/spark_jobs.py": {
+        "chained to PythonException": "a task that failed; what tasks of this library refuse, they return instead",
+        "value": "an error that a task has returned, of this library, whose words are listed here",
     },
     "engine/tensors.py": {
         "_validate.describe(type(records))": TYPE,
