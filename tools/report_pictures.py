@@ -1,7 +1,7 @@
-"""Pictures of the report for docs/report.md, of the models of ``dpmorse demo``: ``python -m tools.report_pictures``.
+"""Pictures of the report for docs/report.md, of the models of ``dpmorse demo``.
 
-Needs a Chromium (Playwright's, or the path in ``CHROMIUM``) and Pillow. Noise is drawn anew, so that numbers
-differ from one time to the next.
+``python -m tools.report_pictures`` needs Pillow and a Chromium: Playwright's, or the one whose path is in
+``CHROMIUM``. Noise is drawn anew, so that numbers differ from one time to the next.
 """
 
 import io

@@ -185,7 +185,7 @@ def _cuts(model: ReleasedModel, shown: IntArray) -> list[list[int]]:
 def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
     columns = [model.columns[place] for place in shown]
     n_estimates = sum(2 if column.is_number else len(column.levels) for column in columns)
-    return 3 * (n_estimates + sum(column.may_miss for column in columns))
+    return 3 * (n_estimates + sum(1 for column in columns if column.may_miss))
 
 
 def _separations(joint: FloatArray, nodes: FloatArray) -> list[list[Any]]:

@@ -141,7 +141,7 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
             "Call fit first, or give what dpmorse.load returns."
         )
     base = getattr(model, "base_", model)
-    landscape = getattr(base, "landscape_", None) or getattr(base, "partition_", mixture)
+    landscape: Any = getattr(base, "landscape_", None) or getattr(base, "partition_", mixture)
     tree = getattr(model, "merge_tree_", None) or merge_tree(landscape, rule="auto")
     schema = _schema(base, columns) if isinstance(mixture, ProductMixture) else None
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
@@ -153,15 +153,17 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         domain=domain if schema is None else None,
         profile=profile,
         last_release=last_release(base),
-        columns=_plain(model, columns, mixture, domain) if schema is None else table_columns(schema),
+        columns=_plain(model, columns, mixture.n_features, domain)
+        if schema is None
+        else table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
         levels=getattr(mixture, "probabilities", np.empty((mixture.n_components, 0))),
     )
 
 
-def _space(mixture: GaussianMixture | ProductMixture, base: Any, schema: Schema | None) -> Space:
-    if isinstance(mixture, ProductMixture) and schema is not None:
+def _space(mixture: Any, base: Any, schema: Schema | None) -> Space:
+    if schema is not None:
         return TableSpace(mixture, schema)
     return PlainSpace(mixture, getattr(base, "partition_", mixture), getattr(base, "profile_", None))
 
@@ -179,9 +181,8 @@ def _schema(base: Any, columns: object) -> Schema:
     return Schema(tuple((new, column) for new, (_, column) in zip(names, schema.columns, strict=True)))
 
 
-def _plain(model: Any, columns: object, mixture: GaussianMixture, domain: Box | None) -> list[ShownColumn]:
+def _plain(model: Any, columns: object, n: int, domain: Box | None) -> list[ShownColumn]:
     """Describe columns of numbers: under the given names, else those of the fit, else numbers."""
-    n = mixture.n_features
     fallback = [f"column {i}" for i in range(n)]
     names = getattr(model, "feature_names_in_", fallback) if columns is None else _checked_names(columns, n)
     profile = getattr(getattr(model, "base_", model), "profile_", None)
