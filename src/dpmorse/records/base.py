@@ -38,7 +38,7 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         if table is not None:
             validate_data(self, table, reset=True, skip_check_array=True)
             frame = nw.from_native(table, pass_through=True)
-            self.library = frame.implementation.value if isinstance(frame, nw.DataFrame) else None
+            self.library = frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
 
     @classmethod
     def of(cls, n_features: int, names: Any = None, library: str | None = None) -> "Columns":
