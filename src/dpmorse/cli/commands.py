@@ -47,7 +47,7 @@ COMMANDS = {
             "dpmorse fit patients.parquet --epsilon 1 --columns age,pressure --bounds 0,300 -o model.json",
             "dpmorse fit visits.csv.gz --epsilon 1 --bounds 0,300 --unit patient --max-rows 5 -o model.json",
             "dpmorse fit visits.csv --epsilon 0.5 --bounds 0,300 -o a.json --budget team --budget-epsilon 2",
-            "dpmorse fit --sql 'select age from visits' --database v.duckdb --epsilon 1 --bounds 0,110 -o m.json",
+            "dpmorse fit --sql 'select age from t' --database t.duckdb --epsilon 1 --bounds 0,110 -o m.json",
         ),
     ),
     "predict": Command(

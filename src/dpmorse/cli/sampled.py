@@ -11,7 +11,7 @@ from dpmorse.typing import IntArray
 
 
 def sampled_columns(
-    model: Model, n_rows: int, seed: int | None, *, missing: bool
+    model: Model, n_rows: int, seed: int | None, *, missing: bool = False
 ) -> tuple[list[Any], IntArray]:
     """Draw records; return the columns of the model as Arrow arrays, and the cluster of each record."""
     points, labels = model.sample(n_rows, random_state=seed, missing=missing)

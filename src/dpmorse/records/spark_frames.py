@@ -16,10 +16,11 @@ from pyspark.sql import types
 
 from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.records.arrow_tables import ArrowTable
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
-from dpmorse.records.data_file import distinct
-from dpmorse.records.files import DataFiles, DatasetTable, checked_unit
+from dpmorse.records.data_file import distinct, problems_told
+from dpmorse.records.files import DataFiles, checked_unit
 from dpmorse.records.owners import called
 from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
@@ -121,8 +122,10 @@ class _Reading:
 
     def files(self, batches: Iterable[Any]) -> DataFiles:
         """Return Arrow batches as records, which are checked and converted as those of files are."""
-        tables = [DatasetTable(_Partition(self.types, batches), _PATH)]
-        records = DataFiles(tables, columns=self.columns, unit=self.unit)
+        types = {column.name: column.type for column in self.types}
+        start = _Partition(self.types, batches).start
+        table = ArrowTable(_PATH, types, start, errors_told=problems_told)
+        records = DataFiles([table], columns=self.columns, unit=self.unit)
         return records if self.schema is None else records.described_by(self.schema)
 
     def batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
@@ -132,12 +135,12 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Partition:
-    """Arrow batches, which are read as an Arrow dataset is; their columns are named by place."""
+    """Arrow batches; their columns are named by place."""
 
     schema: Any
     batches: Iterable[Any]
 
-    def to_batches(self, columns: Sequence[str], batch_size: int, **_: Any) -> Iterator[Any]:
+    def start(self, columns: list[str], batch_size: int) -> Iterator[Any]:
         """Yield batches of about ``batch_size`` rows: those that Spark sends are small."""
         waiting, n_rows = [], 0
         for batch in self.batches:
