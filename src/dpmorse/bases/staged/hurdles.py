@@ -5,7 +5,7 @@ which is why none of its records counts for another one.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dpmorse.bases.hurdles import NOISY, Hurdle
 from dpmorse.bases.residuals import SUPPORT
@@ -23,10 +23,13 @@ _BALLS = 2
 two may run through it, and Lloyd's algorithm keeps it there; three borders seldom meet in a small group."""
 
 
-def noise_of_stage(events: Sequence[ReleaseEvent], stage: str) -> list[float]:
-    """Return the noise of a count in each release of a stage."""
-    own = [event for event in events if event.step.stage == stage]
-    return [event.noise_stddev["count"] for event in own if "count" in event.noise_stddev]
+def noise_by_stage(events: Sequence[ReleaseEvent]) -> dict[str, list[float]]:
+    """Return the noise of a count in each release of each stage."""
+    noises: dict[str, list[float]] = {}
+    for event in events:
+        if "count" in event.noise_stddev:
+            noises.setdefault(event.step.stage, []).append(event.noise_stddev["count"])
+    return noises
 
 
 def of_coreset(noises: Sequence[float], n_records: int, n_components: int) -> list[Hurdle]:
@@ -60,6 +63,14 @@ def of_histogram(event: ReleaseEvent, n_columns: int) -> list[Hurdle]:
         Hurdle.times(smooth / peak, joint_histogram.HIGH),
         Hurdle.times(stddev * math.sqrt(filled), SUPPORT),
     ]
+
+
+def of_rounds(
+    noises: Mapping[str, Sequence[float]], stages: tuple[str, str], n_records: int, n_components: int
+) -> list[Hurdle]:
+    """Return those of the two stages in which balls and then components are found, by the noise of each."""
+    balls, rounds = (noises[stage] for stage in stages)
+    return [*of_coreset(balls, n_records, n_components), *of_components(rounds)]
 
 
 def of_profile(noises: Sequence[float], before: Hurdle) -> list[Hurdle]:

@@ -238,13 +238,13 @@ class PrivateGaussianMixture(PrivateFit):
         self, plan: Plan[StagedSettings], events: Sequence[ReleaseEvent], n_records: int
     ) -> Sequence[Hurdle]:
         """Return the counts that the stages which find clusters compare with noise."""
-        noises = {stage.name: hurdles.noise_of_stage(events, stage.name) for stage in plan.stages}
+        noises = hurdles.noise_by_stage(events)
         if HISTOGRAM in plan:
             event = next(event for event in events if event.step.stage == HISTOGRAM)
             found = hurdles.of_histogram(event, plan.settings.n_features)
         else:
-            found = hurdles.of_coreset(noises[CORESET], n_records, plan.settings.n_components)
-            found += hurdles.of_components(noises[COMPONENTS])
+            stages = (CORESET, COMPONENTS)
+            found = hurdles.of_rounds(noises, stages, n_records, plan.settings.n_components)
         return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:

@@ -195,9 +195,8 @@ class PrivateTableMixture(PrivateFit):
         self, plan: Plan[TableSettings], events: Sequence[ReleaseEvent], n_records: int
     ) -> Sequence[Hurdle]:
         """Return the counts that the stages which find clusters compare with noise."""
-        noises = {stage.name: hurdles.noise_of_stage(events, stage.name) for stage in plan.stages}
-        found = hurdles.of_coreset(noises[CORESET], n_records, plan.settings.n_components)
-        found += hurdles.of_components(noises[COMPONENTS])
+        noises, stages = hurdles.noise_by_stage(events), (CORESET, COMPONENTS)
+        found = hurdles.of_rounds(noises, stages, n_records, plan.settings.n_components)
         return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
 
     def release(self, queries: Queries, plan: Plan[TableSettings], rng: np.random.Generator) -> FitResult:
