@@ -48,10 +48,12 @@ def _outputs(code: str, namespace: dict[str, Any], count: int) -> list[dict[str,
 def _run(code: str, namespace: dict[str, Any]) -> Any:
     """Run a cell; return the value of its last line, if that is an expression."""
     tree = ast.parse(code)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "cell", "exec"), namespace)  # noqa: S102 - the notebook's own code
-    if last is None:
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "cell", "exec"), namespace)  # noqa: S102 - the notebook's own code
         return None
+    tree.body.pop()
+    exec(compile(tree, "cell", "exec"), namespace)  # noqa: S102
     return eval(compile(ast.Expression(last.value), "cell", "eval"), namespace)  # noqa: S307
 
 

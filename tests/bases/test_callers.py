@@ -57,7 +57,7 @@ def test_the_default_estimator_warns_too_and_of_every_learner(records):
         ["passthrough"],
         [ColumnTransformer([("norm", Normalizer(), [0, 1])])],
     ],
-    ids=str,
+    ids=["none", "function", "normalizer", "polynomials", "passthrough", "columns"],
 )
 def test_steps_that_learn_nothing_are_no_reason_to_warn(records, steps):
     assert not leaks(lambda: make_pipeline(*steps, private()).fit(records))
