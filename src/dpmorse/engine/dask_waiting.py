@@ -54,7 +54,8 @@ def computed(lazy: Any) -> Any:
 def _wait(future: Any, client: Any) -> None:
     import distributed  # noqa: PLC0415 - only where a cluster computes
 
-    seen, patience = time.monotonic(), longest_without_workers()
+    seen = time.monotonic()
+    patience = longest_without_workers()
     while not future.done():
         try:
             distributed.wait(future, timeout=_LOOK_EVERY)
