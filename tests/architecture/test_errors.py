@@ -27,6 +27,7 @@ REVIEWED = {
     },
     "engine/dask_waiting.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
+        "patience": PARAMETER,
         "patience = longest_without_workers()": PARAMETER,
     },
     "records/base.py": {
