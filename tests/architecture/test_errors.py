@@ -39,7 +39,11 @@ REVIEWED = {
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
     },
-    "engine/dask_waiting.py": {"_SETTING": FIXED, "given": PARAMETER, "patience": PARAMETER},
+    "engine/dask_waiting.py": {
+        "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
+        "patience": PARAMETER,
+        "patience = longest_without_workers()": PARAMETER,
+    },
     "records/base.py": {
         "self.n_features_in_": COLUMNS,
         "estimator.n_features_in_": COLUMNS,

@@ -54,20 +54,25 @@ def computed(lazy: Any) -> Any:
 def _wait(future: Any, client: Any) -> None:
     import distributed  # noqa: PLC0415 - only where a cluster computes
 
-    seen, patience = time.monotonic(), longest_without_workers()
+    seen = time.monotonic()
+    patience = longest_without_workers()
     while not future.done():
         try:
             distributed.wait(future, timeout=_LOOK_EVERY)
         except distributed.TimeoutError:
             if client.nthreads():
                 seen = time.monotonic()
-        if time.monotonic() - seen > patience:
-            raise WorkersLostError(
-                f"The Dask cluster has had no workers for {patience:g} seconds. Nothing was released from "
-                "the pass that was under way, and the estimator is as it was; what earlier passes released "
-                "stays spent. Start workers and fit again. Where they need longer to come, set "
-                f'dask.config.set({{"{_SETTING}": "10 min"}}), or None to wait for ever.'
-            )
+            elif time.monotonic() - seen > patience:
+                raise _lost(patience) from None
+
+
+def _lost(patience: float) -> WorkersLostError:
+    return WorkersLostError(
+        f"The Dask cluster has had no workers for {patience:g} seconds. Nothing was released from the pass "
+        "that was under way, and the estimator is as it was; what earlier passes released stays spent. Start "
+        "workers and fit again. Where they need longer to come, set "
+        f'dask.config.set({{"{_SETTING}": "10 min"}}), or None to wait for ever.'
+    )
 
 
 def _client_at_work() -> Any:
