@@ -3,7 +3,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -100,11 +100,9 @@ class DataFiles(StreamedRecords):
     def held(self) -> Iterator["DataFiles"]:
         """Hold what databases say for all passes of a fit: each is read in one transaction."""
         with ExitStack() as stack:
-            tables = [
-                stack.enter_context(table.held()) if isinstance(table, Query) else table
-                for table in self.tables
-            ]
-            yield self._with(self.unit, self.names, self._schema, tables)
+            tables = [stack.enter_context(_held(table)) for table in self.tables]
+            same = tables == self.tables
+            yield self if same else self._with(self.unit, self.names, self._schema, tables)
 
     @property
     def owned(self) -> bool:
@@ -192,6 +190,10 @@ def open_tables(source: Any, separator: str | None = None) -> list[Any]:
     if not found:
         raise InvalidParameterError(f"there is no data file {_named(source)!r}.")
     return [path if isinstance(path, _Table) else DataFile.open(path, separator) for path in found]
+
+
+def _held(table: _Table) -> AbstractContextManager[_Table]:
+    return table.held() if isinstance(table, Query) else nullcontext(table)
 
 
 def _named(source: Any) -> Any:

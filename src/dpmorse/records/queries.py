@@ -178,8 +178,8 @@ class _Session:
         """Return the type that is no number, if the driver has a word for it; None otherwise."""
         driver = sys.modules.get(self.library)
         told = {"STRING": pa.string(), "BINARY": pa.binary(), "DATETIME": pa.timestamp("us")}
-        known = (kind for word, kind in told.items() if code is not None and code == getattr(driver, word, 0))
-        return next(known, None)
+        words = [word for word in told if hasattr(driver, word) and code == getattr(driver, word)]
+        return told[words[0]] if words else None
 
     def _declared_as_text(self, sql: str) -> list[str]:
         """Return the columns that are declared as text in tables of SQLite, whose results have no types."""
