@@ -34,6 +34,8 @@ def section(results: dict[str, Any]) -> str:
         "spark": _spark,
         "speed": _speed,
         "peers": _peers,
+        "start": _start,
+        "trees": _trees,
         "gpu": _gpu,
     }
     texts = [text for name, write in parts.items() if name in results for text in write(results[name])]
@@ -52,6 +54,19 @@ def _table(headings: list[str], rows: list[list[str]]) -> str:
 
 def _prose(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
+def _start(found: dict[str, float]) -> Iterator[str]:
+    yield "### Start-up"
+    yield _table(["", ""], [[f"`{name}`", f"{value:.2f}"] for name, value in found.items()])
+
+
+def _trees(found: dict[str, dict[str, float]]) -> Iterator[str]:
+    yield "### The tree of a mixture"
+    rows = [
+        [name, *(f"{times[key]:.2f}" for key in ("seconds", "CPU seconds"))] for name, times in found.items()
+    ]
+    yield _table(["mixture", "seconds", "CPU seconds"], rows)
 
 
 def _models(found: dict[str, dict[str, bool]]) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.scale [--only PART ...] [--out FILE] [--gpu FILE] [--results docs/results.md]
 
-Parts: models, files, persons, dask, spark, speed, peers. Each is added to the results file as soon as it is
-done, so that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
+Parts: models, files, persons, dask, spark, speed, peers, start, trees. Each is added to the results file as soon
+as it is done, so that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
 benchmarks._scale_gpu`` wrote on a machine that has one. Spark runs where it is installed, in .venv-engines,
 with --only spark. Files of records are kept in .bench/records (2.6 GB).
 """
@@ -23,6 +23,7 @@ from benchmarks._scale_page import replace_section, section
 from benchmarks._scale_persons import with_persons
 from benchmarks._scale_spark import on_spark
 from benchmarks._scale_speed import against_peers, against_scikit_learn
+from benchmarks._scale_stages import start_up, trees
 
 PARTS: dict[str, Callable[[], Any]] = {
     "models": identical_models,
@@ -32,6 +33,8 @@ PARTS: dict[str, Callable[[], Any]] = {
     "spark": on_spark,
     "speed": against_scikit_learn,
     "peers": against_peers,
+    "start": start_up,
+    "trees": trees,
 }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.morse.critical.landscape import Landscape, Shapes, relax_strings
+from dpmorse.morse.critical.spectra import curvatures_and_axes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # Lengths are in the metric A, in which one standard deviation of a lone component is 1; heights are in nats.
@@ -71,12 +72,8 @@ class Frames:
 
     @classmethod
     def of(cls, shapes: Shapes) -> "Frames":
-        """Solve ``H v = c A v``: with A = L L^T, the eigenvectors of L^-1 H L^-T give v = L^-T u."""
-        inverse = np.linalg.inv(np.linalg.cholesky(shapes.metrics))
-        transposed = inverse.swapaxes(1, 2)
-        whitened = inverse @ shapes.hessians @ transposed
-        curvatures, vectors = np.linalg.eigh((whitened + whitened.swapaxes(1, 2)) / 2)
-        axes = transposed @ vectors
+        """Solve ``H v = c A v``; see ``curvatures_and_axes`` for which directions there are."""
+        curvatures, axes = curvatures_and_axes(shapes.metrics, shapes.hessians, shapes.gradients)
         return cls(curvatures, axes, np.einsum("nde,nd->ne", axes, shapes.gradients))
 
     def gradient_norms(self) -> FloatArray:

@@ -1,0 +1,74 @@
+"""What surrounds the passes over records: loading the library, and the tree of a released mixture."""
+
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks._measure import seconds
+from dpmorse.densities import GaussianMixture
+from dpmorse.morse import merge_tree
+
+_REPEATS = 10
+SIZES = ((8, 25), (64, 50), (256, 13))
+"""Columns and components of the mixtures whose trees are timed."""
+
+
+def start_up() -> dict[str, float]:
+    """Return how long a process takes that only loads, beside one that loads the libraries below."""
+    found = {name: seconds(partial(_process, words), _REPEATS) for name, words in _PROCESSES.items()}
+    return {
+        **{f"{name}, s": value for name, value in found.items()},
+        "dpmorse --version / import typer": found["dpmorse --version"] / found["import typer"],
+        "import dpmorse / import sklearn.base, numba": found["import dpmorse"]
+        / found["import sklearn.base, numba"],
+        "from dpmorse import DPMorse / import sklearn.base, numba": found["from dpmorse import DPMorse"]
+        / found["import sklearn.base, numba"],
+    }
+
+
+_PROCESSES = {
+    "dpmorse --version": ("-m", "dpmorse.cli", "--version"),
+    **{
+        code: ("-c", code)
+        for code in (
+            "import typer",
+            "import dpmorse",
+            "from dpmorse import DPMorse",
+            "import sklearn.base, numba",
+        )
+    },
+}
+
+
+def _process(words: tuple[str, ...]) -> None:
+    subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=True)
+
+
+def trees() -> dict[str, Any]:
+    """Return the seconds of the Morse step, of the clock and of all cores, by the size of the mixture."""
+    merge_tree(random_mixture(3, 4))
+    merge_tree(random_mixture(40, 3))  # load and compile
+    return {f"{d} columns, {k} components": _tree(random_mixture(d, k)) for d, k in SIZES}
+
+
+def _tree(mixture: GaussianMixture) -> dict[str, float]:
+    start, clock = time.process_time(), time.perf_counter()
+    tree = merge_tree(mixture)
+    return {
+        "seconds": time.perf_counter() - clock,
+        "CPU seconds": time.process_time() - start,
+        "modes": tree.n_modes,
+    }
+
+
+def random_mixture(n_columns: int, n_components: int, seed: int = 0) -> GaussianMixture:
+    """Return Gaussians whose covariances differ, with centres in a box."""
+    rng = np.random.default_rng(seed)
+    roots = 0.3 * rng.standard_normal((n_components, n_columns, n_columns)) / np.sqrt(n_columns)
+    covariances = roots @ roots.swapaxes(1, 2) + 0.05 * np.eye(n_columns)
+    centres = rng.uniform(-1, 1, (n_components, n_columns))
+    return GaussianMixture(np.full(n_components, 1 / n_components), centres, covariances)
