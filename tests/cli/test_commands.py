@@ -333,7 +333,7 @@ def test_bounds_as_a_pair():
 
 
 def test_labels_are_those_of_the_estimator_in_batches(here, run, model_file, patients, monkeypatch):
-    monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 4096)
+    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 4096)
     expected = load(model_file).predict(patients).tolist()
     for name in ("x.csv", "x.parquet", "x.feather"):
         shuffled = patients.select(["pressure", "age"]).add_column(

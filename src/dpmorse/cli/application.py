@@ -12,6 +12,7 @@ from dpmorse.cli.audit import audit
 from dpmorse.cli.bounds import bounds
 from dpmorse.cli.demo import demo
 from dpmorse.cli.fit import fit
+from dpmorse.cli.inspect import inspect
 from dpmorse.cli.messages import DEBUG, printable
 from dpmorse.cli.options import examples
 from dpmorse.cli.plan import plan
@@ -62,6 +63,7 @@ app = typer.Typer(
     epilog=examples(
         "dpmorse demo -o demo                              # invented patients, to look around",
         "dpmorse plan --columns 2 --rows 20000             # what noise does a budget buy?",
+        "dpmorse inspect demo/patients.csv                 # what is this file like?",
         "dpmorse bounds demo/patients.csv -o bounds.toml   # public bounds, to be filled in",
         "dpmorse fit demo/patients.csv --bounds bounds.toml --epsilon 1 -o model.json",
         "dpmorse report --model model.json -o report.html",
@@ -99,6 +101,9 @@ app.command(
         "dpmorse plan --columns 2 --rows 1000 --base DPLloyd --json",
     )
 )(plan)
+app.command(
+    epilog=examples("dpmorse inspect export.csv", "dpmorse inspect export.csv -o schema.toml --separator ';'")
+)(inspect)
 app.command(epilog=examples("dpmorse bounds patients.csv -o bounds.toml", "dpmorse bounds patients.parquet"))(
     bounds
 )

@@ -6,9 +6,19 @@ import typer
 
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.messages import note, reports_mistakes
-from dpmorse.cli.options import DataArgument, ForceOption, SeparatorOption
+from dpmorse.cli.options import (
+    DataArgument,
+    DatesOption,
+    DecimalOption,
+    EncodingOption,
+    ExcludeOption,
+    ForceOption,
+    NaOption,
+    SeparatorOption,
+    told_reading,
+)
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.records import DataFile
+from dpmorse.records import DataFile, check_columns, split_names
 
 
 @reports_mistakes
@@ -19,16 +29,25 @@ def bounds(
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="The file to write; stdout if not given."),
     ] = None,
+    exclude: ExcludeOption = None,
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     force: ForceOption = False,
 ) -> None:
     """Write a template for the bounds of the columns, to be filled in by hand.
 
     Only the names of the columns are read (and their types, where the file states them), never a value:
-    bounds and lists of values must be public knowledge. `fit` refuses the file until every "?" is filled in.
+    bounds and lists of values must be public knowledge. Options that say how the file is written are kept in
+    the template, so that `fit` needs them no more. `fit` refuses the file until every "?" is filled in.
     """
-    data = DataFile.open(file, separator)
-    text = template(file, data.types)
+    reading = told_reading(separator, decimal, encoding, na, dates)
+    data = DataFile.open(file, reading)
+    excluded = split_names(exclude or [], data.names)
+    check_columns(data, excluded)
+    text = template(file, {name: kind for name, kind in data.types.items() if name not in excluded}, reading)
     if output is None:
         typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
         return

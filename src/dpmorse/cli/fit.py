@@ -18,20 +18,35 @@ from dpmorse.cli.options import (
     ColumnsOption,
     ComponentsOption,
     DataArgument,
+    DatesOption,
+    DecimalOption,
     DeltaOption,
+    EncodingOption,
+    ExcludeOption,
     ForceOption,
     JsonOption,
+    NaOption,
     NeighboringOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
+    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
+from dpmorse.cli.reading_notes import tell_left_out, tell_reading
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, choose_columns, listed, open_tables, refuse_text
+from dpmorse.records import (
+    DataFiles,
+    Reading,
+    choose_columns,
+    listed,
+    open_tables,
+    refuse_text,
+    split_names,
+)
 from dpmorse.schema import Column, Numeric
 
 Rules = str | dict[str, str]
@@ -73,6 +88,7 @@ def fit(
         bool, typer.Option("--private-bounds", help="Spend a part of the budget on finding bounds.")
     ] = False,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     clusters: Annotated[
         str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")
     ] = "auto",
@@ -113,6 +129,10 @@ def fit(
         int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
     ] = None,
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
@@ -128,7 +148,14 @@ def fit(
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
     _check_missing(given, missing)
-    source = _source(file, given, columns or [], unit=unit, separator=separator, missing=missing)
+    reading = told_reading(separator, decimal, encoding, na, dates).or_else(given.reading)
+    source = _source(file, given, columns or [], exclude or [], unit=unit, reading=reading, missing=missing)
+    if not quiet:
+        tell_reading(source.tables[0])
+    if not (quiet or columns or given.names):
+        tell_left_out(
+            source.tables[0], [*source.names, unit, *split_names(exclude or [], source.tables[0].names)]
+        )
     request = FitRequest(
         epsilon=epsilon,
         delta=delta,
@@ -212,23 +239,25 @@ def _source(
     file: str,
     given: Bounds,
     columns: Sequence[str],
+    exclude: Sequence[str],
     *,
     unit: str | None,
-    separator: str | None,
+    reading: Reading,
     missing: str,
 ) -> DataFiles:
-    """Choose the columns: those that are named, those with bounds of their own, or all that hold numbers."""
-    table, *_ = open_tables(file, separator)
+    """Choose the columns: those that are named, those with bounds of their own, or all that may be data."""
+    table, *_ = open_tables(file, reading)
     besides = [] if unit is None else [unit]
     unknown = [name for name in given.names if name not in table.types]
     if unknown:
         raise InvalidParameterError(
             f"the bounds file names columns that {file!r} does not have: {listed(unknown)}."
         )
-    wanted = columns or [name for name in given.names if name not in besides]
-    chosen = choose_columns(table, wanted, besides, described=given.described is not None)
+    excluded = split_names(exclude, table.names)
+    wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
+    chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)
     _check_types(table, given.schema_of(chosen) or {})
-    return DataFiles(file, columns=chosen, unit=unit, separator=separator, missing=missing)
+    return DataFiles(file, columns=chosen, unit=unit, missing=missing, **reading.told)
 
 
 def _check_types(table: Any, columns: Mapping[str, Column]) -> None:

@@ -14,11 +14,16 @@ from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
     DataArgument,
+    DatesOption,
+    DecimalOption,
+    EncodingOption,
     ForceOption,
     ModelOption,
+    NaOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
+    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
@@ -64,6 +69,10 @@ def predict(
         ),
     ] = "refuse",
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -76,7 +85,8 @@ def predict(
     check_output(output, force=force, inputs=(file, model))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
-    released, data, kept = load_model(model), DataFile.open(file, separator), keep or []
+    reading = told_reading(separator, decimal, encoding, na, dates)
+    released, data, kept = load_model(model), DataFile.open(file, reading), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
     described = schema_of(released)
@@ -96,7 +106,7 @@ def predict(
             update(done)
             writer.write_table(pa.table(columns_and_labels, schema=schema))
     if not quiet:
-        note(_NOT_PRIVATE)
+        note(f"The labels are in {output!r}. {_NOT_PRIVATE}")
 
 
 def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:

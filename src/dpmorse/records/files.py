@@ -1,7 +1,8 @@
-"""Records in files: Parquet, CSV and Feather, one file or many, and Arrow datasets."""
+"""Records in files: Parquet, CSV, Feather and workbooks, one file or many, and Arrow datasets."""
 
 import glob
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,9 +25,12 @@ from dpmorse.records.data_file import (
     is_number,
     problems_told,
     rows_of_a_batch,
+    without_codes,
 )
 from dpmorse.records.encoding import described
-from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text
+from dpmorse.records.left_out import in_words, reasons_to_leave_out
+from dpmorse.records.reading import Reading
+from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
 from dpmorse.records.streams import StreamedRecords
 from dpmorse.schema import Schema
 
@@ -39,6 +43,7 @@ class DatasetTable:
     """An Arrow dataset, which is read as a ``DataFile`` is."""
 
     dataset: Any
+    reading: Reading
     path: str = "the dataset"
     kind: str = "dataset"
 
@@ -65,7 +70,7 @@ class DatasetTable:
         options = {"batch_size": rows_of_a_batch(len(columns)), "batch_readahead": 2, "fragment_readahead": 1}
         with problems_told(self.path):
             for batch in self.dataset.to_batches(columns=columns, **options):
-                yield intact(batch), 0.0
+                yield without_codes(intact(batch), self.reading, texts=told_nulls), 0.0
 
 
 _Table = DataFile | DatasetTable
@@ -80,15 +85,28 @@ class DataFiles(StreamedRecords):
     Parameters
     ----------
     source : path, sequence of paths, or pyarrow Dataset
-        A file .csv, .tsv (also packed, such as .csv.gz), .parquet or .feather; a pattern such as
-        ``"2026/*.parquet"``; or a folder of such files. All files must have the columns that are used.
+        A file .csv, .tsv or .txt (also packed, such as .csv.gz or .zip), .xlsx (``pip install
+        'dpmorse[excel]'``), .parquet or .feather; a pattern such as ``"2026/*.parquet"``; or a folder of such
+        files. All files must have the columns that are used.
     columns : sequence of str, optional
-        The columns to use, in this order; all columns if not given. They must hold numbers, unless the
-        estimator is told what they are.
+        The columns to use, in this order. If not given, all but row numbers and ids, by their names, and
+        columns that are no numbers by their type; a warning names those that are left out. They must hold
+        numbers, or true and false, unless the estimator is told what they are.
+    exclude : sequence of str
+        Columns that are not used.
     unit : str, optional
         A column that says whose record a row is; goes with ``max_rows_per_group``.
     separator : str, optional
-        What is between values of CSV; a comma if not given, a tab for .tsv.
+        What is between values of CSV; found in the first line if not given.
+    decimal : {".", ","}, optional
+        The sign before decimals in CSV; the point if not given.
+    encoding : str, optional
+        How the characters of CSV are written, such as "cp1252"; UTF-8 if not given, or UTF-16 where the first
+        bytes say so.
+    na : sequence of str or number
+        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA.
+    dates : {"iso", "day-first", "month-first"}, optional
+        How dates are written in text, beside 2024-05-31: such as 31.05.2024, or 05/31/2024.
     missing : {"refuse", "drop"}
         What happens to rows with missing values. Dropping looks at one row at a time; it does not go with
         "replace-one", where the number of rows is public.
@@ -108,22 +126,59 @@ class DataFiles(StreamedRecords):
         source: Any,
         *,
         columns: Sequence[str] | None = None,
+        exclude: Sequence[str] = (),
         unit: str | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        na: Any = (),
+        dates: str | None = None,
         missing: str = "refuse",
     ) -> None:
         _validate.choice(missing=missing, among=_MISSING)
-        self.tables = open_tables(source, separator)
+        reading = Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na, dates=dates)
+        self.tables = open_tables(source, reading)
         self.unit, self.missing, self.drops_rows = unit, missing, missing == "drop"
         self._needed = [] if unit is None else [unit]
-        every = [name for name in self.tables[0].names if name != unit]
+        self._exclude = split_names(exclude, self.tables[0].names)
+        self._wanted: list[str] | None = None
         for table in self.tables:
-            wanted = every if columns is None else columns
-            self.names = choose_columns(table, wanted, self._needed, described=True)
+            every = self._all if columns is None else columns
+            chosen = choose_columns(table, every, self._needed, self._exclude, described=True)
+            self._wanted = None if columns is None else chosen
+
+    @property
+    def _all(self) -> list[str]:
+        """All columns but that of the unit and those that were excluded."""
+        return [name for name in self.tables[0].names if name not in (self.unit, *self._exclude)]
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Columns that nobody has named and that are not taken for data, and why each is not."""
+        table, schema = self.tables[0], self._schema
+        named = [] if schema is None else schema.names
+        reasons = reasons_to_leave_out(table.types, table.numeric if schema is None else table.names)
+        wanted = self._all if self._wanted is None else []
+        return {name: reasons[name] for name in wanted if name in reasons and name not in named}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The columns that are used."""
+        if self._wanted is not None:
+            return self._wanted
+        used = [name for name in self._all if name not in self.left_out]
+        return used or choose_columns(
+            self.tables[0], [], self._needed, self._exclude
+        )  # refuses, with reasons
 
     @cached_property
     def columns(self) -> Columns:
         """Number and names of the columns; without a schema they must hold numbers."""
+        if self.left_out:
+            warnings.warn(
+                f"columns left out: {in_words(self.left_out)}. Name them in columns to use them.",
+                stacklevel=2,
+            )
         found = Columns.of(len(self.names), self.names)
         if self._schema is not None:
             return described(found, self._schema)
@@ -139,7 +194,8 @@ class DataFiles(StreamedRecords):
     def owned_by(self, groups: Any) -> "DataFiles":
         """Return these records with a column of owners, which is then no column of numbers."""
         unit = checked_unit(groups)
-        return self._with(unit, [name for name in self.names if name != unit], self._schema)
+        wanted = None if self._wanted is None else [name for name in self.names if name != unit]
+        return self._with(unit, wanted, self._schema)
 
     def described_by(self, schema: Schema) -> "DataFiles":
         """Return these records with a schema, whose columns are found by name."""
@@ -148,7 +204,7 @@ class DataFiles(StreamedRecords):
                 'DataFiles: missing must be "refuse" where columns are described, got "drop". Say in the '
                 'description of each column what happens, such as Numeric(0, 120, missing="ignore").'
             )
-        return self._with(self.unit, self.names, schema)
+        return self._with(self.unit, self._wanted, schema)
 
     def matching(self, estimator: Any) -> "DataFiles":
         """Return the columns of the fit, found by name."""
@@ -181,8 +237,9 @@ class DataFiles(StreamedRecords):
         hint = "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop')."
         return refuse_missing(rows, hint)
 
-    def _with(self, unit: str | None, columns: Sequence[str], schema: Schema | None) -> "DataFiles":
-        files = DataFiles(self.tables, columns=columns, unit=unit, missing=self.missing)
+    def _with(self, unit: str | None, columns: Sequence[str] | None, schema: Schema | None) -> "DataFiles":
+        exclude = self._exclude if columns is None else ()
+        files = DataFiles(self.tables, columns=columns, exclude=exclude, unit=unit, missing=self.missing)
         files._schema = schema
         return files
 
@@ -202,15 +259,15 @@ def is_dataset(X: Any) -> bool:
     return isinstance(X, pa.dataset.Dataset)
 
 
-def open_tables(source: Any, separator: str | None) -> list[Any]:
+def open_tables(source: Any, reading: Reading) -> list[Any]:
     """Open every file of a source: the names of its columns are read, no value."""
     if is_dataset(source):
-        return [DatasetTable(source)]
+        return [DatasetTable(source, reading)]
     single = isinstance(source, str | os.PathLike)
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
         raise InvalidParameterError(f"there is no data file {source!r}.")
-    return [path if isinstance(path, _Table) else DataFile.open(path, separator) for path in found]
+    return [path if isinstance(path, _Table) else DataFile.open(path, reading) for path in found]
 
 
 def _paths(path: Any) -> list[Any]:
