@@ -218,7 +218,7 @@ def test_a_budget_over_many_fits(here, run, run_json, csv_file):
     content = run_json(*args, "--epsilon", 0.5, "-o", "b.json", "--budget-epsilon", 1.5)
     assert content["budget"]["spent"] <= 1.5
     shown = run("show", "--budget", "team.budget").stdout
-    assert "by 2 fit(s)" in shown
+    assert "by 2 fits" in shown
     assert "the unit is one row." in shown
     assert "May be published: epsilon 1.3125 so far, 1.5 in all." in shown
     assert content["budget"]["publishable"] == 1.3125 == 1.5 * 7 / 8

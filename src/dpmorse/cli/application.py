@@ -66,7 +66,7 @@ app = typer.Typer(
         "dpmorse inspect demo/patients.csv                 # what is this file like?",
         "dpmorse bounds demo/patients.csv -o bounds.toml   # public bounds, to be filled in",
         "dpmorse fit demo/patients.csv --bounds bounds.toml --epsilon 1 -o model.json",
-        "dpmorse report --model model.json -o report.html",
+        "dpmorse report model.json -o report.html",
     )
     + _EXIT_CODES,
     no_args_is_help=True,
@@ -121,13 +121,13 @@ app.command(
         "dpmorse predict patients.csv --model model.json -o labels.parquet --keep id",
     )
 )(predict)
-app.command(epilog=examples("dpmorse cut --model model.json --clusters 3 -o three.json"))(cut)
-app.command(epilog=examples("dpmorse sample --model model.json --rows 1000 -o synthetic.csv"))(sample)
-app.command(epilog=examples("dpmorse report --model model.json -o report.html"))(report)
+app.command(epilog=examples("dpmorse cut model.json --clusters 3 -o three.json"))(cut)
+app.command(epilog=examples("dpmorse sample model.json --rows 1000 -o synthetic.csv"))(sample)
+app.command(epilog=examples("dpmorse report model.json -o report.html"))(report)
 app.command(
     epilog=examples(
-        "dpmorse show --model model.json",
-        "dpmorse show --model model.json --json",
+        "dpmorse show model.json",
+        "dpmorse show model.json --json",
         "dpmorse show --budget team.budget",
     )
 )(show)

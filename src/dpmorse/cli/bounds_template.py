@@ -36,7 +36,7 @@ TRUTH = "{ boolean = true }"
 DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
 
 
-def template(path: str, types: Mapping[str, Any], reading: Reading) -> str:
+def template(path: str, types: Mapping[str, Any], reading: Reading | None = None) -> str:
     """Return a bounds file with nothing filled in.
 
     Parameters
@@ -46,13 +46,13 @@ def template(path: str, types: Mapping[str, Any], reading: Reading) -> str:
     types : mapping
         Its columns and their types. A type is None where the file does not state it (CSV): such a column is
         written as one of numbers, because only its values could tell.
-    reading : Reading
+    reading : Reading, optional
         What was said of how it is written, to be said to ``fit`` as well.
     """
     entries = {name: _entry(kind) for name, kind in types.items()}
     lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
     how = HOW.format(name=printable(os.path.basename(path)))
-    return f"{how}{file_part(reading)}[bounds]\n{''.join(lines)}"
+    return f"{how}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
 
 
 def file_part(reading: Reading) -> str:

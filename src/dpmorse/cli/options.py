@@ -19,9 +19,10 @@ DataArgument = Annotated[
         metavar="FILE", help="CSV (also .gz, .bz2, .zst, .lz4, .zip), Excel (.xlsx), Parquet or Feather."
     ),
 ]
-ModelOption = Annotated[
-    str, typer.Option("--model", metavar="MODEL", help="A model written by `dpmorse fit`.")
+ModelArgument = Annotated[
+    str | None, typer.Argument(metavar="[MODEL]", help="A model written by `dpmorse fit`.")
 ]
+ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The same, as an option.")]
 OutputOption = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The file to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 JsonOption = Annotated[
@@ -97,6 +98,16 @@ ExcludeOption = Annotated[
     list[str] | None,
     typer.Option("--exclude", metavar="A,B,...", help="Columns not to use; may be repeated."),
 ]
+
+
+def the_model(argument: str | None, option: str | None) -> str:
+    """Return the model file, which may be given in two ways."""
+    if argument is not None and option is not None:
+        raise typer.BadParameter("give the model once: as an argument, or with --model.")
+    path = option if argument is None else argument
+    if path is None:
+        raise typer.BadParameter("a model is needed: the file that `dpmorse fit` has written.")
+    return path
 
 
 def told_reading(

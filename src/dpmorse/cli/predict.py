@@ -18,11 +18,13 @@ from dpmorse.cli.options import (
     DecimalOption,
     EncodingOption,
     ForceOption,
+    ModelArgument,
     ModelOption,
     NaOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
+    the_model,
     told_reading,
 )
 from dpmorse.cli.outputs import check_output
@@ -54,8 +56,9 @@ _NOT_PRIVATE = (
 @reports_mistakes
 def predict(
     file: DataArgument,
+    model_file: ModelArgument = None,
     *,
-    model: ModelOption,
+    model: ModelOption = None,
     output: OutputOption,
     columns: ColumnsOption = None,
     keep: Annotated[
@@ -82,11 +85,12 @@ def predict(
     spreadsheet would take for a formula gets an apostrophe in front.
     """
     check_ending(output)
-    check_output(output, force=force, inputs=(file, model))
+    path = the_model(model_file, model)
+    check_output(output, force=force, inputs=(file, path))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
     reading = told_reading(separator, decimal, encoding, na, dates)
-    released, data, kept = load_model(model), DataFile.open(file, reading), keep or []
+    released, data, kept = load_model(path), DataFile.open(file, reading), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
     described = schema_of(released)

@@ -165,7 +165,7 @@ def guessed_separator(path: str, text: str) -> str:
     Where several may be meant, the one that gives all lines as many values as the first is taken. No value
     is looked at.
     """
-    found = [mark for mark in SEPARATORS if len(next(_lines(text, mark), [])) > 1]
+    found = [mark for mark in SEPARATORS if _n_names(text, mark) > 1]
     if len(found) > 1:
         found = [mark for mark in found if _is_even(text, mark)]
         if len(found) != 1:
@@ -174,6 +174,14 @@ def guessed_separator(path: str, text: str) -> str:
                 "which it is: --separator ';' or --separator ',' (separator=';'), tab, or '|'."
             )
     return found[0] if found else ","
+
+
+def _n_names(text: str, separator: str) -> int:
+    """Return how many names a separator makes of the first line; none where one would be far too long."""
+    try:
+        return len(next(_lines(text, separator), []))
+    except csv.Error:
+        return 0
 
 
 def _is_even(text: str, separator: str) -> bool:

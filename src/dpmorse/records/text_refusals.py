@@ -47,7 +47,7 @@ def excluded(names: list[str]) -> str:
 def _hints(path: str, kinds: Mapping[str, set[Look]], separator: str) -> Iterator[str]:
     """Yield the steps that help, the likeliest first."""
     every = set().union(*kinds.values())
-    if len(kinds) == 1 and any(mark in name for name in kinds for mark in ";|\t") and separator == ",":
+    if len(kinds) == 1 and any(mark in name for name in kinds for mark in ";|:\t") and separator == ",":
         yield "Is its separator another one? Give it, such as --separator ';' (separator=';')."
     if Look.COMMA in every:
         yield "For decimal commas give --decimal , (decimal=',')."
@@ -58,7 +58,7 @@ def _hints(path: str, kinds: Mapping[str, set[Look]], separator: str) -> Iterato
     if Look.CODES in every:
         yield "Name the codes for missing values with --na, such as --na '?' (na=['?'])."
     if Look.SIGNED in every:
-        yield "Texts such as <5 can be read as missing values: name each with --na."
+        yield "Texts that are no exact number can be read as missing values: name each with --na (na=)."
     others = [name for name, of in kinds.items() if of - {Look.COMMA, Look.POINT, Look.CODES}]
     if others:
         yield (
