@@ -147,7 +147,7 @@ _FLAGS = [
 _OPTIONS = [
     "--epsilon", "--delta", "--bounds", "--columns", "--clusters", "--components", "--base",
     "--neighboring", "--unit", "--max-rows", "--missing", "--budget", "--budget-epsilon", "--seed",
-    "--separator", "--model", "--keep", "-o", "--rows", f"--{ESCAPES}",
+    "--separator", "--decimal", "--encoding", "--na", "--dates", "--exclude", "--model", "--keep", "-o", "--rows", f"--{ESCAPES}",
 ]  # fmt: skip
 _VALUES = [
     "", "0", "1", "-1", "2", "3.5", "nan", "inf", "-inf", "1e-300", "1e308", "1e400", "9" * 400, "0,1",

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpmorse import DataFiles, load
+from dpmorse import DataFiles, DPMoGHard, load
 from dpmorse.cli.bounds_file import read_bounds
 
 FAST = [

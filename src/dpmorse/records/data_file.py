@@ -82,7 +82,7 @@ class DataFile:
     @classmethod
     def open(cls, path: str, reading: Reading = _NOTHING_SAID) -> "DataFile":
         """Read the names (and types) of the columns, and nothing else."""
-        kind, packing = _kind_of(path)
+        kind, packing = kind_of(path)
         with problems_told(path):
             if kind == "csv":
                 text = TextFile.open(PackedText(path, packing, reading.decimal or "."), reading)
@@ -186,7 +186,7 @@ def _schema(path: str, kind: str) -> Any:
     return schema
 
 
-def _kind_of(path: str) -> tuple[str, str]:
+def kind_of(path: str) -> tuple[str, str]:
     """Return the kind of a file and how it is packed, by its name."""
     if os.path.isdir(path):
         raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")

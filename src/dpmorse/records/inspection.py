@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.data_file import DataFile, is_number
+from dpmorse.records.data_file import DataFile, is_number, kind_of, problems_told
 from dpmorse.records.looks import NULLS, Look, codes_in, kinds_in, simplified
 from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import Reading
@@ -86,12 +86,12 @@ def _batches(data: DataFile) -> Iterator[Any]:
 
 def _unusual_encoding(path: str) -> str | None:
     """Return the encoding of a file of text that is neither UTF-8 nor says what it is; a guess."""
-    packing = f".{path.lower().rpartition('.')[2]}"
-    if packing in (".xlsx", ".parquet", ".pq", ".feather", ".arrow", ".ipc"):
+    kind, packing = kind_of(path)
+    if kind != "csv" or packing == ".xlsx":
         return None
     candidates = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252", "latin-1")}
     start = b""
-    with PackedText(path, packing).opened() as (stream, _):
+    with problems_told(path), PackedText(path, packing).opened() as (stream, _):
         while piece := stream.read(_PIECE):
             start = start or piece
             candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}

@@ -109,11 +109,16 @@ def _checked_encoding(encoding: str | None) -> str | None:
 
 def _checked_codes(na: Any) -> tuple[str, ...]:
     codes = [na] if isinstance(na, str | int | float) else na
-    if not isinstance(codes, Sequence) or not all(isinstance(code, str | int | float) for code in codes):
+    if not isinstance(codes, Sequence) or not all(map(_is_code, codes)):
         raise InvalidParameterError(
             f"na must be codes for missing values, such as [-999, '?'], got {_validate.describe(na)}."
         )
     return tuple(dict.fromkeys(str(code) for code in codes))
+
+
+def _is_code(code: object) -> bool:
+    """Say whether this can be in a file; half of a surrogate pair, of an odd argument, cannot."""
+    return isinstance(code, str | int | float) and (str(code).isascii() or str(code).isprintable())
 
 
 def _is_number(code: str) -> bool:
