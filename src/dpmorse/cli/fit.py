@@ -246,7 +246,8 @@ def _source(
     missing: str,
 ) -> DataFiles:
     """Choose the columns: those that are named, those with bounds of their own, or all that may be data."""
-    table, *_ = open_tables(file, reading)
+    tables = open_tables(file, reading)
+    table = tables[0]
     besides = [] if unit is None else [unit]
     unknown = [name for name in given.names if name not in table.types]
     if unknown:
@@ -257,7 +258,7 @@ def _source(
     wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
     chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)
     _check_types(table, given.schema_of(chosen) or {})
-    return DataFiles(file, columns=chosen, unit=unit, missing=missing, **reading.told)
+    return DataFiles(tables, columns=chosen, unit=unit, missing=missing)
 
 
 def _check_types(table: Any, columns: Mapping[str, Column]) -> None:

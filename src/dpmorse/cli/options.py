@@ -20,7 +20,7 @@ DataArgument = Annotated[
     ),
 ]
 ModelArgument = Annotated[
-    str | None, typer.Argument(metavar="[MODEL]", help="A model written by `dpmorse fit`.")
+    str | None, typer.Argument(metavar="MODEL", help="A model written by `dpmorse fit`.")
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The same, as an option.")]
 OutputOption = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The file to write.")]

@@ -33,8 +33,8 @@ _KINDS = {
 }
 """The kind of a file by the ending of its name; a sheet of a workbook is read as CSV."""
 
-ENDINGS = (*_KINDS, ".zip", *(f".csv{packed}" for packed in COMPRESSIONS))
-"""Endings of the names of data files. In a folder, files with other names are ignored."""
+ENDINGS = (*(ending for ending in _KINDS if ending != ".xlsx"), *(f".csv{packed}" for packed in COMPRESSIONS))
+"""Endings of the names of data files in a folder, where others are ignored: a workbook may be a legend."""
 
 _BATCH_BYTES = 16 << 20
 """Bytes of a batch of rows in memory, as 64-bit numbers: small beside the memory of any machine, and large

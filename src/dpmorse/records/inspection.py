@@ -70,7 +70,8 @@ def inspected(path: str, told: Reading) -> FileFacts:
     encoding = told.encoding or _unusual_encoding(path)
     data = DataFile.open(path, replace(told, encoding=encoding))
     decimal = told.decimal or _decimal(data)
-    data = DataFile.open(path, replace(data.reading, decimal=decimal))
+    if decimal != data.reading.decimal:
+        data = DataFile.open(path, replace(data.reading, decimal=decimal))
     watches = {name: _Watch(decimal or ".", told) for name in data.names}
     for batch in _batches(data):
         for name in data.names:
@@ -236,7 +237,8 @@ class _Watch:
         elif not is_number(present.type) or pa.types.is_boolean(present.type):
             return np.empty(0)
         numbers = np.asarray(present.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-        return numbers[np.isfinite(numbers) & ~np.isin(numbers, self.told.numbers)]
+        kept: FloatArray = numbers[np.isfinite(numbers) & ~np.isin(numbers, self.told.numbers)]
+        return kept
 
     def _counts_on(self, numbers: FloatArray) -> bool:
         """Say whether each number is the next after the one before."""
