@@ -2,10 +2,10 @@
 
     python -m benchmarks.scale [--only PART ...] [--out FILE] [--gpu FILE] [--results docs/results.md]
 
-Parts: models, files, persons, dask, spark, speed, peers, start, trees. Each is added to the results file as soon
-as it is done, so that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python -m
-benchmarks._scale_gpu`` wrote on a machine that has one. Spark runs where it is installed, in .venv-engines,
-with --only spark. Files of records are kept in .bench/records (2.6 GB).
+Parts: models, files, persons, dask, spark, speed, peers, start, trees. Each is added to the results file as
+soon as it is done, so that an interrupted run goes on with --only. ``--gpu`` takes the figures that ``python
+-m benchmarks._scale_gpu`` wrote on a machine that has one. Spark runs where it is installed, in
+.venv-engines, with --only spark. Files of records are kept in .bench/records (2.6 GB).
 """
 
 import argparse

@@ -81,12 +81,13 @@ class DataFiles:
         model = os.fspath(self.corpus.path("model-hard.json"))
         commands = [
             ["bounds", "FILE"],
+            ["inspect", "FILE"],
             ["predict", "FILE", "--model", model, "-o", "OUT.csv"],
             ["predict", "FILE", "--model", model, "-o", "OUT.csv", "--keep", "who", "--missing", "blank"],
             ["fit", "FILE", *_FAST, "--bounds", "0,300", "-o", "OUT.csv", "--quiet"],
             ["fit", "FILE", *_FAST, "--bounds", "0,300", "-o", "OUT.csv", "--unit", "who", "--max-rows", "2"],
         ]
-        return commands[rng.choice(len(commands), p=[0.3, 0.3, 0.2, 0.1, 0.1])]
+        return commands[rng.choice(len(commands), p=[0.2, 0.1, 0.3, 0.2, 0.1, 0.1])]
 
     def check(self, case: FileCase, path: Path) -> str:
         """Run the command on the file."""
@@ -147,7 +148,8 @@ _FLAGS = [
 _OPTIONS = [
     "--epsilon", "--delta", "--bounds", "--columns", "--clusters", "--components", "--base",
     "--neighboring", "--unit", "--max-rows", "--missing", "--budget", "--budget-epsilon", "--seed",
-    "--separator", "--model", "--keep", "-o", "--rows", f"--{ESCAPES}",
+    "--separator", "--decimal", "--encoding", "--na", "--dates", "--exclude",
+    "--model", "--keep", "-o", "--rows", f"--{ESCAPES}",
 ]  # fmt: skip
 _VALUES = [
     "", "0", "1", "-1", "2", "3.5", "nan", "inf", "-inf", "1e-300", "1e308", "1e400", "9" * 400, "0,1",
@@ -156,7 +158,20 @@ _VALUES = [
     "$(touch x)", "`touch x`", "; touch x", "%s%n", "{0}", "\x00", ".", "..", "none.csv", "EMPTY",
     "MODEL", "BUDGET", "BOUNDS", "OUT.csv", "OUT.json", "-", "--", "--force",
 ]  # fmt: skip
-_COMMANDS = ["fit", "fit", "predict", "cut", "sample", "report", "show", "bounds", "plan", "none", ESCAPES]
+_COMMANDS = [
+    "fit",
+    "fit",
+    "predict",
+    "cut",
+    "sample",
+    "report",
+    "show",
+    "bounds",
+    "inspect",
+    "plan",
+    "none",
+    ESCAPES,
+]
 
 
 @dataclass(frozen=True)

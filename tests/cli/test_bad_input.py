@@ -39,9 +39,9 @@ CONTENTS = {
     "names only": ("x.csv", b"a,b\n", "no rows"),
     "short rows": ("x.csv", b"a,b\n1,2\n3\n", "more or fewer values"),
     "long rows": ("x.csv", b"a,b\n1,2\n3,4,5\n", "more or fewer values"),
-    "another separator": ("x.csv", b"a;b\n1;2\n", "column 'a;b'"),
-    "text": ("x.csv", b"a,b\n1,2\n3,Smith\n", "numbers in the column 'b'"),
-    "text, quoted": ("x.csv", b'a,b\n"Smith",2\n', "numbers in the column 'a'"),
+    "another separator": ("x.csv", b"a:b\n1:2\n", "Is its separator another one? Give it"),
+    "text": ("x.csv", b"a,b\n1,2\n3,Smith\n", "something else: 'b' (text)"),
+    "text, quoted": ("x.csv", b'a,b\n"Smith",2\n', "something else: 'a' (text)"),
     "a missing value": ("x.csv", b"a,b\n1,2\n,3\n", "missing in the column 'a'"),
     "NaN": ("x.csv", b"a,b\n1,2\n3,nan\n", "missing in the column 'b'"),
     "infinity": ("x.csv", b"a,b\n1,2\n3,-inf\n", "infinity is in the column 'b'"),
@@ -54,7 +54,9 @@ CONTENTS = {
     "half a gzip": ("x.csv.gz", b"\x1f\x8b\x08\x00\x00\x00", "cannot be read"),
     "not parquet": ("x.parquet", b"a,b\n1,2\n", "cannot be read"),
     "not feather": ("x.feather", b"a,b\n1,2\n", "cannot be read"),
-    "an unknown kind": ("x.xlsx", b"", "must be a file .csv"),
+    "an unknown kind": ("x.xls", b"", "must be a file .csv"),
+    "not a workbook": ("x.xlsx", b"", "xlsx"),
+    "not an archive": ("x.zip", b"a,b\n1,2\n", "cannot be read"),
     "no ending": ("x", b"a\n1\n", "must be a file .csv"),
     "a packed parquet file": ("x.parquet.gz", b"", "must be a file .csv"),
 }
@@ -148,7 +150,7 @@ def test_doubled_names_in_typed_files(here, fails):
         ([*FAST, "--unit", "age"], 2, "--unit and --max-rows go together"),
         ([*FAST, "--max-rows", "2"], 2, "--unit and --max-rows go together"),
         ([*FAST, "--unit", "who", "--max-rows", "2"], 1, "no column 'who'"),
-        ([*FAST, "--unit", "age", "--max-rows", "2", "--columns", "age"], 1, "not that of the unit"),
+        ([*FAST, "--unit", "age", "--max-rows", "2", "--columns", "age"], 1, "neither that of the unit"),
         ([*FAST, "--unit", "age", "--max-rows", "2", "--neighboring", "replace-one"], 1, "replace-one"),
         ([*FAST, "--missing", "guess"], 2, "--missing must be refuse or drop"),
         ([*FAST, "--missing", "drop", "--neighboring", "replace-one"], 1, "who has missing values"),
@@ -184,10 +186,10 @@ GOOD = "age = { lower = 0, upper = 110 }\n"
         ('[bounds]\nage = { lower = "0", upper = 1 }', "finite numbers"),
         (f"[bounds]\nage = {{ lower = 0, upper = {10**400} }}", "too large"),
         ("[bounds]\nage = { lower = 5, upper = 1 }", "bounds"),
-        ("[bounds]", "must have one part [bounds]"),
-        ("", "must have one part [bounds]"),
-        (f"[other]\n{GOOD}", "must have one part [bounds]"),
-        ("bounds = 3", "must have one part [bounds]"),
+        ("[bounds]", "must have a part [bounds]"),
+        ("", "must have a part [bounds]"),
+        (f"[other]\n{GOOD}", "must have a part [bounds]"),
+        ("bounds = 3", "must have a part [bounds]"),
         ("[bounds\n", "is not a TOML file"),
         (f"[bounds]\n{GOOD}{GOOD}", "is not a TOML file"),
     ],
@@ -261,7 +263,7 @@ def test_labels_for_a_table_with_other_columns(here, model_file, fails):
     assert "no column 'pressure'. It has 'age', 'height'" in fails(*args, "-o", "o.csv")
     (here / "x.csv").write_text("age,pressure\n1,Smith\n")
     said = fails(*args, "-o", "o.csv")
-    assert "numbers in the column 'pressure'" in said
+    assert "something else: 'pressure' (text)" in said
     assert "Smith" not in said
     assert "must end in .csv or .parquet" in fails(*args, "-o", "o.xlsx")
     assert "this one finds its own" in fails(*args, "--columns", "age", "-o", "o.csv")
@@ -296,7 +298,7 @@ def test_columns_of_odd_types_are_copied_or_refused(odd, output, here, model_fil
 
 
 def test_show_wants_one_thing(model_file, fails):
-    assert "either --model or --budget" in fails("show", code=2)
+    assert "either a model or --budget" in fails("show", code=2)
     assert "no budget file" in fails("show", "--budget", "none")
 
 

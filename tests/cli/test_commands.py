@@ -218,7 +218,7 @@ def test_a_budget_over_many_fits(here, run, run_json, csv_file):
     content = run_json(*args, "--epsilon", 0.5, "-o", "b.json", "--budget-epsilon", 1.5)
     assert content["budget"]["spent"] <= 1.5
     shown = run("show", "--budget", "team.budget").stdout
-    assert "by 2 fit(s)" in shown
+    assert "by 2 fits" in shown
     assert "the unit is one row." in shown
     assert "May be published: epsilon 1.3125 so far, 1.5 in all." in shown
     assert content["budget"]["publishable"] == 1.3125 == 1.5 * 7 / 8
@@ -333,7 +333,7 @@ def test_bounds_as_a_pair():
 
 
 def test_labels_are_those_of_the_estimator_in_batches(here, run, model_file, patients, monkeypatch):
-    monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 4096)
+    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 4096)
     expected = load(model_file).predict(patients).tolist()
     for name in ("x.csv", "x.parquet", "x.feather"):
         shuffled = patients.select(["pressure", "age"]).add_column(

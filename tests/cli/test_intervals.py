@@ -134,7 +134,7 @@ def test_without_a_profile_it_is_said_that_there_are_no_intervals(run, run_json,
 
 def test_population_needs_intervals(run, model_file):
     assert "has no profile" in run("show", "--model", model_file, "--population", code=1).stderr
-    assert "--population goes with --model" in run("show", "--budget", "x", "--population", code=2).stderr
+    assert "--population goes with a model" in run("show", "--budget", "x", "--population", code=2).stderr
 
 
 def test_components_of_a_base_are_called_components(here, run, patients):

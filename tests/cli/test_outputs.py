@@ -40,7 +40,7 @@ def test_a_full_disk_leaves_the_old_labels(name, broken, here, run, model_file, 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_failure_between_two_batches_leaves_the_old_labels(name, here, run, model_file, monkeypatch):
-    monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 64)
+    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 64)
     (here / "x.csv").write_text("age,pressure\n" + "50,120\n" * 50 + "50,text\n")
     (here / name).write_text("old")
     run("predict", "x.csv", "--model", model_file, "-o", name, "--force", code=1)

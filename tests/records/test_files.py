@@ -50,7 +50,7 @@ def model(kind=DPMoGHard, **options):
 @pytest.mark.parametrize("kept_bytes", [0, 1 << 20])
 def test_a_path_gives_the_model_of_the_array(tmp_path, table, X, name, kind, kept_bytes, monkeypatch):
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", kept_bytes)
-    monkeypatch.setattr("dpmorse.records.data_file._BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 1 << 14)
     monkeypatch.setattr("dpmorse.records.data_file._BATCH_BYTES", 1 << 14)
     path = write(table, tmp_path / name)
     fitted = model(kind).fit(str(path))
@@ -93,8 +93,10 @@ def test_all_kinds_of_numbers(tmp_path, kind, rng):
 def test_columns_are_chosen_by_name(tmp_path, table, X):
     named = table.append_column("name", pa.array(["x"] * len(table)))
     path = write(named, tmp_path / "x.parquet")
+    with pytest.warns(UserWarning, match=r"columns left out: 'name' \(no numbers, by its type\)"):
+        assert model().fit(path).mixture_ == model().fit(X).mixture_
     with pytest.raises(InvalidTypeError, match="these do not: 'name'"):
-        model().fit(path)
+        model().fit(DataFiles(path, columns=["age", "name"]))
     fitted = model().fit(DataFiles(path, columns=["weight", "age"]))
     assert fitted.mixture_ == model().fit(X[:, [2, 0]]).mixture_
     shuffled = write(named.select(["age", "name", "weight"]), tmp_path / "y.parquet")
@@ -153,11 +155,11 @@ def test_a_model_of_files_is_saved_and_loaded(tmp_path, table):
     ("name", "content", "message"),
     [
         ("x.csv", b"a,b\n1,2\n3\n", "more or fewer values"),
-        ("x.csv", b"a,b\n1,SECRET\n", "must hold numbers in the column 'b'"),
+        ("x.csv", b"a,b\n1,SECRET\n", r"these hold something else: 'b' \(text\)"),
         ("x.csv", b"a,b\n", "0 sample"),
         ("x.csv", b"a,a\n1,2\n", "distinct column names"),
         ("x.parquet", b"not parquet", "cannot be read"),
-        ("x.xlsx", b"", "must be a file"),
+        ("x.xls", b"", "must be a file"),
     ],
 )
 def test_bad_files_are_refused_without_quoting_them(tmp_path, name, content, message):

@@ -61,9 +61,10 @@ app = typer.Typer(
     epilog=examples(
         "dpmorse demo -o demo                              # invented patients, to look around",
         "dpmorse plan --columns 2 --rows 20000             # what noise does a budget buy?",
+        "dpmorse inspect demo/patients.csv                 # what is this file like?",
         "dpmorse bounds demo/patients.csv -o bounds.toml   # public bounds, to be filled in",
         "dpmorse fit demo/patients.csv --bounds bounds.toml --epsilon 1 -o model.json",
-        "dpmorse report --model model.json -o report.html",
+        "dpmorse report model.json -o report.html",
     )
     + _EXIT_CODES,
     no_args_is_help=True,

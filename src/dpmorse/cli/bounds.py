@@ -7,8 +7,21 @@ import typer
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.data_source import inputs, open_one
 from dpmorse.cli.messages import note, reports_mistakes
-from dpmorse.cli.options import DatabaseOption, FileArgument, ForceOption, SeparatorOption, SqlOption
+from dpmorse.cli.options import (
+    DatabaseOption,
+    DatesOption,
+    DecimalOption,
+    EncodingOption,
+    ExcludeOption,
+    FileArgument,
+    ForceOption,
+    NaOption,
+    SeparatorOption,
+    SqlOption,
+    told_reading,
+)
 from dpmorse.cli.outputs import check_output, write_text
+from dpmorse.records import check_columns, split_names
 
 
 @reports_mistakes
@@ -19,7 +32,12 @@ def bounds(
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="The file to write; stdout if not given."),
     ] = None,
+    exclude: ExcludeOption = None,
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
@@ -27,10 +45,15 @@ def bounds(
     """Write a template for the bounds of the columns, to be filled in by hand.
 
     Only the names of the columns are read (and their types, where the file states them), never a value:
-    bounds and lists of values must be public knowledge. `fit` refuses the file until every "?" is filled in.
+    bounds and lists of values must be public knowledge. Options that say how the file is written are kept in
+    the template, so that `fit` needs them no more. `fit` refuses the file until every "?" is filled in.
     """
-    data = open_one(file, sql, database, separator)
-    text = template(data.path, data.types)
+    reading = told_reading(separator, decimal, encoding, na, dates)
+    data = open_one(file, sql, database, reading)
+    excluded = split_names(exclude or [], data.names)
+    check_columns(data, excluded)
+    types = {name: kind for name, kind in data.types.items() if name not in excluded}
+    text = template(data.path, types, reading)
     if output is None:
         typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
         return

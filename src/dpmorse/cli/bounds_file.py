@@ -5,13 +5,13 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dpmorse import _atomic
 from dpmorse.cli.column_entries import PLAIN, check_entries, described_columns
-from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records import listed
+from dpmorse.exceptions import DPMorseError, InvalidParameterError
+from dpmorse.records import Reading, listed
 from dpmorse.schema import Column
 
 _LARGEST_FILE = 1 << 20
@@ -23,11 +23,15 @@ _MOST_DOTS = 60
 
 @dataclass(frozen=True)
 class Bounds:
-    """The value of --bounds: one pair for all columns, a pair for each of some columns, or a schema."""
+    """The value of --bounds: one pair for all columns, a pair for each of some columns, or a schema.
+
+    A file may also say how the data are written.
+    """
 
     everywhere: tuple[float, float] | None = None
     by_column: dict[str, tuple[float, float]] | None = None
     described: dict[str, Column] | None = None
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def names(self) -> list[str]:
@@ -67,15 +71,33 @@ def read_bounds(text: str) -> Bounds:
             f"--bounds must be two numbers with a comma between, or a file, got {text!r}. "
             "`dpmorse bounds FILE -o bounds.toml` writes a file to fill in."
         )
-    return _of_entries(repr(text), _read_file(text))
+    return _of_content(repr(text), _read_file(text))
 
 
-def _of_entries(shown: str, entries: dict[str, Any]) -> Bounds:
+def _of_content(shown: str, content: dict[str, Any]) -> Bounds:
     """Read plain bounds as they are; any other form makes a schema of the whole file."""
+    entries, reading = content["bounds"], _reading(shown, content.get("file", {}))
     check_entries(shown, entries)
     if all(set(entry) == PLAIN for entry in entries.values()):
-        return Bounds(by_column={name: _pair(shown, name, entry) for name, entry in entries.items()})
-    return Bounds(described=described_columns(shown, entries))
+        pairs = {name: _pair(shown, name, entry) for name, entry in entries.items()}
+        return Bounds(by_column=pairs, reading=reading)
+    return Bounds(described=described_columns(shown, entries), reading=reading)
+
+
+def _reading(shown: str, content: Mapping[str, Any]) -> Reading:
+    """Read the part [file], which says how the data are written."""
+    known = [part.name for part in fields(Reading)]
+    unknown = [name for name in content if name not in known]
+    texts = all(isinstance(value, str) for name, value in content.items() if name != "na")
+    if unknown or not texts:
+        raise InvalidParameterError(
+            f"{shown}, part [file], may have {', '.join(known)}, each a text, and na a list of texts; it has "
+            f"{listed(list(content))}."
+        )
+    try:
+        return Reading.of(**content)
+    except DPMorseError as error:
+        raise InvalidParameterError(f"{shown}, part [file]: {error}") from None
 
 
 def _number(text: str) -> float:
@@ -102,12 +124,18 @@ def _read_file(path: str) -> dict[str, Any]:
         raise InvalidParameterError(f"{shown} is not a TOML file: {str(error)[:120]!r}.") from None
     except RecursionError:
         raise InvalidParameterError(f"{shown} is not a bounds file.") from None
+    _check_parts(shown, content)
+    return content
+
+
+def _check_parts(shown: str, content: Mapping[str, Any]) -> None:
     columns = content.get("bounds")
-    if set(content) != {"bounds"} or not isinstance(columns, dict) or not columns:
+    tables = all(isinstance(part, dict) for part in content.values())
+    if not tables or not columns or set(content) - {"bounds", "file"}:
         raise InvalidParameterError(
-            f"{shown} must have one part [bounds] with the columns in it. `dpmorse bounds FILE` writes one."
+            f"{shown} must have a part [bounds] with the columns in it, and may have a part [file] that says "
+            "how the data are written. `dpmorse bounds FILE` writes one."
         )
-    return columns
 
 
 def _pair(shown: str, name: str, entry: Mapping[str, Any]) -> tuple[float, float]:

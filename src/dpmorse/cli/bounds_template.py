@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from dpmorse.cli.column_entries import PLACEHOLDER
 from dpmorse.cli.messages import printable
-from dpmorse.records import is_number
+from dpmorse.records import Reading, is_number
 
-_HOW = """\
+HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
 #
 # Replace every "?" by what you know without looking at the data: what is possible, not what is there.
@@ -27,17 +27,16 @@ _HOW = """\
 # Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
 # can be clusters of missing values.
 
-[bounds]
 """
 """The head of the template."""
 
-_BOUNDS = f'{{ lower = "{PLACEHOLDER}", upper = "{PLACEHOLDER}" }}'
-_VALUES = f'{{ values = "{PLACEHOLDER}" }}'
-_TRUTH = "{ boolean = true }"
-_DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
+BOUNDS = f'{{ lower = "{PLACEHOLDER}", upper = "{PLACEHOLDER}" }}'
+VALUES = f'{{ values = "{PLACEHOLDER}" }}'
+TRUTH = "{ boolean = true }"
+DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
 
 
-def template(path: str, types: Mapping[str, Any]) -> str:
+def template(path: str, types: Mapping[str, Any], reading: Reading | None = None) -> str:
     """Return a bounds file with nothing filled in.
 
     Parameters
@@ -47,28 +46,43 @@ def template(path: str, types: Mapping[str, Any]) -> str:
     types : mapping
         Its columns and their types. A type is None where the file does not state it (CSV): such a column is
         written as one of numbers, because only its values could tell.
+    reading : Reading, optional
+        What was said of how it is written, to be said to ``fit`` as well.
     """
     entries = {name: _entry(kind) for name, kind in types.items()}
-    lines = (f"{_quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
-    return _HOW.format(name=printable(os.path.basename(path))) + "".join(lines)
+    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
+    how = HOW.format(name=printable(os.path.basename(path)))
+    return f"{how}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
+
+
+def file_part(reading: Reading) -> str:
+    """Return the part of a bounds file that says how the data are written, if there is anything to say."""
+    if not reading.told:
+        return ""
+    lines = [f"{name} = {_in_toml(value)}\n" for name, value in reading.told.items()]
+    return f"[file]\n{''.join(lines)}\n"
+
+
+def _in_toml(value: str | tuple[str, ...]) -> str:
+    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
 
 
 def _entry(kind: Any) -> str | None:
     """Return what is written for a type; None for lists and the like, which cannot be clustered."""
     if kind is None:
-        return _BOUNDS
+        return BOUNDS
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_boolean(kind):
-        return _TRUTH
+        return TRUTH
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _VALUES
+        return VALUES
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _DATES
-    return _BOUNDS if is_number(kind) else None
+        return DATES
+    return BOUNDS if is_number(kind) else None
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """Write a name as a TOML string; control characters are escaped."""
     return '"' + "".join(_escaped(character) for character in name) + '"'
 

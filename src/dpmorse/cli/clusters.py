@@ -84,18 +84,23 @@ def _lines(model: Model, described: Sequence[Part]) -> list[str]:
 
 
 def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str:
-    counted = f"{len(described)} {label_name([], model)}s"
+    counted = _counted(len(described), label_name([], model))
     if isinstance(model, MorseEstimator):
-        counted += f" of {model.mixture_.n_components} components"
+        counted += f" of {_counted(model.mixture_.n_components, 'component')}"
+    counted += f" in {_counted(len(names), 'column')}"
     profile, schema = profile_of(model), schema_of(model)
     most = _SHOWN_COLUMNS if schema is None else MOST_COLUMNS
     more = f" ({most} shown; --json has all)" if len(names) > most else ""
     if profile is None and schema is not None:
-        return f"{counted} in {len(names)} columns{more}, as released:"
+        return f"{counted}{more}, as released:"
     if profile is None:
-        return f"{counted} in {len(names)} columns{more}; share, mean ± standard deviation as released:"
+        return f"{counted}{more}; share, mean ± standard deviation as released:"
     total = f"about {profile.counts.sum():,.0f} records"
-    return f"{counted} in {len(names)} columns{more}, {total}:"
+    return f"{counted}{more}, {total}:"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _rows(model: Model, described: Sequence[Part]) -> list[str]:

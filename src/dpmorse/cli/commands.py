@@ -34,6 +34,11 @@ COMMANDS = {
             "dpmorse plan --columns 2 --rows 1000 --base DPLloyd --json",
         ),
     ),
+    "inspect": Command(
+        "inspect",
+        "Say what a file is like, and write a schema file to be checked and filled in.",
+        ("dpmorse inspect export.csv", "dpmorse inspect export.csv -o schema.toml --separator ';'"),
+    ),
     "bounds": Command(
         "bounds",
         "Write a template for the bounds of the columns, to be filled in by hand.",
@@ -61,24 +66,24 @@ COMMANDS = {
     "cut": Command(
         "released",
         "Write the same model with another number of clusters.",
-        ("dpmorse cut --model model.json --clusters 3 -o three.json",),
+        ("dpmorse cut model.json --clusters 3 -o three.json",),
     ),
     "sample": Command(
         "released",
         "Draw synthetic records, with the cluster of each, from a model.",
-        ("dpmorse sample --model model.json --rows 1000 -o synthetic.csv",),
+        ("dpmorse sample model.json --rows 1000 -o synthetic.csv",),
     ),
     "report": Command(
         "released",
         "Write a page about a model: one HTML file that needs no network.",
-        ("dpmorse report --model model.json -o report.html",),
+        ("dpmorse report model.json -o report.html",),
     ),
     "show": Command(
         "released",
         "Show the clusters of a model, its privacy statement and its ledger; or what a budget file says.",
         (
-            "dpmorse show --model model.json",
-            "dpmorse show --model model.json --json",
+            "dpmorse show model.json",
+            "dpmorse show model.json --json",
             "dpmorse show --budget team.budget",
         ),
     ),

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records import DataFile, Query, is_address, open_tables
+from dpmorse.records import DataFile, Query, Reading, is_address, open_tables
 
 _SQLITE = b"SQLite format 3\0"
 """How a database file of SQLite begins."""
@@ -21,23 +21,19 @@ _DUCKDB = b"DUCK"
 _FOR_OTHERS = "For other databases use dpmorse.Query in Python."
 
 
-def open_data(
-    file: str | None, sql: str | None, database: str | None, separator: str | None = None
-) -> list[Any]:
+def open_data(file: str | None, sql: str | None, database: str | None, reading: Reading) -> list[Any]:
     """Return the tables that a command reads: those of FILE, or the result of --sql."""
     _check(file, sql, database)
     if file is not None:
-        return open_tables(file, separator)
-    if separator is not None:
-        raise typer.BadParameter("--separator is for CSV files; a database has none.")
-    return [Query(_connector(str(database)), str(sql))]
+        return open_tables(file, reading)
+    return open_tables(Query(_connector(str(database)), str(sql)), reading)
 
 
-def open_one(file: str | None, sql: str | None, database: str | None, separator: str | None = None) -> Any:
+def open_one(file: str | None, sql: str | None, database: str | None, reading: Reading) -> Any:
     """Return the one table that a command reads."""
     if file is not None and sql is None and database is None:
-        return DataFile.open(file, separator)
-    table, *_ = open_data(file, sql, database, separator)
+        return DataFile.open(file, reading)
+    table, *_ = open_data(file, sql, database, reading)
     return table
 
 

@@ -19,22 +19,29 @@ from dpmorse.cli.options import (
     ColumnsOption,
     ComponentsOption,
     DatabaseOption,
+    DatesOption,
+    DecimalOption,
     DeltaOption,
+    EncodingOption,
+    ExcludeOption,
     FileArgument,
     ForceOption,
     JsonOption,
+    NaOption,
     NeighboringOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
     SqlOption,
+    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
+from dpmorse.cli.reading_notes import tell_left_out, tell_reading
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, choose_columns, listed, refuse_text
+from dpmorse.records import DataFiles, choose_columns, listed, refuse_text, split_names
 from dpmorse.schema import Column, Numeric
 
 Rules = str | dict[str, str]
@@ -76,6 +83,7 @@ def fit(
         bool, typer.Option("--private-bounds", help="Spend a part of the budget on finding bounds.")
     ] = False,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     clusters: Annotated[
         str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")
     ] = "auto",
@@ -116,6 +124,10 @@ def fit(
         int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
     ] = None,
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -133,8 +145,13 @@ def fit(
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
     _check_missing(given, missing)
-    tables = open_data(file, sql, database, separator)
-    source = _source(tables, given, columns or [], unit=unit, missing=missing)
+    reading = told_reading(separator, decimal, encoding, na, dates).or_else(given.reading)
+    tables = open_data(file, sql, database, reading)
+    source = _source(tables, given, columns or [], exclude or [], unit=unit, missing=missing)
+    if not quiet:
+        tell_reading(tables[0])
+    if not (quiet or columns or given.names):
+        tell_left_out(tables[0], [*source.names, unit, *split_names(exclude or [], tables[0].names)])
     request = FitRequest(
         epsilon=epsilon,
         delta=delta,
@@ -215,9 +232,15 @@ def _check_options(
 
 
 def _source(
-    tables: Sequence[Any], given: Bounds, columns: Sequence[str], *, unit: str | None, missing: str
+    tables: Sequence[Any],
+    given: Bounds,
+    columns: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    unit: str | None,
+    missing: str,
 ) -> DataFiles:
-    """Choose the columns: those that are named, those with bounds of their own, or all that hold numbers."""
+    """Choose the columns: those that are named, those with bounds of their own, or all that may be data."""
     table, *_ = tables
     besides = [] if unit is None else [unit]
     unknown = [name for name in given.names if name not in table.types]
@@ -225,8 +248,9 @@ def _source(
         raise InvalidParameterError(
             f"the bounds file names columns that {table.path!r} does not have: {listed(unknown)}."
         )
-    wanted = columns or [name for name in given.names if name not in besides]
-    chosen = choose_columns(table, wanted, besides, described=given.described is not None)
+    excluded = split_names(exclude, table.names)
+    wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
+    chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)
     _check_types(table, given.schema_of(chosen) or {})
     return DataFiles(tables, columns=chosen, unit=unit, missing=missing)
 

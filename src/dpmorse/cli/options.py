@@ -1,8 +1,11 @@
 """Options that several commands share, each described once."""
 
+import shlex
 from typing import Annotated
 
 import typer
+
+from dpmorse.records import Reading
 
 
 def examples(*commands: str) -> str:
@@ -10,11 +13,13 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
+_TABLES = "CSV (also .gz, .bz2, .zst, .lz4, .zip), Excel (.xlsx), Parquet or Feather, here or at an address such as s3://."
+DataArgument = Annotated[str, typer.Argument(metavar="FILE", help=_TABLES)]
 FileArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[FILE]",
-        help="CSV (also .gz, .bz2, .zst, .lz4), Parquet or Feather, here or at an address such as s3://.",
+        help=_TABLES,
     ),
 ]
 SqlOption = Annotated[
@@ -23,9 +28,10 @@ SqlOption = Annotated[
 DatabaseOption = Annotated[
     str | None, typer.Option("--database", metavar="DB", help="A file of DuckDB or SQLite, for --sql.")
 ]
-ModelOption = Annotated[
-    str, typer.Option("--model", metavar="MODEL", help="A model written by `dpmorse fit`.")
+ModelArgument = Annotated[
+    str | None, typer.Argument(metavar="MODEL", help="A model written by `dpmorse fit`.")
 ]
+ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The same, as an option.")]
 OutputOption = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The file to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 JsonOption = Annotated[
@@ -59,11 +65,69 @@ NeighboringOption = Annotated[
 ]
 SeparatorOption = Annotated[
     str | None,
-    typer.Option("--separator", metavar="CHAR", help="Between the values of CSV, for instance ';' or 'tab'."),
+    typer.Option(
+        "--separator",
+        metavar="CHAR",
+        help="Between the values of CSV, for instance ';' or 'tab'. Default: found in the first line.",
+    ),
+]
+DecimalOption = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar="CHAR", help="The sign before decimals in CSV: . (default) or ,"),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Of CSV, such as cp1252. Default: UTF-8, or what its first bytes say.",
+    ),
+]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option("--na", metavar="CODE", help="A code for missing values, such as -999; may be repeated."),
+]
+DatesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dates",
+        metavar="ORDER",
+        help="Dates in text such as 31.05.2024: day-first; 05/31/2024: month-first.",
+    ),
 ]
 ColumnsOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--columns", metavar="A,B,...", help="Columns to use; may be repeated. Default: all numbers."
+        "--columns",
+        metavar="A,B,...",
+        help="Columns to use; may be repeated. Default: all but ids and row numbers.",
     ),
 ]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="A,B,...", help="Columns not to use; may be repeated."),
+]
+
+
+def the_model(argument: str | None, option: str | None) -> str:
+    """Return the model file, which may be given in two ways."""
+    if argument is not None and option is not None:
+        raise typer.BadParameter("give the model once: as an argument, or with --model.")
+    path = option if argument is None else argument
+    if path is None:
+        raise typer.BadParameter("a model is needed: the file that `dpmorse fit` has written.")
+    return path
+
+
+def told_reading(
+    separator: str | None, decimal: str | None, encoding: str | None, na: list[str] | None, dates: str | None
+) -> Reading:
+    """Check the options that say how a file is written."""
+    return Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na or (), dates=dates)
+
+
+def in_options(reading: Reading) -> str:
+    """Return the options that say how a file is written, to be pasted into a command."""
+    told = {name: value if isinstance(value, tuple) else (value,) for name, value in reading.told.items()}
+    told |= {"separator": ("tab",)} if reading.separator == "\t" else {}
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, values in told.items() for value in values)

@@ -15,13 +15,20 @@ from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
     DatabaseOption,
+    DatesOption,
+    DecimalOption,
+    EncodingOption,
     FileArgument,
     ForceOption,
+    ModelArgument,
     ModelOption,
+    NaOption,
     OutputOption,
     QuietOption,
     SeparatorOption,
     SqlOption,
+    the_model,
+    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
@@ -52,8 +59,9 @@ _NOT_PRIVATE = (
 @reports_mistakes
 def predict(
     file: FileArgument = None,
+    model_file: ModelArgument = None,
     *,
-    model: ModelOption,
+    model: ModelOption = None,
     output: OutputOption,
     columns: ColumnsOption = None,
     keep: Annotated[
@@ -67,6 +75,10 @@ def predict(
         ),
     ] = "refuse",
     separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    na: NaOption = None,
+    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
@@ -78,10 +90,12 @@ def predict(
     spreadsheet would take for a formula gets an apostrophe in front.
     """
     check_ending(output)
-    check_output(output, force=force, inputs=inputs(file, database, model))
+    path = the_model(model_file, model)
+    check_output(output, force=force, inputs=inputs(file, database, path))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
-    released, data, kept = load_model(model), open_one(file, sql, database, separator), keep or []
+    reading = told_reading(separator, decimal, encoding, na, dates)
+    released, data, kept = load_model(path), open_one(file, sql, database, reading), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
     described = schema_of(released)
@@ -101,7 +115,7 @@ def predict(
             update(done)
             writer.write_table(_as_written(columns_and_labels, schema))
     if not quiet:
-        note(_NOT_PRIVATE)
+        note(f"The labels are in {output!r}. {_NOT_PRIVATE}")
 
 
 def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:

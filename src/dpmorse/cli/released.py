@@ -10,7 +10,15 @@ from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
 from dpmorse.cli.models import column_names, label_name, load_model, load_tree
-from dpmorse.cli.options import ForceOption, JsonOption, ModelOption, OutputOption, QuietOption
+from dpmorse.cli.options import (
+    ForceOption,
+    JsonOption,
+    ModelArgument,
+    ModelOption,
+    OutputOption,
+    QuietOption,
+    the_model,
+)
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
@@ -20,8 +28,9 @@ from dpmorse.privacy import FileLedger
 
 @reports_mistakes
 def cut(
+    model_file: ModelArgument = None,
     *,
-    model: ModelOption,
+    model: ModelOption = None,
     clusters: Annotated[int, typer.Option("--clusters", metavar="K", min=1, help="Number of clusters.")],
     output: OutputOption,
     json: JsonOption = False,
@@ -29,8 +38,9 @@ def cut(
     quiet: QuietOption = False,
 ) -> None:
     """Write the same model with another number of clusters. Touches no data and costs no budget."""
+    path = the_model(model_file, model)
     check_output(output, force=force)
-    other = load_tree(model).cut(clusters)
+    other = load_tree(path).cut(clusters)
     other.save(output)
     if json:
         say_json(model_to_dict(other, output))
@@ -42,8 +52,9 @@ def cut(
 
 @reports_mistakes
 def sample(
+    model_file: ModelArgument = None,
     *,
-    model: ModelOption,
+    model: ModelOption = None,
     rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="How many records to draw.")],
     output: OutputOption,
     seed: Annotated[
@@ -57,9 +68,10 @@ def sample(
     quiet: QuietOption = False,
 ) -> None:
     """Draw synthetic records, with the cluster of each, from a model. Costs no budget."""
+    path = the_model(model_file, model)
     check_ending(output)
-    check_output(output, force=force, inputs=(model,))
-    released = load_model(model)
+    check_output(output, force=force, inputs=(path,))
+    released = load_model(path)
     names = column_names(released)
     columns, labels = sampled_columns(released, rows, seed, missing=missing)
     table = pa.table([*columns, pa.array(labels)], names=[*names, label_name(names, released)])
@@ -73,8 +85,9 @@ def sample(
 
 @reports_mistakes
 def report(
+    model_file: ModelArgument = None,
     *,
-    model: ModelOption,
+    model: ModelOption = None,
     output: OutputOption,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Heading of the page.")] = None,
     dataset: Annotated[
@@ -86,17 +99,17 @@ def report(
     """Write a page about a model: one HTML file that needs no network."""
     from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
 
-    check_output(output, force=force, inputs=(model,))
-    write_report(load_model(model), output, force=force, title=title, dataset=dataset)
+    path = the_model(model_file, model)
+    check_output(output, force=force, inputs=(path,))
+    write_report(load_model(path), output, force=force, title=title, dataset=dataset)
     note(f"The page is in {output!r}; it may be published like the model.")
 
 
 @reports_mistakes
 def show(
+    model_file: ModelArgument = None,
     *,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="A model written by `dpmorse fit`.")
-    ] = None,
+    model: ModelOption = None,
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="FILE", help="A budget file instead: what is spent.")
     ] = None,
@@ -107,14 +120,14 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show the clusters of a model, its privacy statement and its ledger; or what a budget file says."""
-    if (model is None) == (budget is None):
-        raise typer.BadParameter("give either --model or --budget.")
-    if population and model is None:
-        raise typer.BadParameter("--population goes with --model.")
-    if model is not None:
-        _show_model(model, population=population, json=json)
-    elif budget is not None:
+    if (model_file is None and model is None) == (budget is None):
+        raise typer.BadParameter("give either a model or --budget.")
+    if population and budget is not None:
+        raise typer.BadParameter("--population goes with a model.")
+    if budget is not None:
         _show_budget(budget, json=json)
+    else:
+        _show_model(the_model(model_file, model), population=population, json=json)
 
 
 def _show_model(path: str, *, population: bool, json: bool) -> None:
@@ -136,6 +149,6 @@ def _show_budget(path: str, *, json: bool) -> None:
     if json:
         say_json({"budget": ledger.path, **content, "fits": n_fits, "unfinished": n_unfinished})
         return
-    say(f"{budget_in_words(content)}\nIt was spent by {n_fits} fit(s).")
+    say(f"{budget_in_words(content)}\nIt was spent by {n_fits} fit{'' if n_fits == 1 else 's'}.")
     if n_unfinished:
         say(f"{n_unfinished} of them run or were interrupted; what they reserved counts as spent.")

@@ -9,12 +9,20 @@ from dpmorse.records.data_file import is_number as is_number
 from dpmorse.records.files import DataFiles as DataFiles
 from dpmorse.records.files import open_tables as open_tables
 from dpmorse.records.in_memory import Table as Table
+from dpmorse.records.inspection import ColumnFacts as ColumnFacts
+from dpmorse.records.inspection import FileFacts as FileFacts
+from dpmorse.records.inspection import inspected as inspected
+from dpmorse.records.left_out import in_words as in_words
+from dpmorse.records.left_out import reason_of_name as reason_of_name
+from dpmorse.records.left_out import reasons_to_leave_out as reasons_to_leave_out
+from dpmorse.records.looks import Look as Look
 from dpmorse.records.memory import without_sizes as without_sizes
 from dpmorse.records.names import listed as listed
 from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records
 from dpmorse.records.opening import unowned as unowned
 from dpmorse.records.queries import Query as Query
+from dpmorse.records.reading import Reading as Reading
 from dpmorse.records.remote_files import is_address as is_address
 from dpmorse.records.rows import Rows as Rows
 from dpmorse.records.rows import check_columns as check_columns
@@ -22,3 +30,4 @@ from dpmorse.records.rows import choose_columns as choose_columns
 from dpmorse.records.rows import read_rows as read_rows
 from dpmorse.records.rows import refuse_missing as refuse_missing
 from dpmorse.records.rows import refuse_text as refuse_text
+from dpmorse.records.rows import split_names as split_names

@@ -5,14 +5,23 @@ Opening one finds names and types of its columns, and reads no value. Each pass 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.records.data_file import Part, distinct, intact, is_number, problems_told, rows_of_a_batch
+from dpmorse.records.data_file import (
+    Part,
+    distinct,
+    intact,
+    is_number,
+    problems_told,
+    rows_of_a_batch,
+    without_codes,
+)
 from dpmorse.records.foreign_errors import foreign_errors_told
+from dpmorse.records.reading import Reading
 
 Start = Callable[[list[str], int], Iterable[Any]]
 """Begins a pass: given columns and how many rows are wanted at a time, yields Arrow batches."""
@@ -37,6 +46,8 @@ class ArrowTable:
         Whether batches may be read in another thread.
     errors_told : callable
         Makes the context that turns errors into messages which quote no value.
+    reading : Reading
+        Codes for missing values.
     """
 
     path: str
@@ -45,6 +56,7 @@ class ArrowTable:
     reads_ahead: bool = False
     errors_told: Callable[[str], AbstractContextManager[None]] = foreign_errors_told
     kind: str = "arrow"
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def names(self) -> list[str]:
@@ -63,7 +75,7 @@ class ArrowTable:
         columns = [*numbers, *others]
         with self.errors_told(self.path):
             for batch in self.start(columns, rows_of_a_batch(len(columns))):
-                yield checked_batch(batch, columns), 0.0
+                yield without_codes(checked_batch(batch, columns), self.reading, texts=told_nulls), 0.0
 
 
 def open_arrow(X: Any) -> ArrowTable:

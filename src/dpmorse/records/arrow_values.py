@@ -11,19 +11,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.arrow_ids import ColumnOwners
 from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import is_number
 from dpmorse.records.encoding import encode_values
+from dpmorse.records.looks import NULLS
 from dpmorse.records.values import ArrayValues, Objects
-from dpmorse.schema import Numeric, Schema
+from dpmorse.schema import Date, Numeric, Schema
 from dpmorse.typing import FloatArray
 
-_NULLS = tuple(pa.csv.ConvertOptions().null_values)
-"""What stands for a missing value in a file of text, such as nothing at all, or NA; unless it is listed."""
+_OTHER_DATE = r"^\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T ].*)?$"
+"""A date with the year last, perhaps with a time of day, which is ignored."""
+
+_DAY_AND_MONTH = {"day-first": r"\3-\2-\1", "month-first": r"\3-\1-\2"}
+"""Year, month and day, by what comes first."""
+
+_PADDING = ((r"^(\d{4})-(\d)-", r"\1-0\2-"), (r"^(\d{4}-\d{2})-(\d)$", r"\1-0\2"))
+"""Months and days of one digit get a zero in front."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,11 @@ def read_described(
     """
     numbers = [name for name, column in schema.columns if isinstance(column, Numeric)]
     others = [name for name in schema.names if name not in numbers]
+    dates = [name for name, column in schema.columns if isinstance(column, Date)]
     for batch, done in table.parts(numbers, [*others, *besides], told_nulls=False):
         columns = {name: batch.column(name) for name in batch.schema.names}
-        if table.kind == "csv":
-            columns |= {name: _with_nulls(columns[name], _listed(schema, name)) for name in columns}
+        columns |= {name: _with_nulls(columns[name], _nulls(table, schema, name)) for name in columns}
+        columns |= {name: _as_iso(columns[name], table.reading.dates) for name in dates}
         yield columns, done
 
 
@@ -110,14 +117,24 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
     return ColumnOwners(column, unit)
 
 
-def _listed(schema: Schema, name: str) -> set[Any]:
-    """Return the values that a schema lists for a column: "NA" may be one of them."""
-    return set(getattr(dict(schema.columns).get(name), "values", ()))
+def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
+    """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
+    listed = getattr(dict(schema.columns).get(name), "values", ())
+    known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts)
+    return [text for text in known if text not in listed]
 
 
-def _with_nulls(column: Any, listed: set[Any]) -> Any:
+def _with_nulls(column: Any, nulls: list[str]) -> Any:
     """Tell which texts stand for missing values; columns of numbers know it already."""
-    if not pa.types.is_string(column.type):
+    if not nulls or not pa.types.is_string(column.type):
         return column
-    nulls = pa.array([text for text in _NULLS if text not in listed])
-    return pc.if_else(pc.is_in(column, value_set=nulls), pa.scalar(None, pa.string()), column)
+    return pc.if_else(pc.is_in(column, value_set=pa.array(nulls)), pa.scalar(None, pa.string()), column)
+
+
+def _as_iso(column: Any, order: str | None) -> Any:
+    """Write dates such as 31.05.2024 as 2024-05-31; text that is no such date stays as it is."""
+    if order not in _DAY_AND_MONTH or not pa.types.is_string(column.type):
+        return column
+    for pattern, replacement in ((_OTHER_DATE, _DAY_AND_MONTH[order]), *_PADDING):
+        column = pc.replace_substring_regex(column, pattern, replacement)
+    return column

@@ -4,62 +4,54 @@ Errors name files and columns, never values or rows or their number: pyarrow's o
 """
 
 import csv
-import io
 import os
-import re
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
+import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
-from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.foreign_errors import wrong_with_store
 from dpmorse.records.names import listed, refuse_data_as_names
+from dpmorse.records.packed import COMPRESSIONS, TEXT_ENDINGS, PackedText
+from dpmorse.records.reading import Reading
 from dpmorse.records.remote_files import RemotePath, is_address, open_bytes, remote_file
+from dpmorse.records.text_file import TextFile
 
 _KINDS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
+    **dict.fromkeys((*TEXT_ENDINGS, ".xlsx"), "csv"),
     ".parquet": "parquet",
     ".pq": "parquet",
     ".feather": "feather",
     ".arrow": "feather",
     ".ipc": "feather",
 }
-"""The kind of a file by the ending of its name."""
+"""The kind of a file by the ending of its name; a sheet of a workbook is read as CSV."""
 
-_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-"""The compression of a CSV file by the last ending of its name, as pyarrow calls it."""
-
-ENDINGS = (*_KINDS, *(f".csv{packed}" for packed in _COMPRESSIONS))
-"""Endings of the names of data files. In a folder, files with other names are ignored."""
-
-_LARGEST_HEADER = 1 << 20
-"""Most bytes of a CSV file's first line. A compressed file could otherwise hold a line that fills the
-memory."""
+ENDINGS = (*(ending for ending in _KINDS if ending != ".xlsx"), *(f".csv{packed}" for packed in COMPRESSIONS))
+"""Endings of the names of data files in a folder, where others are ignored: a workbook may be a legend."""
 
 _BATCH_BYTES = 16 << 20
 """Bytes of a batch of rows in memory, as 64-bit numbers: small beside the memory of any machine, and large
 enough that the overhead of a batch does not matter."""
 
-_BLOCK_BYTES = 8 << 20
-"""Bytes of CSV text that are parsed at a time, which give about as many rows as a batch has."""
-
 _READ_BYTES = 1 << 20
 """Bytes of each Parquet column that are read at a time, because a whole row group may not fit in memory."""
 
-_ADD_NAMES = "Put a line with names above it."
-"""The advice for a CSV file whose first line looks like a record."""
-
 _RENAME = "Rename them where the file is written."
 """The advice for a Parquet or Feather file whose names look like values."""
+
+_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+"""What reading a damaged archive, or one of an unknown kind, raises."""
+
+_NOTHING_SAID = Reading()
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and the fraction of the file that has been read with them."""
@@ -75,31 +67,33 @@ class DataFile:
         Where it is.
     kind : str
         "csv", "parquet" or "feather".
-    compression : str or None
-        How the whole file is packed (CSV only: the others compress inside).
-    separator : str
-        What is between the values of CSV.
+    reading : Reading
+        What was said of how it is written.
     types : dict
         The columns, in order, and their types; None where the file does not say (CSV).
+    text : TextFile or None
+        How it is written, if it is a file of text.
     """
 
     path: str
     kind: str
-    compression: str | None
-    separator: str
+    reading: Reading
     types: Mapping[str, Any]
+    text: TextFile | None = None
     reads_ahead = True  # in another thread
 
     @classmethod
-    def open(cls, path: str, separator: str | None = None) -> "DataFile":
+    def open(cls, path: str, reading: Reading = _NOTHING_SAID) -> "DataFile":
         """Read the names (and types) of the columns, and nothing else."""
         path = remote_file(path) if is_address(path) else path
-        kind, compression, usual = _kind_of(path)
-        separator = usual if separator is None else _checked_separator(separator)
-        bare = cls(path, kind, compression, separator, {})
+        kind, packing = kind_of(path)
         with problems_told(path):
-            columns = bare._csv_header() if kind == "csv" else bare._schema()
-        return cls(path, kind, compression, separator, distinct(path, columns))
+            if kind == "csv":
+                text = TextFile.open(PackedText(path, packing, reading.decimal or "."), reading)
+                columns = [(name, None) for name in text.names]
+                return cls(path, kind, reading, distinct(path, columns), text)
+            schema = _schema(path, kind)
+        return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
 
     @property
     def names(self) -> list[str]:
@@ -116,57 +110,17 @@ class DataFile:
     ) -> Iterator[Part]:
         """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
 
-        With ``told_nulls``, text that usually stands for a missing value, such as NA, is read as missing.
+        With ``told_nulls``, text that stands for a missing value, such as NA, is read as missing.
         """
-        with problems_told(self.path, self.names):
-            if self.kind == "csv":
-                yield from self._csv_parts(list(numbers), list(others), told_nulls=told_nulls)
-            else:
-                read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
-                yield from read(list(numbers), list(others))
+        with problems_told(self.path):
+            for batch, done in self._parts(list(numbers), list(others), told_nulls=told_nulls):
+                yield without_codes(batch, self.reading, texts=told_nulls), done
 
-    def _csv_header(self) -> list[tuple[str, Any]]:
-        """Read the first line; the bytes behind it are not decoded."""
-        with self._bytes()[1] as stream:
-            start = _atomic.read_bytes(stream, _LARGEST_HEADER)  # a packed file can hold an endless line
-        text = io.TextIOWrapper(io.BytesIO(start), encoding="utf-8-sig", errors="surrogateescape", newline="")
-        names = next(csv.reader(text, delimiter=self.separator), [])
-        if len(start) > _LARGEST_HEADER and not text.read(1):
-            raise InvalidParameterError(f"the first line of {self.path!r} is too long for names of columns.")
-        if not names or any("\udc80" <= character <= "\udcff" for name in names for character in name):
-            raise InvalidParameterError(f"{self.path!r} must begin with the names of its columns, in UTF-8.")
-        refuse_data_as_names(names, f"the first line of {self.path!r}", _ADD_NAMES)
-        return [(name, None) for name in names]
-
-    def _schema(self) -> list[tuple[str, Any]]:
-        with open_bytes(self.path) as file:
-            is_parquet = self.kind == "parquet"
-            schema = pa.parquet.read_schema(file) if is_parquet else pa.ipc.open_file(file).schema
-        refuse_data_as_names(schema.names, f"the header of {self.path!r}", _RENAME)
-        return [(column.name, column.type) for column in schema]
-
-    def _csv_parts(self, numbers: list[str], others: list[str], *, told_nulls: bool) -> Iterator[Part]:
-        raw, stream = self._bytes()
-        size = max(raw.size(), 1)
-        kinds = {**dict.fromkeys(others, pa.string()), **dict.fromkeys(numbers, pa.float64())}
-        with stream, self._csv_reader(stream, kinds, told_nulls=told_nulls) as reader:
-            for batch in reader:
-                yield batch.select([*numbers, *others]), min(raw.tell() / size, 1.0)
-
-    def _csv_reader(self, stream: Any, kinds: Mapping[str, Any], *, told_nulls: bool) -> Any:
-        return pa.csv.open_csv(
-            stream,
-            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES),
-            parse_options=pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict(kinds), include_columns=list(kinds), strings_can_be_null=told_nulls
-            ),
-        )
-
-    def _bytes(self) -> tuple[Any, Any]:
-        """Return the file, and the stream of what is packed in it."""
-        raw = open_bytes(self.path)
-        return raw, raw if self.compression is None else pa.CompressedInputStream(raw, self.compression)
+    def _parts(self, numbers: list[str], others: list[str], *, told_nulls: bool) -> Iterator[Part]:
+        if self.text is not None:
+            return self.text.parts(numbers, others, told_nulls=told_nulls)
+        read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
+        return read(numbers, others)
 
     def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
         columns, done = [*numbers, *others], 0
@@ -206,48 +160,65 @@ def is_number(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _kind_of(path: str) -> tuple[str, str | None, str]:
-    """Return the kind, the compression and the usual separator by the name of a file."""
+def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
+    """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
+    if not reading.na:
+        return batch
+    columns = [_without_codes(column, reading, texts=texts) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _without_codes(column: Any, reading: Reading, *, texts: bool) -> Any:
+    kind = column.type
+    if is_number(kind) and not pa.types.is_boolean(kind):
+        found = pc.is_in(
+            column.cast(pa.float64(), safe=False), value_set=pa.array(reading.numbers, pa.float64())
+        )
+    elif texts and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        found = pc.is_in(column, value_set=pa.array(reading.texts, kind))
+    else:
+        return column
+    return pc.if_else(found, pa.scalar(None, kind), column)
+
+
+def _schema(path: str, kind: str) -> Any:
+    with open_bytes(path) as file:
+        schema = pa.parquet.read_schema(file) if kind == "parquet" else pa.ipc.open_file(file).schema
+    refuse_data_as_names(schema.names, f"the header of {path!r}", _RENAME)
+    return schema
+
+
+def kind_of(path: str) -> tuple[str, str]:
+    """Return the kind of a file and how it is packed, by its name."""
     if os.path.isdir(path):
         raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")
-    root, ending = os.path.splitext(path.lower())
-    compression = _COMPRESSIONS.get(ending)
-    if compression is not None:
-        ending = os.path.splitext(root)[1]
-    kind = _KINDS.get(ending)
-    if kind is None or (compression is not None and kind != "csv"):
+    root, packing = os.path.splitext(path.lower())
+    packed = packing in COMPRESSIONS
+    kind = "csv" if packing == ".zip" else _KINDS.get(os.path.splitext(root)[1] if packed else packing)
+    if kind is None or (packed and kind != "csv"):
         raise InvalidParameterError(
-            f"the data must be a file .csv or .tsv (also packed: {', '.join(_COMPRESSIONS)}), .parquet or "
-            f".feather, got {os.path.basename(path)!r}."
+            f"the data must be a file .csv, .tsv or .txt (also packed: {', '.join(COMPRESSIONS)}, .zip), "
+            f".xlsx, .parquet or .feather, got {os.path.basename(path)!r}. Save it as one of these."
         )
-    return kind, compression, "\t" if ending == ".tsv" else ","
+    return kind, packing
 
 
-def _checked_separator(separator: str) -> str:
-    named = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
-    if len(named) != 1 or not named.isascii() or named in '"\r\n':
-        raise InvalidParameterError(
-            f"separator must be one character, such as ';' or 'tab', got {separator!r}."
-        )
-    return named
-
-
-def distinct(path: str, columns: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(path: str, columns: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return columns and their types by name; refuse names that occur twice, and tables without columns."""
     names = [name for name, _ in columns]
     twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
     if twice:
         raise InvalidParameterError(
-            f"{path!r} must have distinct column names; twice there: {listed(twice)}."
+            f"{path!r} must have distinct column names; twice there: {listed(twice)}. Rename one of them."
         )
-    if not columns:
+    if not names:
         raise InvalidParameterError(f"{path!r} has no columns.")
     return dict(columns)
 
 
 @contextmanager
-def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
-    """Turn errors about a file into messages that do not quote it; ``names`` are its columns, if known."""
+def problems_told(path: str) -> Iterator[None]:
+    """Turn errors about a file into messages that do not quote it."""
     try:
         yield
     except FileNotFoundError:
@@ -256,24 +227,24 @@ def problems_told(path: str, names: Sequence[str] = ()) -> Iterator[None]:
         raise InvalidParameterError(f"{path!r} may not be read by you.") from None
     except MemoryError:
         raise  # pyarrow's MemoryError is also an ArrowException, but the file is not damaged
-    except (pa.ArrowException, OSError, csv.Error, UnicodeError) as error:
+    except (pa.ArrowException, OSError, csv.Error, UnicodeError, *_OF_ARCHIVES) as error:
         store = wrong_with_store(error) if isinstance(path, RemotePath) else None
         if store is not None:
             raise InvalidParameterError(f"{path!r} {store}") from None
-        raise InvalidParameterError(f"{path!r} {_what_is_wrong(str(error), names)}") from None
+        raise InvalidParameterError(f"{path!r} {_what_is_wrong(error)}") from None
 
 
-def _what_is_wrong(message: str, names: Sequence[str]) -> str:
-    """Translate a message of pyarrow's CSV reader; any other becomes "cannot be read"."""
-    column = re.match(r"In CSV column #(\d+)", message)
-    if column is not None and int(column[1]) < len(names):
-        name = names[int(column[1])]
-        return (
-            f"must hold numbers in the column {name!r}; some of its values are not. Mend them, or leave the "
-            "column out. (Values are not shown: an error message is an output too.)"
-        )
+def _what_is_wrong(error: Exception) -> str:
+    """Translate an error of pyarrow's CSV reader; any other becomes "cannot be read"."""
+    message = str(error)
+    if isinstance(error, UnicodeError):
+        return "is not written in the encoding that was given. `dpmorse inspect` guesses it."
     if "Expected" in message and "columns, got" in message:
-        return "has rows with more or fewer values than its first line. Is the separator another one?"
+        return (
+            "has rows with more or fewer values than its first line. If there are titles above the names, or "
+            "sums below the records, remove them; if the separator is another one, give --separator "
+            "(separator=)."
+        )
     if "Empty CSV" in message:
         return "is empty."
     return "cannot be read: it is damaged, or not what its name says."

@@ -2,8 +2,10 @@
 
 import glob
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +18,15 @@ from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import ENDINGS, DataFile
 from dpmorse.records.encoding import described
+from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.queries import Query
+from dpmorse.records.reading import Reading
 from dpmorse.records.remote_files import is_address, remote_files, shown_address
-from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text
+from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
 from dpmorse.records.streams import StreamedRecords
 from dpmorse.schema import Schema
+
+_NOTHING_SAID = Reading()
 
 _MISSING = ("refuse", "drop")
 """What may happen to rows with missing values."""
@@ -38,17 +44,29 @@ class DataFiles(StreamedRecords):
     Parameters
     ----------
     source : path, sequence of paths, or a table that can be read again
-        A file .csv, .tsv (also packed, such as .csv.gz), .parquet or .feather; a pattern such as
-        ``"2026/*.parquet"``; or a folder of such files; also at an address such as ``s3://``. All files must
-        have the columns that are used. Or a ``Query``, a DuckDB relation, a polars LazyFrame, an Ibis table,
-        an Arrow dataset.
+        A file .csv, .tsv or .txt (also packed, such as .csv.gz or .zip), .xlsx (``pip install
+        'dpmorse[excel]'``), .parquet or .feather; a pattern such as ``"2026/*.parquet"``; or a folder of such
+        files; also at an address such as ``s3://``. All files must have the columns that are used. Or a
+        ``Query``, a DuckDB relation, a polars LazyFrame, an Ibis table, an Arrow dataset.
     columns : sequence of str, optional
-        The columns to use, in this order; all columns if not given. They must hold numbers, unless the
-        estimator is told what they are.
+        The columns to use, in this order. If not given, all but row numbers and ids, by their names, and
+        columns that are no numbers by their type; a warning names those that are left out. They must hold
+        numbers, or true and false, unless the estimator is told what they are.
+    exclude : sequence of str
+        Columns that are not used.
     unit : str, optional
         A column that says whose record a row is; goes with ``max_rows_per_group``.
     separator : str, optional
-        What is between values of CSV; a comma if not given, a tab for .tsv.
+        What is between values of CSV; found in the first line if not given.
+    decimal : {".", ","}, optional
+        The sign before decimals in CSV; the point if not given.
+    encoding : str, optional
+        How the characters of CSV are written, such as "cp1252"; UTF-8 if not given, or UTF-16 where the first
+        bytes say so.
+    na : sequence of str or number
+        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA.
+    dates : {"iso", "day-first", "month-first"}, optional
+        How dates are written in text, beside 2024-05-31: such as 31.05.2024, or 05/31/2024.
     missing : {"refuse", "drop"}
         What happens to rows with missing values. Dropping looks at one row at a time; it does not go with
         "replace-one", where the number of rows is public.
@@ -68,22 +86,59 @@ class DataFiles(StreamedRecords):
         source: Any,
         *,
         columns: Sequence[str] | None = None,
+        exclude: Sequence[str] = (),
         unit: str | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        na: Any = (),
+        dates: str | None = None,
         missing: str = "refuse",
     ) -> None:
         _validate.choice(missing=missing, among=_MISSING)
-        self.tables = open_tables(source, separator)
+        reading = Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na, dates=dates)
+        self.tables = open_tables(source, reading)
         self.unit, self.missing, self.drops_rows = unit, missing, missing == "drop"
         self._needed = [] if unit is None else [unit]
-        every = [name for name in self.tables[0].names if name != unit]
+        self._exclude = split_names(exclude, self.tables[0].names)
+        self._wanted: list[str] | None = None
         for table in self.tables:
-            wanted = every if columns is None else columns
-            self.names = choose_columns(table, wanted, self._needed, described=True)
+            every = self._all if columns is None else columns
+            chosen = choose_columns(table, every, self._needed, self._exclude, described=True)
+            self._wanted = None if columns is None else chosen
+
+    @property
+    def _all(self) -> list[str]:
+        """All columns but that of the unit and those that were excluded."""
+        return [name for name in self.tables[0].names if name not in (self.unit, *self._exclude)]
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Columns that nobody has named and that are not taken for data, and why each is not."""
+        table, schema = self.tables[0], self._schema
+        named = [] if schema is None else schema.names
+        reasons = reasons_to_leave_out(table.types, table.numeric if schema is None else table.names)
+        wanted = self._all if self._wanted is None else []
+        return {name: reasons[name] for name in wanted if name in reasons and name not in named}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The columns that are used."""
+        if self._wanted is not None:
+            return self._wanted
+        used = [name for name in self._all if name not in self.left_out]
+        return used or choose_columns(
+            self.tables[0], [], self._needed, self._exclude
+        )  # refuses, with reasons
 
     @cached_property
     def columns(self) -> Columns:
         """Number and names of the columns; without a schema they must hold numbers."""
+        if self.left_out:
+            warnings.warn(
+                f"columns left out: {in_words(self.left_out)}. Name them in columns to use them.",
+                stacklevel=2,
+            )
         found = Columns.of(len(self.names), self.names)
         if self._schema is not None:
             return described(found, self._schema)
@@ -112,7 +167,8 @@ class DataFiles(StreamedRecords):
     def owned_by(self, groups: Any) -> "DataFiles":
         """Return these records with a column of owners, which is then no column of numbers."""
         unit = checked_unit(groups)
-        return self._with(unit, [name for name in self.names if name != unit], self._schema)
+        wanted = None if self._wanted is None else [name for name in self.names if name != unit]
+        return self._with(unit, wanted, self._schema)
 
     def described_by(self, schema: Schema) -> "DataFiles":
         """Return these records with a schema, whose columns are found by name."""
@@ -121,7 +177,7 @@ class DataFiles(StreamedRecords):
                 'DataFiles: missing must be "refuse" where columns are described, got "drop". Say in the '
                 'description of each column what happens, such as Numeric(0, 120, missing="ignore").'
             )
-        return self._with(self.unit, self.names, schema)
+        return self._with(self.unit, self._wanted, schema)
 
     def matching(self, estimator: Any) -> "DataFiles":
         """Return the columns of the fit, found by name."""
@@ -160,11 +216,13 @@ class DataFiles(StreamedRecords):
     def _with(
         self,
         unit: str | None,
-        columns: Sequence[str],
+        columns: Sequence[str] | None,
         schema: Schema | None,
         tables: Sequence[_Table] | None = None,
     ) -> "DataFiles":
-        files = DataFiles(tables or self.tables, columns=columns, unit=unit, missing=self.missing)
+        exclude = self._exclude if columns is None else ()
+        given = tables or self.tables
+        files = DataFiles(given, columns=columns, exclude=exclude, unit=unit, missing=self.missing)
         files._schema = schema
         return files
 
@@ -179,17 +237,29 @@ def checked_unit(groups: Any) -> str | None:
     return groups
 
 
-def open_tables(source: Any, separator: str | None = None) -> list[Any]:
+def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
     """Open every table of a source: the names of its columns are read, no value."""
     if isinstance(source, _Table):
-        return [source]
+        return [_as_told(source, reading)]
     single = isinstance(source, str | os.PathLike)
     if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
-        return [open_arrow(source)]
+        return [_as_told(open_arrow(source), reading)]
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
         raise InvalidParameterError(f"there is no data file {_named(source)!r}.")
-    return [path if isinstance(path, _Table) else DataFile.open(path, separator) for path in found]
+    return [path if isinstance(path, _Table) else DataFile.open(path, reading) for path in found]
+
+
+def _as_told(table: _Table, reading: Reading) -> _Table:
+    """Return a table in which codes for missing values are missing; a query says that itself."""
+    if reading == _NOTHING_SAID or isinstance(table, DataFile):
+        return table
+    if isinstance(table, Query) or reading != Reading(na=reading.na):
+        raise InvalidParameterError(
+            "separator, decimal, encoding, na and dates are for files. A query states what is missing by "
+            "itself, such as select nullif(pressure, -999)."
+        )
+    return replace(table, reading=reading)
 
 
 def _held(table: _Table) -> AbstractContextManager[_Table]:

@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.data_file import DataFile, is_number
+from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.names import listed, refuse_data_as_names
+from dpmorse.records.text_refusals import excluded
 from dpmorse.typing import FloatArray
 
 Mask = npt.NDArray[np.bool_]
@@ -55,9 +57,14 @@ class Rows:
 
 
 def choose_columns(
-    data: DataFile, wanted: Sequence[str], besides: Sequence[str] = (), *, described: bool = False
+    data: DataFile,
+    wanted: Sequence[str],
+    besides: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    *,
+    described: bool = False,
 ) -> list[str]:
-    """Return the columns to be used: those that are wanted, or all that hold numbers.
+    """Return the columns to be used: those that are wanted, or all that may be data.
 
     Parameters
     ----------
@@ -67,27 +74,45 @@ def choose_columns(
         Names, each one or several with commas between; empty for all columns.
     besides : sequence of str
         Columns with another use, which are left out of "all".
+    exclude : sequence of str
+        Columns that shall not be used.
     described : bool
         Whether a schema may say what the columns are; they need not hold numbers then.
     """
     refuse_data_as_names(data.names, f"the header of {data.path!r}", "Rename them there.")
-    names = [name for text in wanted for name in _split(text, data.names)]
-    check_columns(data, [*names, *besides])
-    chosen = list(dict.fromkeys(names)) or [name for name in data.numeric if name not in besides]
-    if not chosen:
-        raise InvalidParameterError(f"{data.path!r} has no column of numbers.")
-    if len(chosen) < len(names) or set(names) & set(besides):
-        raise InvalidParameterError("columns must name each column once, and not that of the unit.")
+    names, excluded = split_names(wanted, data.names), split_names(exclude, data.names)
+    check_columns(data, [*names, *besides, *excluded])
+    chosen = list(dict.fromkeys(names)) or _data_columns(data, {*besides, *excluded})
+    if len(chosen) < len(names) or set(names) & {*besides, *excluded}:
+        raise InvalidParameterError(
+            "columns must name each column once, and neither that of the unit nor one that is excluded."
+        )
     if not described:
         refuse_text(data, chosen)
     return chosen
+
+
+def _data_columns(data: DataFile, besides: set[str]) -> list[str]:
+    """Return the columns that may be data, by their names and types."""
+    reasons = reasons_to_leave_out(data.types, data.numeric)
+    chosen = [name for name in data.types if name not in reasons and name not in besides]
+    if chosen:
+        return chosen
+    out = {name: reason for name, reason in reasons.items() if name not in besides}
+    raise InvalidParameterError(
+        f"{data.path!r} has no column of numbers to be clustered. Left out are {in_words(out) or 'all'}; "
+        "name columns with --columns (columns=) to use them."
+    )
 
 
 def refuse_text(data: DataFile, names: Sequence[str]) -> None:
     """Refuse columns that hold no numbers, by their type."""
     text = [name for name in names if name not in data.numeric]
     if text:
-        raise InvalidTypeError(f"columns must hold numbers; these do not: {listed(text)}. Leave them out.")
+        raise InvalidTypeError(
+            f"columns must hold numbers; these do not: {listed(text)}. Leave them out: {excluded(text)} "
+            f"(exclude={text!r})."
+        )
 
 
 def check_columns(data: DataFile, names: Sequence[str]) -> None:
@@ -96,7 +121,7 @@ def check_columns(data: DataFile, names: Sequence[str]) -> None:
     if unknown:
         hint = f" It has {listed(data.names)}."
         if data.kind == "csv" and len(data.names) == 1:
-            hint += " If its values are not separated by commas, give a separator."
+            hint += " If the values are separated by something else, say by what: --separator (separator=)."
         raise InvalidParameterError(f"{data.path!r} has no column {listed(unknown)}.{hint}")
 
 
@@ -164,6 +189,6 @@ def _missing(column: Any) -> Mask:
     return mask
 
 
-def _split(text: str, names: Sequence[str]) -> list[str]:
-    """Split names at commas, unless the text is a name itself."""
-    return [text] if text in names else [part.strip() for part in text.split(",")]
+def split_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Split texts at commas into names, unless a text is a name itself."""
+    return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]

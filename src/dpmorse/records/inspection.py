@@ -1,0 +1,274 @@
+"""What a file is like, for the holder of its records: flags about its columns, never a value or a count.
+
+The flags are read off the records and are not private. Codes for missing values are those of public lists.
+"""
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpmorse.records.data_file import DataFile, is_number, kind_of, problems_told
+from dpmorse.records.looks import NULLS, Look, codes_in, kinds_in, simplified
+from dpmorse.records.packed import PackedText
+from dpmorse.records.reading import Reading
+from dpmorse.records.text_file import encoding_of
+from dpmorse.typing import FloatArray
+
+NUMBER_CODES = (
+    *(-1.0, -7.0, -8.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0, -99999.0),
+    *(99.0, 999.0, 9999.0, 99999.0, 999999.0),
+)
+"""Numbers that often stand for a missing value: a public list."""
+
+_APART = 3
+"""A large number is taken for a code if it is this many times the largest of all others."""
+
+_FEW_ROWS = 20
+"""With fewer rows nothing is said about values that occur once."""
+
+MANY_TEXTS = 50
+"""More different texts than these are no list of categories."""
+
+_MOST_KEPT = 100_000
+"""Values that are compared with one another to find those that occur twice."""
+
+_PIECE = 1 << 20
+"""Bytes that are decoded at a time."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """Flags about a column: its kinds of values, and what may make it unfit for clustering."""
+
+    kinds: frozenset[Look]
+    whole: bool
+    binary: bool
+    missing: bool
+    constant: bool
+    counts_rows: bool
+    distinct: bool
+    many_texts: bool
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What is found in a file: how it is written, beside what is known without options, and its columns."""
+
+    data: DataFile
+    reading: Reading
+    columns: dict[str, ColumnFacts]
+
+
+def inspected(path: str, told: Reading) -> FileFacts:
+    """Read a file once or twice, and say what it is like."""
+    encoding = told.encoding or _unusual_encoding(path)
+    data = DataFile.open(path, replace(told, encoding=encoding))
+    decimal = told.decimal or _decimal(data)
+    if decimal != data.reading.decimal:
+        data = DataFile.open(path, replace(data.reading, decimal=decimal))
+    watches = {name: _Watch(decimal or ".", told) for name in data.names}
+    for batch in _batches(data):
+        for name in data.names:
+            watches[name].see(batch.column(name))
+    columns = {name: watch.facts() for name, watch in watches.items()}
+    return FileFacts(data, _reading(data, columns), columns)
+
+
+def _batches(data: DataFile) -> Iterator[Any]:
+    """Yield all columns: those of a file of text as text, in which nothing is missing yet."""
+    yield from (batch for batch, _ in data.parts([], data.names, told_nulls=False))
+
+
+def _unusual_encoding(path: str) -> str | None:
+    """Return the encoding of a file of text that is neither UTF-8 nor says what it is; a guess."""
+    kind, packing = kind_of(path)
+    if kind != "csv" or packing == ".xlsx":
+        return None
+    candidates = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252", "latin-1")}
+    start = b""
+    with problems_told(path), PackedText(path, packing).opened() as (stream, _):
+        while piece := stream.read(_PIECE):
+            start = start or piece
+            candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
+    if encoding_of(start) != "utf-8":
+        return None
+    if b"\0" in start[:100]:
+        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    found = next(iter(candidates))
+    return None if found == "utf-8" else found
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
+    try:
+        decoder.decode(piece)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _decimal(data: DataFile) -> str | None:
+    """Return the comma if it makes more columns numbers than the point; None where it cannot be one."""
+    if data.text is None or data.text.separator == ",":
+        return None
+    batch = next(_batches(data), None)
+    if batch is None:
+        return None
+    numbers = {
+        sign: sum(kinds_in(column, sign) <= {Look.NUMBERS, Look.CODES} for column in batch.columns)
+        for sign in ".,"
+    }
+    return "," if numbers[","] > numbers["."] else None
+
+
+def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
+    """Return the options that this file needs."""
+    orders = {kind for facts in columns.values() for kind in facts.kinds} & {Look.DAY_FIRST, Look.MONTH_FIRST}
+    found = {Look.DAY_FIRST: "day-first", Look.MONTH_FIRST: "month-first"}
+    return replace(
+        data.reading,
+        separator=data.text.separator if data.text is not None and data.text.separator != "," else None,
+        na=tuple(dict.fromkeys([*data.reading.na, *_codes(columns)])),
+        dates=data.reading.dates or (found[orders.pop()] if len(orders) == 1 else None),
+    )
+
+
+def _codes(columns: dict[str, ColumnFacts]) -> list[str]:
+    """Return the codes that seem to mean the same wherever they are."""
+    return list(dict.fromkeys(code for facts in columns.values() for code in facts.codes))
+
+
+@dataclass
+class _Watch:
+    """What has been seen of one column. Values that are kept here leave it as flags."""
+
+    decimal: str
+    told: Reading
+    kinds: set[Look] = field(default_factory=set)
+    codes: set[str] = field(default_factory=set)
+    missing: bool = False
+    n_rows: int = 0
+    whole: bool = True
+    binary: bool = True
+    counts_rows: bool = True
+    repeated: bool = False
+    _values: set[Any] = field(default_factory=set)
+    _last: float | None = None
+    _number_codes: set[float] = field(default_factory=set)
+    _other_negative: bool = False
+    _largest_other: float = -np.inf
+
+    def see(self, column: Any) -> None:
+        """Look at some rows."""
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        present = self._present(column)
+        self.missing |= len(present) < len(column)
+        self.n_rows += len(column)
+        self.kinds |= self._kinds(present)
+        self._see_values(present)
+        numbers = self._numbers(present)
+        self.counts_rows &= len(numbers) == len(column) and self._counts_on(numbers)
+        self._see_numbers(numbers)
+
+    def facts(self) -> ColumnFacts:
+        """Return the flags."""
+        kinds, few = simplified(self.kinds), self.n_rows < _FEW_ROWS
+        likely = self._likely_codes() if not self.counts_rows else set()
+        known = {Look.NUMBERS} if self.n_rows and kinds <= {Look.NUMBERS, Look.CODES} else set()
+        return ColumnFacts(
+            kinds=frozenset(known or kinds),
+            whole=self.whole,
+            binary=self.binary and Look.NUMBERS in kinds,
+            missing=self.missing or bool(likely),
+            constant=len(self._values) < 2 and self.n_rows > 1,
+            counts_rows=self.counts_rows and not few,
+            distinct=not (self.repeated or few),
+            many_texts=len(self._values) > MANY_TEXTS,
+            codes=tuple(sorted(likely)),
+        )
+
+    def _present(self, column: Any) -> Any:
+        """Leave out what is missing, also by the codes that were told."""
+        column = column.drop_null()
+        if not _is_text(column.type):
+            return column
+        trimmed = pc.utf8_trim_whitespace(column)
+        return trimmed.filter(
+            pc.invert(pc.is_in(trimmed, value_set=pa.array([*NULLS, *self.told.texts], trimmed.type)))
+        )
+
+    def _kinds(self, present: Any) -> set[Look]:
+        kind = present.type
+        if _is_text(kind):
+            self.codes |= codes_in(present)
+            return kinds_in(present, self.decimal)
+        if pa.types.is_boolean(kind):
+            return {Look.TRUTH}
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return {Look.DATES}
+        return {Look.NUMBERS} if is_number(kind) else {Look.TEXT}
+
+    def _see_values(self, present: Any) -> None:
+        """Notice whether a value occurs twice; many values are not kept once one has."""
+        try:
+            unique = pc.unique(present)
+        except pa.ArrowNotImplementedError:  # lists, structures and the like
+            return
+        self.repeated |= len(unique) < len(present)
+        if not self.repeated or len(self._values) <= MANY_TEXTS:
+            new = unique.slice(0, MANY_TEXTS + 2 if self.repeated else _MOST_KEPT).to_pylist()
+            self.repeated |= any(value in self._values for value in new)
+            self._values.update(new if len(self._values) < _MOST_KEPT else [])
+
+    def _numbers(self, present: Any) -> FloatArray:
+        """Return those that are numbers; text that is none is left out."""
+        if _is_text(present.type):
+            points = pc.replace_substring(present, self.decimal, ".") if self.decimal != "." else present
+            present = points.filter(
+                pc.match_substring_regex(points, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+            )
+            present = pc.replace_substring_regex(present, r"^\+", "")
+        elif not is_number(present.type) or pa.types.is_boolean(present.type):
+            return np.empty(0)
+        numbers = np.asarray(present.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        kept: FloatArray = numbers[np.isfinite(numbers) & ~np.isin(numbers, self.told.numbers)]
+        return kept
+
+    def _counts_on(self, numbers: FloatArray) -> bool:
+        """Say whether each number is the next after the one before."""
+        if not len(numbers):
+            return True
+        before = numbers[0] - 1 if self._last is None else self._last
+        self._last = float(numbers[-1])
+        return bool((np.diff(numbers, prepend=before) == 1).all())
+
+    def _see_numbers(self, numbers: FloatArray) -> None:
+        is_code = np.isin(numbers, NUMBER_CODES)
+        self._number_codes |= set(numbers[is_code].tolist())
+        others = numbers[~is_code]
+        self._other_negative |= bool((others < 0).any())
+        self._largest_other = max(self._largest_other, float(others.max(initial=-np.inf)))
+        self.whole &= bool((others % 1 == 0).all())
+        self.binary &= bool(np.isin(others, (0, 1)).all())
+
+    def _likely_codes(self) -> set[str]:
+        """Return the codes that are apart from all other numbers, and codes among numbers that are text."""
+        apart = {
+            code
+            for code in self._number_codes
+            if (code < 0 and not self._other_negative) or 0 <= self._largest_other * _APART <= code
+        }
+        numeric = bool(self.kinds & {Look.NUMBERS, Look.DATES}) and Look.TEXT not in self.kinds
+        return {f"{code:g}" for code in apart if Look.NUMBERS in self.kinds} | (
+            self.codes if numeric else set()
+        )
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

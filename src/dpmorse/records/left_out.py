@@ -1,0 +1,48 @@
+"""Columns that are not taken for data unless they are named: row numbers, ids, and text in typed files.
+
+Names of columns are public, and so are types where a file states them: no value is looked at.
+"""
+
+import re
+from collections.abc import Mapping
+
+_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__|unnamed: \d+(?:_level_\d+)?|", re.IGNORECASE)
+"""Names that pandas and Dask give to columns of row numbers; nothing at all is one of them."""
+
+_ROW_NUMBERS = {"index", "idx", "row", "rownumber", "rownum", "rowno", "rownr", "lfdnr", "obs", "recno"}
+"""Whole names that say that a column counts rows, without marks between their words."""
+
+_IDS = {"id", "ids", "uuid", "guid", "mrn", "ssn", "pid", "pidnum", "patid", "subjid"}
+"""Words that say that a column tells who somebody is."""
+
+_WHOSE = (
+    "patient|patienten|person|user|customer|client|subject|case|fall|record|visit|member|employee|account|"
+    "sample|study|encounter"
+)
+_JOINED = re.compile(rf"(?:{_WHOSE})(?:id|no|nr|num|number|nummer)")
+"""The same in one word, or in two: "patientid", "case number"."""
+
+ROW_NUMBERS = "row numbers, by its name"
+ID = "ids, by its name"
+NO_NUMBERS = "no numbers, by its type"
+
+
+def reason_of_name(name: str) -> str | None:
+    """Say why a column of this name is not taken for data; None if it is."""
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    joined = "".join(words)
+    if _INDEX.fullmatch(name.strip()) or joined in _ROW_NUMBERS:
+        return ROW_NUMBERS
+    return ID if _IDS.intersection(words) or _JOINED.fullmatch(joined) else None
+
+
+def reasons_to_leave_out(types: Mapping[str, object], numeric: list[str]) -> dict[str, str]:
+    """Return the columns of a table that are left out unless they are named, and why each is."""
+    reasons = {name: reason_of_name(name) for name in types}
+    reasons |= {name: NO_NUMBERS for name in types if name not in numeric and reasons[name] is None}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def in_words(out: Mapping[str, str]) -> str:
+    """Return columns and why they are left out, as text."""
+    return ", ".join(f"{name!r} ({reason})" for name, reason in out.items())
