@@ -65,5 +65,5 @@ def _low_rank_factor(metric: FloatArray, hessian: FloatArray) -> FloatArray:
     factor, order, rank, _ = dpstrf((bent + bent.T) / 2, lower=1, tol=n * np.finfo(float).eps)
     rank = max(rank, 1)  # a single component: any direction
     F = np.zeros((n, rank))
-    F[order - 1] = np.tril(factor)[:, :rank]
+    F[order - 1] = np.tril(factor[:, :rank])
     return F * scale[:, None]
