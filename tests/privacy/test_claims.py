@@ -1,5 +1,7 @@
 """What a claim states, point by point, follows from what was promised."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,8 @@ def test_every_point_is_stated():
     assert list(report.claims) == POINTS
     assert all(text.endswith(".") for text in report.claims.values())
     assert f"delta = {report.delta:g}" in report.claims["Parameters"]
+    stated = re.findall(r"(?:epsilon|rho) = ([\d.]+)", report.claims["Parameters"])
+    assert all(float(a) >= b for a, b in zip(stated, (report.epsilon, report.rho), strict=True))
     assert f"The {len(report.events)} releases" in report.claims["Composition"]
     assert "Discrete Gaussian noise" in report.claims["Mechanism and proof"]
     assert "operating system" in report.claims["Randomness"]

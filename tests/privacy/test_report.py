@@ -4,7 +4,7 @@ import pytest
 
 from dpmorse import Budget, PrivacyReport
 from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent, Step
-from dpmorse.privacy.report import _upwards
+from dpmorse.privacy.claims import upwards
 
 
 def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round", n_used=2, **unit):
@@ -29,8 +29,8 @@ def test_figures_come_from_what_was_reserved():
     assert (less.rho, less.epsilon, less.epsilon_zcdp) == (made.rho, made.epsilon, made.epsilon_zcdp)
     assert less.statement.splitlines()[0] == made.statement.splitlines()[0]
     assert less.used.rho == pytest.approx(0.01)
-    assert f"rho = {_upwards(0.02)} (zCDP)" in less.statement
-    assert f"Used: rho = {_upwards(0.01)}, an account, not a smaller promise." in less.statement
+    assert f"rho = {upwards(0.02)} (zCDP)" in less.statement
+    assert f"Used: rho = {upwards(0.01)}, an account, not a smaller promise." in less.statement
     assert less.used.epsilon(1e-6) < less.epsilon == made.used.epsilon(1e-6)
     assert made.rho == pytest.approx(0.02)
     assert made.epsilon < 1.0
@@ -69,7 +69,7 @@ def test_short_representation():
 
 
 def test_costs_are_written_rounded_up():
-    assert [_upwards(cost) for cost in (0.13278714, 1.0, 0.99999999, 123.45600001, 2.0**-30)] == [
+    assert [upwards(cost) for cost in (0.13278714, 1.0, 0.99999999, 123.45600001, 2.0**-30)] == [
         "0.132788",
         "1",
         "1",
@@ -82,8 +82,8 @@ def test_ledger_as_table():
     made = report()
     assert len(made.table.splitlines()) == 5
     assert [line.split()[-1] for line in report(n_used=1).table.splitlines()[-2:]] == [
-        _upwards(0.01),
-        _upwards(0.02),
+        upwards(0.01),
+        upwards(0.02),
     ]
     assert [line.split()[0] for line in made.table.splitlines()[-2:]] == ["used", "promised"]
     assert made.to_dicts()[1]["release"] == "round 2"

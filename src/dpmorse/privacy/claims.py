@@ -1,5 +1,6 @@
 """What a claim of differential privacy must state, point by point, as NIST SP 800-226 asks of it."""
 
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from dpmorse.privacy.budget import Neighboring
@@ -23,6 +24,12 @@ def claims_of(report: "PrivacyReport") -> dict[str, str]:
     }
 
 
+def upwards(cost: float) -> str:
+    """Write a cost with six digits, never less than it is."""
+    with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
+        return f"{(+Decimal(cost)).normalize():f}"
+
+
 def _unit(report: "PrivacyReport") -> str:
     budget = report.budget
     if budget.max_rows_per_group is None:
@@ -43,10 +50,10 @@ def _relation(report: "PrivacyReport") -> str:
 
 
 def _parameters(report: "PrivacyReport") -> str:
-    stated = f"epsilon = {report.epsilon:.6g} and delta = {report.delta:g}"
+    stated = f"epsilon = {upwards(report.epsilon)} and delta = {report.delta:g}"
     if report.budget.is_pure:
         return f"{stated}: pure differential privacy, which never fails."
-    return f"{stated}; rho = {report.rho:.4g} of zero-concentrated differential privacy was set aside."
+    return f"{stated}; rho = {upwards(report.rho)} of zero-concentrated differential privacy was set aside."
 
 
 def _composition(report: "PrivacyReport") -> str:

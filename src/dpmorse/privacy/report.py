@@ -1,12 +1,11 @@
 """The promise in words and as a table: what ``estimator.privacy_`` is."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from html import escape
 
 from dpmorse.privacy.accounting import Calibration
 from dpmorse.privacy.budget import Budget, Neighboring
-from dpmorse.privacy.claims import claims_of
+from dpmorse.privacy.claims import claims_of, upwards
 from dpmorse.privacy.events import Composition, ReleaseEvent
 from dpmorse.privacy.noise import Noise
 
@@ -69,7 +68,7 @@ class PrivacyReport:
 
     def __repr__(self) -> str:
         return (
-            f"PrivacyReport(epsilon={_upwards(self.epsilon)}, delta={self.delta:g}, "
+            f"PrivacyReport(epsilon={upwards(self.epsilon)}, delta={self.delta:g}, "
             f"neighboring={self.neighboring!r}, {len(self.events)} releases, secure={self.secure})"
         )
 
@@ -111,7 +110,7 @@ class PrivacyReport:
     def statement(self) -> str:
         """The promise in plain language."""
         promise = (
-            f"This model is ({_upwards(self.epsilon)}, {self.delta:g})-differentially private "
+            f"This model is ({upwards(self.epsilon)}, {self.delta:g})-differentially private "
             "with respect to "
             f"{self.relation}."
         )
@@ -150,12 +149,12 @@ class PrivacyReport:
     @property
     def _account(self) -> str:
         if self.budget.is_pure:
-            used = f"epsilon = {_upwards(self.used.pure_epsilon)}"
+            used = f"epsilon = {upwards(self.used.pure_epsilon)}"
             return f"Their epsilons add up; the promise never fails (delta = 0). {_USED.format(used=used)}"
         return (
-            f"Reserved before the records were read: rho = {_upwards(self.rho)} (zCDP); by the zCDP "
-            f"conversion alone epsilon is {_upwards(self.epsilon_zcdp)}. "
-            f"{_USED.format(used=f'rho = {_upwards(self.used.rho)}')}"
+            f"Reserved before the records were read: rho = {upwards(self.rho)} (zCDP); by the zCDP "
+            f"conversion alone epsilon is {upwards(self.epsilon_zcdp)}. "
+            f"{_USED.format(used=f'rho = {upwards(self.used.rho)}')}"
         )
 
     def to_dicts(self) -> list[dict[str, object]]:
@@ -195,15 +194,9 @@ class PrivacyReport:
         return "\n".join([header, *rows, *totals])
 
 
-def _upwards(cost: float) -> str:
-    """Write a cost with six digits, never less than it is."""
-    with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
-        return f"{(+Decimal(cost)).normalize():f}"
-
-
 def _total(name: str, events: tuple[ReleaseEvent, ...], width: int) -> str:
     n_values = sum(event.n_draws for event in events)
-    return f"{name:<{width}}{n_values:>8}{_upwards(Composition.of(events).rho):>12}"
+    return f"{name:<{width}}{n_values:>8}{upwards(Composition.of(events).rho):>12}"
 
 
 def _shown(value: object) -> str:

@@ -38,7 +38,7 @@ _MOST_POINTS = 200
 _MOST_COORDINATES = 12_000
 """Most coordinates of these modes, and of these saddles, points times axes."""
 
-_MOST_SAMPLE_VALUES = 30_000
+_MOST_SAMPLE_VALUES = 24_000
 """Most coordinates of synthetic records, records times viewable axes."""
 
 _STEPS = 10_000

@@ -17,7 +17,7 @@ from dpmorse.report.text import plain
 from dpmorse.report.traits import Trait, Traits
 from dpmorse.typing import FloatArray
 
-_MOST_TRAITS = 12
+_MOST_TRAITS = 6
 """Most columns that are ranked for a cluster."""
 
 _PARTS = 10_000
