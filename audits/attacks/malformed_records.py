@@ -102,7 +102,13 @@ FRAMES: dict[str, Make] = {
     "polars of text": lambda: pl.DataFrame({"a": [VALUE] * N, "b": [TEXT] * N}),
     "polars with a gap": lambda: pl.DataFrame({"a": [VALUE] * N, "b": [None] + [VALUE] * (N - 1)}),
     "polars of lists": lambda: pl.DataFrame({"a": [[VALUE]] * N, "b": [VALUE] * N}),
-    "polars that is lazy": lambda: pl.DataFrame({"a": [VALUE] * N}).lazy(),
+    "polars that is lazy, of text": lambda: pl.DataFrame({"a": [VALUE] * N, "b": [TEXT] * N}).lazy(),
+    "polars that is lazy, with holes": lambda: pl.DataFrame(
+        {"a": [VALUE] * N, "b": [VALUE, *[None] * (N - 1)]}
+    ).lazy(),
+    "polars that is lazy, and fails": lambda: pl.LazyFrame({"a": [VALUE], "b": [TEXT]}).cast(
+        {"b": pl.Float64}
+    ),
     "polars, one column": lambda: pl.Series("a", [VALUE] * N),
     "pyarrow of text": lambda: pa.table({"a": [VALUE] * N, "b": [TEXT] * N}),
     "pyarrow with a gap": lambda: pa.table({"a": [VALUE] * N, "b": [None] + [VALUE] * (N - 1)}),
