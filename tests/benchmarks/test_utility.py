@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 import dpmorse
 from benchmarks._clusterings import (
-    BASES,
     REFERENCES,
     Clustering,
     _estimator,
@@ -213,11 +213,10 @@ class DefaultEstimator:
 
 class TestMethods:
     def test_only_what_is_exported_takes_part(self, monkeypatch):
-        for name in (*BASES, "DPMorse"):
-            monkeypatch.delattr(dpmorse, name, raising=False)
+        monkeypatch.setattr("benchmarks._clusterings.dpmorse", SimpleNamespace())
         assert private_methods() == ()
-        monkeypatch.setattr(dpmorse, "DPTree", object, raising=False)
-        monkeypatch.setattr(dpmorse, "DPMorse", object, raising=False)
+        exported = SimpleNamespace(DPTree=object, DPMorse=object)
+        monkeypatch.setattr("benchmarks._clusterings.dpmorse", exported)
         assert private_methods() == ("DPTree", "DPTree-Morse", "DPMorse")
 
     @pytest.mark.parametrize("n_components", [None, 6])
