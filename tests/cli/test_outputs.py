@@ -234,7 +234,7 @@ def test_a_library_that_only_a_command_needs_is_named():
     code = "import sys; sys.modules['pyarrow'] = None; sys.argv[1:] = ['cut']; from dpmorse.cli import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert result.stderr.strip() == "The command line needs pyarrow: pip install 'dpmorse[cli]'"
+    assert result.stderr.startswith("The command line needs pyarrow, ")
 
 
 def test_a_closed_pipe_is_no_fault(model_file):

@@ -13,7 +13,10 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
-_TABLES = "CSV (also .gz, .bz2, .zst, .lz4, .zip), Excel (.xlsx), Parquet or Feather, here or at an address such as s3://."
+_TABLES = (
+    "CSV (also .gz, .bz2, .zst, .lz4, .zip), Excel (.xlsx), Parquet or Feather, here or at an address "
+    "such as s3://."
+)
 DataArgument = Annotated[str, typer.Argument(metavar="FILE", help=_TABLES)]
 FileArgument = Annotated[
     str | None,

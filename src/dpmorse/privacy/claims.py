@@ -1,16 +1,16 @@
 """What a claim of differential privacy must state, point by point, as NIST SP 800-226 asks of it."""
 
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.noise import GaussianNoise, LaplaceNoise, RandomChoice
 
-if TYPE_CHECKING:
-    from dpmorse.privacy.report import PrivacyReport
+Report = Any
+"""A ``PrivacyReport``. Its module imports this one: a report states its claims."""
 
 
-def claims_of(report: "PrivacyReport") -> dict[str, str]:
+def claims_of(report: Report) -> dict[str, str]:
     """Return points and sentences; everything follows from the report."""
     return {
         "Unit of privacy": _unit(report),
@@ -30,7 +30,7 @@ def upwards(cost: float) -> str:
         return f"{(+Decimal(cost)).normalize():f}"
 
 
-def _unit(report: "PrivacyReport") -> str:
+def _unit(report: Report) -> str:
     budget = report.budget
     if budget.max_rows_per_group is None:
         return (
@@ -43,20 +43,20 @@ def _unit(report: "PrivacyReport") -> str:
     )
 
 
-def _relation(report: "PrivacyReport") -> str:
+def _relation(report: Report) -> str:
     if report.budget.neighboring is Neighboring.REPLACE_ONE:
         return "Tables that differ in the values of one unit. The number of records is treated as public."
     return "Tables of which one has one unit more. The number of records is protected as well."
 
 
-def _parameters(report: "PrivacyReport") -> str:
+def _parameters(report: Report) -> str:
     stated = f"epsilon = {upwards(report.epsilon)} and delta = {report.delta:g}"
     if report.budget.is_pure:
         return f"{stated}: pure differential privacy, which never fails."
     return f"{stated}; rho = {upwards(report.rho)} of zero-concentrated differential privacy was set aside."
 
 
-def _composition(report: "PrivacyReport") -> str:
+def _composition(report: Report) -> str:
     return (
         f"The {len(report.events)} releases of this fit are added up in these parameters, each chosen with "
         "knowledge of those before. What is computed from the model costs nothing more. Other releases about "
@@ -64,7 +64,7 @@ def _composition(report: "PrivacyReport") -> str:
     )
 
 
-def _mechanism(report: "PrivacyReport") -> str:
+def _mechanism(report: Report) -> str:
     kinds = [text for law, text in _LAWS.items() if any(isinstance(e.noise, law) for e in report.events)]
     return (
         f"{' and '.join(kinds)}. Records are rounded to a grid and added up as integers, exactly, so that no "

@@ -116,6 +116,8 @@ class DataFiles(StreamedRecords):
     def left_out(self) -> dict[str, str]:
         """Columns that nobody has named and that are not taken for data, and why each is not."""
         table, schema = self.tables[0], self._schema
+        if not isinstance(table, DataFile):  # who writes a query chooses its columns
+            return {}
         named = [] if schema is None else schema.names
         reasons = reasons_to_leave_out(table.types, table.numeric if schema is None else table.names)
         wanted = self._all if self._wanted is None else []

@@ -15,6 +15,7 @@ from dpmorse.records.arrow_tables import checked_batch, duckdb_reader, read_to_t
 from dpmorse.records.data_file import Part, distinct, is_number, rows_of_a_batch
 from dpmorse.records.foreign_errors import foreign_errors_told
 from dpmorse.records.names import listed
+from dpmorse.records.reading import Reading
 from dpmorse.records.values import numbers_among
 
 _NAME = "the query"
@@ -57,6 +58,7 @@ class Query:
     session: "_Session | None" = field(default=None, kw_only=True)  # of a fit, see ``held``
     path = _NAME
     kind = "query"
+    reading = Reading()
     reads_ahead = False  # a connection belongs to the thread that has opened it
 
     def __post_init__(self) -> None:
