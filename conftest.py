@@ -5,13 +5,15 @@ from importlib.util import find_spec
 _NEEDS = {
     "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_frames.py"],
     "torch": [
+        "src/dpmorse/engine/_fused_cells.py",
         "src/dpmorse/engine/_fused_pass.py",
+        "src/dpmorse/engine/_gpu.py",
         "src/dpmorse/engine/_tensor_passes.py",
         "src/dpmorse/engine/_tensor_profiles.py",
         "src/dpmorse/records/tensor_codes.py",
         "src/dpmorse/records/tensors.py",
     ],
-    "triton": ["src/dpmorse/engine/_fused_pass.py", "src/dpmorse/engine/_triton_*.py"],
+    "triton": ["src/dpmorse/engine/_fused_*.py", "src/dpmorse/engine/_triton_*.py"],
 }
 
 collect_ignore_glob = [

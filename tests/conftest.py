@@ -7,6 +7,8 @@ from hypothesis import settings
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
 
+pytest.register_assert_rewrite("replay_checks")  # a test looks at what its assertions say
+
 settings.register_profile("dpmorse", deadline=None, print_blob=True)
 settings.load_profile("dpmorse")
 

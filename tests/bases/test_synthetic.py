@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpmorse import Date, InvalidParameterError, InvalidTypeError, Nominal, Numeric, Schema
-from dpmorse.bases import draw_records
+from dpmorse.bases import draw_records as drawn_columns
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.profiles import LevelProfile, TableProfile
+from dpmorse.profiles import LevelProfile, TableProfile, to_frame
 from dpmorse.records import open_records
 
 pd = pytest.importorskip("pandas")
@@ -35,6 +35,12 @@ PROBABILITIES = np.array(
 )
 WARD_IS_KNOWN = np.array([0.5, 1.0])
 AGE_IS_MISSING = np.array([0.3, 0.0])
+
+
+def draw_records(*arguments, **options):
+    """Draw records as a frame of pandas."""
+    columns, labels = drawn_columns(*arguments, **options)
+    return to_frame(columns, "pandas"), labels
 
 
 def profile(counts=(1000.0, 1000.0)):
