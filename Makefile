@@ -53,7 +53,7 @@ test-newest: $(VENV)/.ready  ## the whole suite, with the tests that are marked 
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(OLDEST)/.ready  ## the light suite of what depends on versions most
-	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/statistics tests/densities tests/datasets tests/morse tests/plots tests/bases tests/clustering tests/persistence
+	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/plots tests/bases tests/clustering tests/persistence
 
 test-engines: $(ENGINES)/.ready  ## tensors, on the CPU and on a GPU where there is one; Spark, where there is Java
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py

@@ -115,6 +115,7 @@ def test_twenty_orders_chunkings_and_thread_counts(rng, weight_bits):
         assert_same(opened(engine.reduce(X[order], statistic, cells)), expected)
 
 
+@pytest.mark.long  # every layout is a compilation of its own
 @BOTH
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "read-only"])
