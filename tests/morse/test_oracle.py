@@ -7,7 +7,8 @@ from dpmorse.morse import merge_tree
 from morse_mixtures import FAMILIES, random_mixture
 from morse_oracle import flood
 
-CASES = [(family, 2, 800) for family in FAMILIES] + [(family, 3, 800) for family in FAMILIES[::2]]
+CASES = [(family, 2, 800) for family in FAMILIES[1::2]] + [(family, 3, 800) for family in FAMILIES[::2]]
+"""Every family once, in the plane or in space."""
 
 
 @pytest.mark.long
