@@ -8,7 +8,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 JOBS ?= auto
 
-.PHONY: demo setup test test-all test-newest test-oldest test-engines lint docs format bench audit build lock clean
+.PHONY: demo test test-all test-newest test-oldest test-engines lint docs format bench audit build lock clean
 .DEFAULT_GOAL := demo
 
 # -- set-up -------------------------------------------------------------------------------------------
@@ -40,8 +40,6 @@ $(DOCS)/.ready: requirements/docs.txt
 	@touch $@
 
 # -- what people use ----------------------------------------------------------------------------------
-
-setup: $(VENV)/.ready $(if $(OLD_ENOUGH),$(OLDEST)/.ready) $(ENGINES)/.ready $(DOCS)/.ready  ## all environments; with -j4 side by side
 
 demo: $(VENV)/.ready  ## cluster synthetic people, print a summary, write files to open
 	@$(BIN)/dpmorse demo -o demo-output --force

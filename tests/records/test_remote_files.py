@@ -1,5 +1,7 @@
 """Files at addresses, through pyarrow's file systems; and what is said where these fail."""
 
+import zipfile
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -9,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from dpmorse import DataFiles, DPMoGHard, InvalidParameterError
+from dpmorse.records import Reading, inspected
 from dpmorse.records.remote_files import shown_address
 
 SECRET = "s3://KEY:SECRET@bucket/visits.parquet?region=eu-west-1&token=SECRET"
@@ -23,15 +26,45 @@ def model():
     return DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), random_state=0)
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.csv"])
+def write_zip(table, path):
+    text = pa.BufferOutputStream()
+    pa.csv.write_csv(table, text)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.csv", text.getvalue().to_pybytes())
+
+
+def write_workbook(table, path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [table.column_names, *zip(*(column.to_pylist() for column in table.columns), strict=True)]:
+        book.active.append(row)
+    book.save(path)
+
+
+WRITERS = {
+    "x.parquet": pa.parquet.write_table,
+    "x.feather": pa.feather.write_feather,
+    "x.csv": pa.csv.write_csv,
+    "x.zip": write_zip,
+    "x.xlsx": write_workbook,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
 def test_an_address_gives_the_model_of_the_file(tmp_path, table, name, monkeypatch):
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", 0)
     path = tmp_path / name
-    write = {"parquet": pa.parquet.write_table, "csv": pa.csv.write_csv}
-    write.get(path.suffix[1:], pa.feather.write_feather)(table, str(path))
+    WRITERS[name](table, str(path))
     fitted = model().fit(path.as_uri())
     assert fitted.mixture_ == model().fit(table).mixture_
     assert np.array_equal(fitted.predict(path.as_uri()), fitted.predict(table))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_at_an_address_is_inspected_as_one_here(tmp_path, table, name):
+    WRITERS[name](table, str(tmp_path / name))
+    there, here = inspected((tmp_path / name).as_uri(), Reading()), inspected(str(tmp_path / name), Reading())
+    assert there.columns == here.columns
+    assert there.reading == here.reading
 
 
 def test_folders_and_patterns(tmp_path, table):

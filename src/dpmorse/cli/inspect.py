@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from dpmorse.cli.data_source import inputs
 from dpmorse.cli.inspected import in_words, schema_file
 from dpmorse.cli.messages import reports_mistakes, say
 from dpmorse.cli.options import (
@@ -42,7 +43,7 @@ def inspect(
     shown, nor a minimum, a maximum or a count; codes are those of a public list.
     """
     if output is not None:
-        check_output(output, force=force, inputs=(file,))
+        check_output(output, force=force, inputs=inputs(file))
     facts = inspected(file, told_reading(separator, decimal, encoding, na, dates))
     if output is not None:
         write_text(output, schema_file(facts))

@@ -16,6 +16,7 @@ from dpmorse.records.data_file import DataFile, is_number, kind_of, problems_tol
 from dpmorse.records.looks import NULLS, Look, codes_in, kinds_in, simplified
 from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import Reading
+from dpmorse.records.remote_files import is_address, remote_file
 from dpmorse.records.text_file import encoding_of
 from dpmorse.typing import FloatArray
 
@@ -67,6 +68,7 @@ class FileFacts:
 
 def inspected(path: str, told: Reading) -> FileFacts:
     """Read a file once or twice, and say what it is like."""
+    path = remote_file(path) if is_address(path) else path
     encoding = told.encoding or _unusual_encoding(path)
     data = DataFile.open(path, replace(told, encoding=encoding))
     decimal = told.decimal or _decimal(data)
