@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse._threads import one_blas_thread
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
@@ -307,7 +307,7 @@ def merge_tree(
     find = partial(find_critical_points, search=_validate.choice(search=search, among=SEARCHES))
     points = find(mixture) if critical_points is None else _checked(critical_points, mixture)
     given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
-    with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: threads get in the way
+    with one_blas_thread():
         decision = RULES[rule].decide(given)
     below_modes = len(given.leaves) - points.n_modes if RULES[rule].keeps_modes else 0
     return MergeTree(
