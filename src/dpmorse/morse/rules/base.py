@@ -10,6 +10,7 @@ import numpy as np
 
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.morse.rules.sharing import shared_records
 from dpmorse.morse.rules.suggestion import Suggests
 from dpmorse.typing import FloatArray, IntArray
 
@@ -110,10 +111,17 @@ class MergeInput:
         part = differing_part(self.mixture)
         return self.mixture if part is None else part.mixture
 
-    @property
+    @cached_property
     def barriers(self) -> FloatArray:
         """The height of the pass between the modes of any two leaves, -inf within one mode."""
         return self.points.barriers[np.ix_(self.leaves.modes, self.leaves.modes)]
+
+    @cached_property
+    def shared(self) -> FloatArray:
+        """Q_ab = E[w_a w_b] between leaves, 0 for modes without component; see ``shared_records``."""
+        full, shared = self.leaves.full, np.zeros((len(self.leaves), len(self.leaves)))
+        shared[np.ix_(full, full)] = shared_records(self.differing, self.leaves.components[full])
+        return shared
 
 
 class MergeRule(ABC):

@@ -10,20 +10,12 @@ from typing import Protocol
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.morse.rules.base import Leaves, MergeInput, Merges
+from dpmorse.morse.rules.base import MergeInput, Merges
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-# Covariances of hard cells are too small, because each component is estimated from records of its own cell
-# only. This factor undoes the truncation on average (docs/morse.md, "Which merge rule").
-_INFLATION = 1.5
 
 # Shares below this cannot be told by a sample of this size; groups that are so far apart differ in cost by
 # their barriers only.
 _LEAST_SHARE = 1e-12
-
-# Pairs of opposite points in the sample of the whole mixture, so that time does not grow with the number of
-# components, and how few and how many of them one component may have.
-_SAMPLES, _SAMPLES_PER_COMPONENT = 4000, (20, 500)
 
 Cost = Callable[["MomentGroups", int], FloatArray]
 
@@ -58,25 +50,6 @@ def attach_bare_modes(given: MergeInput) -> Merges:
 
 
 # -- groups that share records ------------------------------------------------------------------------
-
-
-def shared_records(mixture: GaussianMixture, leaves: Leaves) -> FloatArray:
-    """Return Q_ab = E[w_a w_b] between leaves, by a fixed sample of the inflated mixture.
-
-    Every component is sampled with the same normal numbers and their negatives, and counts by its
-    weight: the result does not depend on the order of components.
-    """
-    inflated = GaussianMixture(mixture.weights, mixture.means, _INFLATION * mixture.covariances)
-    kept = leaves.components[leaves.components >= 0]
-    n = int(np.clip(_SAMPLES // len(kept), *_SAMPLES_PER_COMPONENT))
-    normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
-    normal = np.vstack([normal, -normal])
-    shared = np.zeros((len(leaves.modes), len(leaves.modes)))
-    for k in kept:
-        points = inflated.means[k] + normal @ np.linalg.cholesky(inflated.covariances[k]).T
-        memberships = inflated.responsibilities(points)[:, kept]
-        shared[: len(kept), : len(kept)] += inflated.weights[k] * (memberships.T @ memberships) / len(normal)
-    return shared
 
 
 class SharingGroups:
@@ -131,20 +104,24 @@ class SharingGroups:
 
 
 def merge_through_modes(given: MergeInput, of_modes: Merges) -> Merges:
-    """Put the components of each mode together at height 0, then merge modes as given.
-
-    There is no barrier between components of one mode: those that share most records are joined first.
-    """
+    """Put the components of each mode together at height 0, then merge modes as given."""
     leaves = given.leaves
-    same_mode = leaves.modes[:, None] == leaves.modes
-    flat = np.zeros(same_mode.shape)
-    groups = SharingGroups(shared_records(given.differing, leaves), flat, flat[0], same_mode)
-    first, second, costs = agglomerate(groups)
-    below_modes = Merges.without_saddles(first, second, np.zeros(len(costs)))
     leaf_of_mode = np.zeros(len(given.points.modes), dtype=np.int64)
-    leaf_of_mode[leaves.modes] = np.arange(len(same_mode))
+    leaf_of_mode[leaves.modes] = np.arange(len(leaves))
     first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
-    return below_modes + Merges(first, second, of_modes.heights, of_modes.saddles)
+    return _merges_within_modes(given) + Merges(first, second, of_modes.heights, of_modes.saddles)
+
+
+def _merges_within_modes(given: MergeInput) -> Merges:
+    """Join the components of each mode, with no barrier between them: those that share most go first."""
+    modes = given.leaves.modes
+    if len(modes) == given.points.n_modes:  # every mode is one leaf
+        none = np.empty(0, dtype=np.int64)
+        return Merges.without_saddles(none, none, np.empty(0))
+    same_mode = modes[:, None] == modes
+    flat = np.zeros(same_mode.shape)
+    first, second, costs = agglomerate(SharingGroups(given.shared, flat, flat[0], same_mode))
+    return Merges.without_saddles(first, second, np.zeros(len(costs)))
 
 
 # -- groups with moments ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpmorse.morse.rules.base import MergeInput, MergeRule, Merges
-from dpmorse.morse.rules.groups import SharingGroups, agglomerate, attach_bare_modes, shared_records
+from dpmorse.morse.rules.groups import SharingGroups, agglomerate, attach_bare_modes
 
 
 class Overlap(MergeRule):
@@ -26,8 +26,7 @@ class Overlap(MergeRule):
         full = leaves.full
         inner = np.ix_(full, full)
         floors = points.mode_heights[leaves.modes[full]]
-        shared = shared_records(given.differing, leaves)
-        groups = SharingGroups(shared[inner], given.barriers[inner], floors)
+        groups = SharingGroups(given.shared[inner], given.barriers[inner], floors)
         first, second, costs = agglomerate(groups)
         tree_saddles, passes = points.spanning_saddles, np.array(groups.crossed)
         saddles = np.full(len(first), -1)

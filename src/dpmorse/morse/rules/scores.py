@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from dpmorse.morse.rules.base import MergeInput
-from dpmorse.morse.rules.groups import shared_records, total_variances
+from dpmorse.morse.rules.groups import total_variances
 from dpmorse.typing import FloatArray, IntArray
 
 # Nats of climb that perfect balance, and all of the variance explained, are worth. docs/default.md says on
@@ -55,11 +55,11 @@ class Score:
         mixture, leaves = given.mixture, given.leaves
         kept = leaves.components[leaves.full]
         self.weights, self._means = mixture.weights[kept], mixture.means[kept]
-        self._barriers = given.barriers[np.ix_(leaves.full, leaves.full)]
+        inner = np.ix_(leaves.full, leaves.full)
+        self._barriers = given.barriers[inner]
         self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
         self._variances, self._least = total_variances(mixture), given.least_weight
-        shared = shared_records(given.differing, leaves)[np.ix_(leaves.full, leaves.full)]
-        self._shared = shared / shared.sum()
+        self._shared = given.shared[inner] / given.shared[inner].sum()
 
     def __call__(self, groups: IntArray) -> tuple[float, float, float]:
         """Return the mean climb, what balance and variance are worth, and the modularity."""
