@@ -13,9 +13,21 @@ def compiled(function: Function) -> Function:
     return _compile(function, fastmath=False)
 
 
+def compiled_inner(function: Function) -> Function:
+    """Compile what compiled code alone calls: the way in from Python would take longest to compile."""
+    return _compile(function, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def compiled_fused(function: Function) -> Function:
     """Compile, and allow a product and a sum to be rounded once; NaN and infinity are handled as usual."""
     return _compile(function, fastmath={"contract"})
+
+
+def compiled_reordered(function: Function) -> Function:
+    """Compile inner sums, and allow them to be reordered and fused; NaN and infinity are handled as usual."""
+    return _compile(
+        function, fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
 
 
 def compiled_any_order(function: Function) -> Function:
@@ -27,8 +39,8 @@ def compiled_any_order(function: Function) -> Function:
     return _compile(function, fastmath={"reassoc", "contract", "nnan", "ninf", "nsz"})
 
 
-def _compile(function: Function, *, fastmath: bool | set[str]) -> Function:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+def _compile(function: Function, **more: Any) -> Function:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
     try:
         jitted: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in: a read-only installation without a home

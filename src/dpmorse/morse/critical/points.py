@@ -2,18 +2,21 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from dpmorse.densities import DifferingPart
+from dpmorse.morse.critical._graph_kernels import fill_bottlenecks, joining_edges
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # A mode counts as a cluster if the density there is more than twice that at the pass to a deeper mode.
 # docs/morse.md ("How many clusters") measures how often that names the true number; the rule "auto" does
 # better.
 _PERSISTENCE_OF_A_CLUSTER = math.log(2)
+
+# Heights that agree to so many decimals differ by rounding only.
+_DECIMALS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +61,14 @@ class CriticalPoints:
         return f"CriticalPoints({len(self.modes)} modes, {saddles})"
 
     def in_order(self) -> "CriticalPoints":
-        """Return the same points with modes and saddles numbered by height, lowest first."""
+        """Return the same points with modes and saddles numbered by height, lowest first.
+
+        Saddles whose heights differ by rounding only are numbered by the modes they join.
+        """
         modes = np.argsort(self.mode_heights, kind="stable")
-        saddles = np.argsort(self.saddle_heights, kind="stable")
         number = np.argsort(modes)  # the new number of each mode
+        ends = np.sort(number[self.saddle_ends], axis=1)
+        saddles = np.lexsort((ends[:, 1], ends[:, 0], self.saddle_heights.round(_DECIMALS)))
         return CriticalPoints(
             modes=self.modes[modes],
             mode_heights=self.mode_heights[modes],
@@ -70,7 +77,7 @@ class CriticalPoints:
             saddles=self.saddles[saddles],
             saddle_heights=self.saddle_heights[saddles],
             saddle_bounds=self.saddle_bounds[saddles],
-            saddle_ends=np.sort(number[self.saddle_ends[saddles]], axis=1),
+            saddle_ends=ends[saddles],
             saddle_certified=self.saddle_certified[saddles],
         )
 
@@ -95,13 +102,13 @@ class CriticalPoints:
         """Whether every mode and every saddle is certified."""
         return bool(self.mode_certified.all() and self.saddle_certified.all())
 
-    @property
+    @cached_property
     def barriers(self) -> FloatArray:
         """The height of the pass between any two modes, shape (n_modes, n_modes); -inf on the diagonal."""
         first, second = self.saddle_ends.T
         return bottlenecks(self.n_modes, first, second, self.saddle_heights)
 
-    @property
+    @cached_property
     def spanning_saddles(self) -> IntArray:
         """The saddles over which modes merge as water rises, lowest first: a minimum spanning tree."""
         first, second = self.saddle_ends.T
@@ -148,15 +155,9 @@ def spanning_edges(n_nodes: int, first: IntArray, second: IntArray, weights: Flo
     Parallel edges are allowed; loops and edges of infinite weight are left out.
     """
     order = np.argsort(weights, kind="stable")
-    order = order[np.isfinite(weights[order]) & (first[order] != second[order])]
-    low, high = np.minimum(first, second)[order], np.maximum(first, second)[order]
-    _, lightest = np.unique(low * n_nodes + high, return_index=True)
-    lightest.sort()
-    ranks = np.arange(1.0, len(lightest) + 1)  # scipy takes 0 for no edge, so weights are ranks from 1
-    places = low[lightest].astype(np.int32), high[lightest].astype(np.int32)  # all that older scipy takes
-    graph = coo_array((ranks, places), shape=(n_nodes, n_nodes))
-    chosen: IntArray = order[lightest[np.sort(minimum_spanning_tree(graph.tocsr()).data).astype(int) - 1]]
-    return chosen
+    order = order[np.isfinite(weights[order])]
+    edges: IntArray = order[joining_edges(n_nodes, first[order], second[order])]
+    return edges
 
 
 def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatArray) -> FloatArray:
@@ -166,10 +167,6 @@ def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatA
     """
     matrix = np.full((n_nodes, n_nodes), np.inf)
     np.fill_diagonal(matrix, -np.inf)
-    group, members = np.arange(n_nodes), [np.array([i]) for i in range(n_nodes)]
-    for edge in spanning_edges(n_nodes, first, second, weights):
-        a, b = group[first[edge]], group[second[edge]]
-        matrix[np.ix_(members[a], members[b])] = matrix[np.ix_(members[b], members[a])] = weights[edge]
-        members[a] = np.concatenate([members[a], members[b]])
-        group[members[b]] = a
+    edges = spanning_edges(n_nodes, first, second, weights)
+    fill_bottlenecks(first[edges], second[edges], weights[edges], matrix)
     return matrix
