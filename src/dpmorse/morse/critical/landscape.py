@@ -18,6 +18,7 @@ from dpmorse._threads import over_rows
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.critical import _kernels
+from dpmorse.morse.critical._path_kernels import MOST_EXTREMA, fill_extrema
 from dpmorse.typing import FloatArray, IntArray
 
 # Points are given, at the farthest, this many standard deviations of the whole mixture from its mean: beyond,
@@ -26,6 +27,13 @@ FARTHEST = 1e6
 
 # Multiplications that are worth a thread of their own; below that, starting it costs more than it saves.
 _WORK_PER_THREAD = 1 << 19
+
+# What a Newton step takes, in evaluations of f, and the least that curvatures count for in it.
+_NEWTON_STEP, _FLATTEST = 10, 1e-3
+
+# Precisions, in units of the whole mixture, whose squares overflow: Hessians hold such squares.
+_STEEPEST = 1e154
+_TOO_FAR = "mixture: the components are too far apart for floating-point numbers."
 
 # Added to the diagonal of the correlation matrix before it is factored; see ``_pooled_axes``.
 _TRACE = 1e-12
@@ -53,6 +61,15 @@ class Shapes:
         return np.asarray(-np.linalg.solve(self.metrics, self.gradients[..., None])[..., 0], dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class NewtonSteps:
+    """Newton steps at n points, and the axis of lowest curvature there, in the metric A."""
+
+    steps: FloatArray
+    curvatures: FloatArray
+    axes: FloatArray
+
+
 class Landscape:
     """The energy f of a mixture, on whitened points.
 
@@ -69,19 +86,15 @@ class Landscape:
         self.centres = self.to_whitened(means)
         self.whiteners = mixture.whiteners[self.kept] @ self._axes
         self.offsets = mixture.log_factors[self.kept]
-        self.precisions = np.einsum("kji,kjl->kil", self.whiteners, self.whiteners)
-        rows, columns = np.tril_indices(self.n_features)
-        self._components = _kernels.PackedComponents(
-            np.ascontiguousarray(self.centres.T),
-            np.ascontiguousarray(self.whiteners[:, rows, columns].T),
-            self.offsets,
-            self.whiteners,
-            self.precisions,
-        )
+        self.precisions = self.whiteners.swapaxes(1, 2) @ self.whiteners
+        if not np.abs(self.precisions).max() < _STEEPEST:
+            raise InvalidParameterError(_TOO_FAR)
+        self.components = _kernels.packed(self.centres, self.whiteners, self.offsets, self.precisions)
 
     def to_whitened(self, points: FloatArray) -> FloatArray:
         """Return points of the mixture's space in whitened coordinates."""
-        return np.asarray(np.linalg.solve(self._axes, (points - self._origin).T).T, dtype=np.float64)
+        whitened: FloatArray = np.ascontiguousarray(np.linalg.solve(self._axes, (points - self._origin).T).T)
+        return whitened
 
     def from_whitened(self, points: FloatArray) -> FloatArray:
         """Return whitened points in the mixture's coordinates."""
@@ -90,15 +103,31 @@ class Landscape:
     def heights(self, points: FloatArray) -> FloatArray:
         """Return f."""
         points, heights = np.ascontiguousarray(points), np.empty(len(points))
-        self._over(partial(_kernels.fill_heights, points, self._components, heights), len(points))
+        self.over(partial(_kernels.fill_heights, points, self.components, heights), len(points))
         return heights
 
     def shapes(self, points: FloatArray) -> Shapes:
         """Return f, gradient, metric and Hessian."""
         points, (n, d) = np.ascontiguousarray(points), points.shape
         found = np.empty(n), np.empty((n, d)), np.empty((n, d, d)), np.empty((n, d, d))
-        self._over(partial(_kernels.fill_shapes, points, self._components, *found), n)
+        self.over(partial(_kernels.fill_shapes, points, self.components, *found), n)
         return Shapes(*found)
+
+    def squared_lengths(self, points: FloatArray, steps: FloatArray) -> FloatArray:
+        """Return the square of the length of each step, in the metric A at its point."""
+        points, steps = np.ascontiguousarray(points), np.ascontiguousarray(steps)
+        squared = np.empty(len(points))
+        work = partial(_kernels.fill_squared_lengths, points, steps, self.components, squared)
+        self.over(work, len(points))
+        return squared
+
+    def newton_steps(self, points: FloatArray) -> NewtonSteps:
+        """Return where Newton's method leads, downhill along all axes."""
+        points = np.ascontiguousarray(points)
+        found = np.empty_like(points), np.empty(len(points)), np.empty_like(points)
+        work = partial(_kernels.fill_newton_steps, points, self.components, _FLATTEST, *found)
+        self.over(work, len(points), weight=_NEWTON_STEP)
+        return NewtonSteps(*found)
 
     def extrema(self, paths: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return positions, heights and numbers of the local minima and maxima of f along polylines.
@@ -107,15 +136,16 @@ class Landscape:
         """
         paths = np.ascontiguousarray(paths)
         counts = np.empty(len(paths), dtype=np.int64)
-        positions = np.empty((len(paths), _kernels.MOST_EXTREMA))
+        positions = np.empty((len(paths), MOST_EXTREMA))
         found = positions, np.empty_like(positions), counts
-        fill = partial(_kernels.fill_extrema, paths, self._components, *found)
-        self._over(fill, len(paths), weight=4 * paths.shape[1])
+        fill = partial(fill_extrema, paths, self.components, *found)
+        self.over(fill, len(paths), weight=4 * paths.shape[1])
         return found
 
-    def _over(self, fill: Callable[[int, int], None], n_points: int, weight: int = 1) -> None:
-        smallest = max(1, _WORK_PER_THREAD // (self._components.factors.size * weight))
-        over_rows(fill, n_points, smallest)
+    def over(self, work: Callable[[int, int], None], n_points: int, weight: int = 1) -> None:
+        """Divide work on points among threads; ``weight`` is what a point takes, in evaluations of f."""
+        smallest = max(1, 2 * _WORK_PER_THREAD // (self.precisions.size * weight))
+        over_rows(work, n_points, smallest)
 
 
 def _pooled_axes(weights: FloatArray, centred: FloatArray, covariances: FloatArray) -> FloatArray:
@@ -130,7 +160,7 @@ def _pooled_axes(weights: FloatArray, centred: FloatArray, covariances: FloatArr
         scale = np.sqrt(np.diagonal(pooled))
         correlation = pooled / scale / scale[:, None]
     if not np.all(np.isfinite(correlation)):
-        raise InvalidParameterError("mixture: the components are too far apart for floating-point numbers.")
+        raise InvalidParameterError(_TOO_FAR)
     axes: FloatArray = scale[:, None] * np.linalg.cholesky(correlation + _TRACE * np.eye(len(scale)))
     return axes
 

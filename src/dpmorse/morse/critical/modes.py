@@ -1,40 +1,22 @@
 """Modes: descents that never rise above where they started, and the modes found so far, each once."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dpmorse.morse.critical.landscape import Landscape, Shapes, relax_strings
-from dpmorse.morse.critical.spectra import curvatures_and_axes
+from dpmorse.morse.critical import _kernels
+from dpmorse.morse.critical.landscape import Landscape, relax_strings
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-# Lengths are in the metric A, in which one standard deviation of a lone component is 1; heights are in nats.
-# -- descents --
 
 # Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
 _MEAN_SHIFTS = 6
 
-# Newton steps are no longer than the first, because f is close to a parabola only so far; a step that is
-# refused halves the length that is tried next, down to the second.
-_LARGEST_STEP, _SMALLEST_STEP = 0.5, 1e-2
+# What a walk takes, in evaluations of f.
+_WALK = 30
 
-# A gradient shorter than this counts as zero, unless rounding alone makes more (``gradient_tolerances``).
-_TOLERANCE = 1e-11
-
-# Below this gradient Newton's method is tried although f is not convex: mean shift hardly moves there.
-_NEARLY_FLAT = 0.05
-
-# Descents that have not arrived after so many steps are given up, and their ends are not certified.
-_MOST_STEPS = 400
-
-# Mean-shift steps are lengthened by this; below 2 the majorant still proves that f does not rise.
-_OVER_RELAXATION = 1.8
-
-# Where on a step f is looked at if no majorant covers it: 24 even places, and two near the start, because
-# the step may start out uphill.
-_CHECKS = np.r_[0.01, 0.02, np.arange(1, 25) / 24]
-
-# -- when two ends are one mode --
+# -- when two ends are one mode: lengths are in the metric A, in which one standard deviation of a lone
+# component is 1; heights are in nats --
 
 # Ends nearer than this are one mode; the second is for ends that are not certified, which may have stopped
 # short of it.
@@ -60,45 +42,6 @@ _CHUNK_VALUES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Frames:
-    """Eigenvectors of the Hessian in the metric A: ``curvatures`` ascending, at most 1.
-
-    ``axes[n, :, i]`` are A-orthonormal; ``slopes`` are the components of the gradient along them.
-    """
-
-    curvatures: FloatArray
-    axes: FloatArray
-    slopes: FloatArray
-
-    @classmethod
-    def of(cls, shapes: Shapes) -> "Frames":
-        """Solve ``H v = c A v``; see ``curvatures_and_axes`` for which directions there are."""
-        curvatures, axes = curvatures_and_axes(shapes.metrics, shapes.hessians, shapes.gradients)
-        return cls(curvatures, axes, np.einsum("nde,nd->ne", axes, shapes.gradients))
-
-    def gradient_norms(self) -> FloatArray:
-        """Return the length of the gradient in the metric A^-1."""
-        norms: FloatArray = np.linalg.norm(self.slopes, axis=1)
-        return norms
-
-    def to_steps(self, coordinates: FloatArray) -> FloatArray:
-        """Return steps given by their coordinates along the axes."""
-        steps: FloatArray = np.einsum("nde,ne->nd", self.axes, coordinates)
-        return steps
-
-
-def gradient_tolerances(points: FloatArray, metrics: FloatArray, tolerance: float) -> FloatArray:
-    """Return the length of gradient that counts as zero at each point.
-
-    It is never less than what rounding of the coordinates alone makes: a relative error eps of x changes the
-    gradient by about |A eps x|, of length sqrt(x^T diag(A) x) eps in the metric A^-1.
-    """
-    rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", metrics, points * points))
-    tolerances: FloatArray = np.maximum(tolerance, rounding)
-    return tolerances
-
-
-@dataclass(frozen=True)
 class Descents:
     """Where descents ended; ``certified`` where the gradient vanishes and the Hessian is positive."""
 
@@ -110,8 +53,8 @@ class Descents:
 def shift_down(landscape: Landscape, points: FloatArray) -> FloatArray:
     """Return the points after a few mean-shift steps, each on a segment that stays below its start."""
     points = np.array(points)
-    for _ in range(_MEAN_SHIFTS if len(points) else 0):
-        points += landscape.shapes(points).mean_shift()
+    work = partial(_kernels.shift, points, landscape.components, _MEAN_SHIFTS)
+    landscape.over(work, len(points), weight=_WALK)
     return points
 
 
@@ -124,71 +67,10 @@ def descend(landscape: Landscape, points: FloatArray) -> Descents:
     curvatures made positive, are taken where the Hessian is positive or the gradient nearly vanishes (mean
     shift takes very long to leave a flat saddle), if they are such or if f falls along 26 points.
     """
-    points = np.array(points)
-    heights, certified = np.full(len(points), np.inf), np.zeros(len(points), dtype=bool)
-    radii, active = np.full(len(points), _LARGEST_STEP), np.arange(len(points))
-    for _ in range(_MOST_STEPS):
-        if not active.size:
-            break
-        shapes = landscape.shapes(points[active])
-        frames = Frames.of(shapes)
-        heights[active] = shapes.heights
-        flat = frames.gradient_norms() < gradient_tolerances(points[active], shapes.metrics, _TOLERANCE)
-        done = flat & (frames.curvatures[:, 0] > 0)
-        certified[active[done]] = True
-        steps, radii[active] = _steps(
-            landscape, points[active], shapes.heights, frames, flat, radii=radii[active]
-        )
-        points[active[~done]] += steps[~done]
-        active = active[~done]
-    return Descents(points, heights, certified)
-
-
-def _steps(
-    landscape: Landscape,
-    points: FloatArray,
-    heights: FloatArray,
-    frames: Frames,
-    flat: BoolArray,
-    *,
-    radii: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the next step of each descent and the longest Newton step it will try after this one."""
-    coordinates = -frames.slopes / np.maximum(np.abs(frames.curvatures), 1e-4)
-    on_saddle = flat & (frames.curvatures[:, 0] <= 0)
-    coordinates[on_saddle, 0] = 1e-3  # push off
-    lengths = np.linalg.norm(coordinates, axis=1)
-    coordinates *= np.minimum(1, radii / np.maximum(lengths, 1e-300))[:, None]
-    steps = frames.to_steps(coordinates)
-    refused = (frames.curvatures[:, 0] <= 0) & ~on_saddle & (frames.gradient_norms() > _NEARLY_FLAT)
-    doubtful = np.flatnonzero(~refused & ~_proved(frames, coordinates))
-    refused[doubtful] = ~_falls(landscape, points[doubtful], heights[doubtful], steps[doubtful])
-    steps[refused] = -_OVER_RELAXATION * np.einsum("nde,ne->nd", frames.axes[refused], frames.slopes[refused])
-    shrunk, grown = np.maximum(radii / 2, _SMALLEST_STEP), np.minimum(radii * 1.5, _LARGEST_STEP)
-    return steps, np.where(refused, shrunk, grown)
-
-
-def _proved(frames: Frames, coordinates: FloatArray) -> BoolArray:
-    """Say which steps the majorant proves to descend (or are too short to matter).
-
-    Along the axes the minimiser of the majorant is at -slopes, so that the condition |y - x - s|_A <= |s|_A
-    is |coordinates + slopes| <= |slopes|.
-    """
-    to_minimiser = ((coordinates + frames.slopes) ** 2).sum(axis=1)
-    inside = to_minimiser <= (frames.slopes**2).sum(axis=1) * (1 + 1e-12)
-    proved: BoolArray = inside | (np.linalg.norm(coordinates, axis=1) < 1e-4)
-    return proved
-
-
-def _falls(landscape: Landscape, points: FloatArray, heights: FloatArray, steps: FloatArray) -> BoolArray:
-    """Say along which steps f never rises, at 26 points of each."""
-    if not len(points):
-        return np.zeros(0, dtype=bool)
-    between = points[:, None] + _CHECKS[None, :, None] * steps[:, None]
-    along = landscape.heights(between.reshape(-1, points.shape[1])).reshape(len(points), -1)
-    rises = np.diff(np.c_[heights, along], axis=1).max(axis=1)
-    falls: BoolArray = rises <= 1e-12 * (1 + np.abs(heights))
-    return falls
+    ends = Descents(np.array(points), np.full(len(points), np.inf), np.zeros(len(points), dtype=bool))
+    work = partial(_kernels.descend, ends.points, landscape.components, ends.heights, ends.certified)
+    landscape.over(work, len(points), weight=_WALK)
+    return ends
 
 
 class ModeSet:
@@ -270,7 +152,7 @@ class ModeSet:
 
     def _is_flat(self, point: FloatArray) -> bool:
         """Say whether f hardly curves in some direction: then valleys may bend."""
-        return bool(Frames.of(self._landscape.shapes(point[None])).curvatures[0, 0] < _FLAT)
+        return bool(self._landscape.newton_steps(point[None]).curvatures[0] < _FLAT)
 
     def guess(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
         """Return the nearest mode of each point, and where another mode may hide."""
@@ -293,13 +175,9 @@ class ModeSet:
 
     def _hides(self, points: FloatArray, nearest: IntArray) -> BoolArray:
         """Say where f is convex and its Newton step leads elsewhere than to the nearest mode."""
-        shapes = self._landscape.shapes(points)
-        frames = Frames.of(shapes)
-        convex = frames.curvatures[:, 0] > 0
-        step = frames.to_steps(-frames.slopes / np.maximum(frames.curvatures, 1e-3))
-        beyond = self.points[nearest] - (points + step)
-        squared = np.einsum("nd,nde,ne->n", beyond, shapes.metrics, beyond)
-        hides: BoolArray = convex & (squared > _ELSEWHERE**2)
+        ahead = self._landscape.newton_steps(points)
+        squared = self._landscape.squared_lengths(points, self.points[nearest] - (points + ahead.steps))
+        hides: BoolArray = (ahead.curvatures > 0) & (squared > _ELSEWHERE**2)
         return hides
 
     def _add(self, point: FloatArray, height: float, certified: bool) -> None:
@@ -314,12 +192,14 @@ class ModeSet:
         if first == len(self) or not len(points):
             return np.full(len(points), -1, dtype=np.int64)
         nearest, distances = self._nearest(points, first)
-        shapes = self._landscape.shapes(points)
-        away = points - self.points[nearest]
-        from_point = np.sqrt(np.einsum("nd,nde,ne->n", away, shapes.metrics, away))
         same = np.where(certified & self.certified[nearest], _SAME, _SAME_IF_ROUGH)
+        near = np.flatnonzero(distances < same)
         # In both metrics: a needle may sit beside a broad mode.
-        return np.where(np.maximum(distances, from_point) < same, nearest, -1)
+        squared = self._landscape.squared_lengths(points[near], points[near] - self.points[nearest[near]])
+        near = near[np.sqrt(squared) < same[near]]
+        labels = np.full(len(points), -1, dtype=np.int64)
+        labels[near] = nearest[near]
+        return labels
 
     def _nearest(self, points: FloatArray, first: int = 0) -> tuple[IntArray, FloatArray]:
         """Return the mode, from the ``first`` on, nearest to each point in its own metric, and how near."""
@@ -328,7 +208,7 @@ class ModeSet:
         step = max(1, _CHUNK_VALUES // modes.size)
         for start in range(0, len(points), step):
             rows = slice(start, start + step)
-            away = points[rows, None, :] - modes
-            squared = np.einsum("nmd,nmd->nm", np.einsum("nmd,mde->nme", away, metrics), away)
-            nearest[rows], distances[rows] = first + squared.argmin(axis=1), np.sqrt(squared.min(axis=1))
+            away = points[rows] - modes[:, None]
+            squared = np.einsum("mnd,mnd->mn", away @ metrics, away)
+            nearest[rows], distances[rows] = first + squared.argmin(axis=0), np.sqrt(squared.min(axis=0))
         return nearest, distances

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape
-from dpmorse.morse.critical.modes import Frames, gradient_tolerances
+from dpmorse.morse.critical.spectra import curvatures_and_axes
 from dpmorse.typing import FloatArray
 
 # The paper's m and tau_2: points between the ends of a string, and how often a string is drawn.
@@ -59,11 +59,19 @@ def _solve(landscape: Landscape, points: FloatArray) -> FloatArray:
     solved = np.zeros(len(points), dtype=bool)
     for _ in range(_ROOT_STEPS):
         shapes = landscape.shapes(points)
-        frames = Frames.of(shapes)
-        solved = frames.gradient_norms() < gradient_tolerances(points, shapes.metrics, _TOLERANCE)
+        curvatures, axes = curvatures_and_axes(shapes.metrics, shapes.hessians, shapes.gradients)
+        slopes = np.einsum("nde,nd->ne", axes, shapes.gradients)
+        solved = np.linalg.norm(slopes, axis=1) < _tolerances(points, shapes.metrics)
         if solved.all():
             break
-        curvatures = np.where(np.abs(frames.curvatures) < 1e-8, 1e-8, frames.curvatures)
-        points[~solved] += frames.to_steps(-frames.slopes / curvatures)[~solved]
+        curvatures = np.where(np.abs(curvatures) < 1e-8, 1e-8, curvatures)
+        points[~solved] -= np.einsum("nde,ne->nd", axes, slopes / curvatures)[~solved]
         points = np.where(np.abs(points) < FARTHEST, points, 0.0)  # a start anew for what has run away
     return points[solved]
+
+
+def _tolerances(points: FloatArray, metrics: FloatArray) -> FloatArray:
+    """Return the length of gradient that counts as zero: no less than rounding of the coordinates makes."""
+    rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", metrics, points * points))
+    tolerances: FloatArray = np.maximum(_TOLERANCE, rounding)
+    return tolerances

@@ -6,28 +6,20 @@ direction and descend along all others lead to a saddle of index 1, which is the
 """
 
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
-from dpmorse.morse.critical.landscape import Landscape, Shapes
-from dpmorse.morse.critical.modes import Frames, ModeSet, gradient_tolerances
+from dpmorse.morse.critical import _kernels
+from dpmorse.morse.critical.landscape import Landscape
+from dpmorse.morse.critical.modes import ModeSet
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-# Climbs that have not arrived after so many steps are given up.
-_MOST_STEPS = 60
-
-# Steps are at most this long in the metric A. The length is halved when the gradient grows, but never below
-# the smallest: climbs may have to cross a region where the gradient grows to reach the saddle.
-_LARGEST_STEP, _SMALLEST_STEP = 0.5, 0.02
-
-# Curvatures count as at least this much when a step is computed, so that flat axes do not decide its length.
-_FLATTEST = 1e-3
-
-# A gradient shorter than this counts as zero, unless rounding alone makes more (``gradient_tolerances``).
-_TOLERANCE = 1e-10
 
 # The two descents that certify a saddle start at this distance from it, on either side.
 _ASIDE = 0.02
+
+# What a climb takes, in evaluations of f.
+_CLIMB = 100
 
 # Two climbs ended in one saddle if heights agree to this (relative to 1 + |f|) and places to that.
 _SAME_HEIGHT, _SAME_PLACE = 1e-7, 1e-4
@@ -138,12 +130,14 @@ def _on_paths(paths: FloatArray, owner: IntArray, position: FloatArray) -> tuple
 
 @dataclass(frozen=True)
 class Climbs:
-    """Where climbs ended; ``converged`` at points with zero gradient and one negative curvature."""
+    """Where climbs ended; ``converged`` at points with zero gradient and one negative curvature.
+
+    ``downhill`` are the softest axes there, along which f falls to both sides.
+    """
 
     points: FloatArray
     heights: FloatArray
     converged: BoolArray
-    metrics: FloatArray
     downhill: FloatArray
 
 
@@ -184,63 +178,33 @@ class SaddleSet:
         arrived = np.flatnonzero(climbs.converged)
         points = np.vstack([self.points, climbs.points[arrived]])
         heights = np.append(self.heights, climbs.heights[arrived])
-        distinct = np.arange(len(points)) < len(self)
-        for place, i in enumerate(arrived, len(self)):
-            same_height = np.abs(heights - heights[place]) < _SAME_HEIGHT * (1 + abs(heights[place]))
-            away = points[distinct & same_height] - points[place]
-            squared = np.einsum("nd,de,ne->n", away, climbs.metrics[i], away)
-            distinct[place] = not np.any(squared < _SAME_PLACE**2)
+        runs, left = _runs(heights), np.arange(len(points))
+        distinct = left < len(self)
+        while left.size:
+            _, first, run = np.unique(runs[left], return_index=True, return_inverse=True)
+            distinct[left[first]] = True  # the first of each run; others may be the same saddle
+            away = points[left[first[run]]] - points[left]
+            left = left[self._landscape.squared_lengths(points[left], away) >= _SAME_PLACE**2]
         return arrived[distinct[len(self) :]]
 
 
+def _runs(heights: FloatArray) -> IntArray:
+    """Number runs of heights that agree, which one saddle may have."""
+    order = np.argsort(heights, kind="stable")
+    gaps = np.diff(heights[order], prepend=-np.inf) >= _SAME_HEIGHT * (1 + np.abs(heights[order]))
+    runs = np.empty(len(heights), dtype=np.int64)
+    runs[order] = np.cumsum(gaps)
+    return runs
+
+
 def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Climbs:
-    """Follow the eigenvector nearest to each tangent uphill, all others downhill, to a critical point."""
-    points, tangents = np.array(points), np.array(tangents)
-    n, d = points.shape
-    ends = Climbs(points, np.full(n, np.inf), np.zeros(n, bool), np.zeros((n, d, d)), np.zeros((n, d)))
-    radii, norms, active = np.full(n, _LARGEST_STEP), np.full(n, np.inf), np.arange(n)
-    for _ in range(_MOST_STEPS):
-        if not active.size:
-            break
-        shapes = landscape.shapes(points[active])
-        frames = Frames.of(shapes)
-        norm = frames.gradient_norms()
-        flat = norm < gradient_tolerances(points[active], shapes.metrics, _TOLERANCE)
-        negative = (frames.curvatures < 0).sum(axis=1)
-        _note(ends, active, shapes, frames, flat & (negative == 1))
-        grew = norm > 1.5 * norms[active]
-        shrunk, grown = radii[active] / 2, radii[active] * 1.3
-        radii[active] = np.clip(np.where(grew, shrunk, grown), _SMALLEST_STEP, _LARGEST_STEP)
-        norms[active] = norm
-        uphill = _uphill(frames, np.einsum("nde,ne->nd", shapes.metrics, tangents[active]), negative)
-        tangents[active] = frames.axes[np.arange(len(active)), :, uphill]
-        points[active[~flat]] += _steps(frames, uphill, radii[active])[~flat]
-        active = active[~flat]
-    return ends
-
-
-def _note(ends: Climbs, active: IntArray, shapes: Shapes, frames: Frames, at_saddle: BoolArray) -> None:
-    """Write down where the climbs are now."""
-    ends.heights[active], ends.metrics[active] = shapes.heights, shapes.metrics
-    ends.downhill[active], ends.converged[active] = frames.axes[:, :, 0], at_saddle
-
-
-def _uphill(frames: Frames, tangents: FloatArray, negative: IntArray) -> IntArray:
-    """Choose the axis to climb: the one most along the tangent, a negative one where there is one."""
-    along = np.abs(np.einsum("nde,nd->ne", frames.axes, tangents))
-    along = np.where((negative[:, None] > 0) & (frames.curvatures >= 0), -1.0, along)
-    chosen: IntArray = along.argmax(axis=1)
-    return chosen
-
-
-def _steps(frames: Frames, uphill: IntArray, radii: FloatArray) -> FloatArray:
-    """Return Newton steps with the chosen axis reversed, no longer than the radii.
+    """Follow the eigenvector nearest to each tangent uphill, all others downhill, to a critical point.
 
     Along axis i of curvature c_i and slope g_i the step is -g_i / |c_i|, downhill whatever the sign of c_i;
     along the chosen axis it is +g_i / |c_i|, uphill.
     """
-    coordinates = -frames.slopes / np.maximum(np.abs(frames.curvatures), _FLATTEST)
-    coordinates[np.arange(len(uphill)), uphill] *= -1
-    lengths = np.linalg.norm(coordinates, axis=1)
-    coordinates *= np.minimum(1, radii / np.maximum(lengths, 1e-300))[:, None]
-    return frames.to_steps(coordinates)
+    n = len(points)
+    ends = Climbs(np.array(points), np.full(n, np.inf), np.zeros(n, dtype=bool), np.array(tangents))
+    found = ends.points, ends.downhill, landscape.components, ends.heights, ends.converged
+    landscape.over(partial(_kernels.climb, *found), n, weight=_CLIMB)
+    return ends

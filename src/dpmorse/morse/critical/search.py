@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse._threads import one_blas_thread
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
-from dpmorse.morse.critical.modes import Frames, ModeSet
+from dpmorse.morse.critical.modes import ModeSet
 from dpmorse.morse.critical.points import CriticalPoints, bottlenecks, spanning_edges
 from dpmorse.morse.critical.quadratic_string import critical_points_between_centres
 from dpmorse.morse.critical.ridgelines import (
@@ -22,6 +22,7 @@ from dpmorse.morse.critical.ridgelines import (
     ridgelines,
     touching_matrix,
     touching_points,
+    touchings,
 )
 from dpmorse.morse.critical.saddles import Crests, SaddleSet, find_crests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -48,6 +49,9 @@ _CLIMBS_FEW, _CLIMBS_MANY = 40, 4
 # Paths looked at together: bounds memory, and lets the bounds of a batch use what earlier ones have found.
 _BATCH = 1024
 
+# Nats by which a component's own well may be deepened by all others and yet count as untouched by them.
+_LONE = 1e-9
+
 # How far from a mode, along its softest axis, the climb to a saddle beside a shallow mode starts.
 _SOFT_STEP = 0.3
 
@@ -73,14 +77,17 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
         how often that happens.
     """
     kind = SEARCHES[_validate.choice(search=search, among=SEARCHES)]
-    part = differing_part(mixture)
-    if part is not None:
-        return find_critical_points(part.mixture, search).lifted(part)
+    with one_blas_thread():
+        part = differing_part(mixture)
+        return _search(mixture, kind) if part is None else _search(part.mixture, kind).lifted(part)
+
+
+def _search(mixture: GaussianMixture, kind: "type[Search]") -> CriticalPoints:
+    """Find the critical points of a mixture whose components differ in all directions."""
     landscape = Landscape(mixture)
     component_modes = np.empty(len(mixture.weights), dtype=np.int64)
     weightless = np.flatnonzero(mixture.weights <= 0)
-    # Matrices are small: BLAS threads would only get in the way.
-    with threadpool_limits(limits=1, user_api="blas"), np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         try:
             found = kind(landscape)
             found.run()
@@ -205,27 +212,31 @@ class RidgelineSearch(Search):
             self._relax(crests[contested], _STRING_STEPS * (round_number + 1))
 
     def _follow_components(self) -> None:
-        """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
+        """Follow the ridgelines between all components; where there are many, those that may matter."""
         land = self.landscape
         wells = Wells(land.centres, land.whiteners, -land.offsets)
-        levels = touching_matrix(wells)
-        lowest_crossings = crossing_bounds(levels)
         first, second = np.triu_indices(land.n_components, 1)
-        tree = spanning_edges(land.n_components, first, second, levels[first, second])
+        if self.thorough:
+            self._follow(wells, first, second, self.component_modes)
+        else:
+            self._follow_promising(wells, first, second)
+
+    def _follow_promising(self, wells: Wells, first: IntArray, second: IntArray) -> None:
+        """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
+        levels, points = touchings(wells, first, second)
+        tree = spanning_edges(len(wells.floors), first, second, levels)
         self._follow(wells, first[tree], second[tree], self.component_modes)
         rest = np.delete(np.arange(len(first)), tree)
-        first, second = first[rest], second[rest]
-        crossings = land.heights(touching_points(wells, first, second))
+        crossings = self.landscape.heights(points[rest])
         order = np.argsort(crossings)
-        first, second, crossings = first[order], second[order], crossings[order]
-        bounds = lowest_crossings[first, second]
+        first, second, crossings = first[rest][order], second[rest][order], crossings[order]
+        bounds = crossing_bounds(touching_matrix(wells, levels))[first, second]
         pending = np.arange(len(first))
         while pending.size:
-            if not self.thorough:
-                between, known = self._known(first[pending], second[pending])
-                promising = np.maximum(bounds, crossings - _GAP)[pending] < between
-                open_question = (bounds[pending] < known) & (pending < _EXPLORED * land.n_components)
-                pending = pending[promising | open_question]
+            between, known = self._known(first[pending], second[pending])
+            promising = np.maximum(bounds, crossings - _GAP)[pending] < between
+            open_question = (bounds[pending] < known) & (pending < _EXPLORED * len(wells.floors))
+            pending = pending[promising | open_question]
             batch, pending = pending[:_BATCH], pending[_BATCH:]
             self._follow(wells, first[batch], second[batch], self.component_modes)
 
@@ -241,19 +252,27 @@ class RidgelineSearch(Search):
         whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
         wells = Wells(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
+        lone = self._lone_modes()
+        new = ~(lone[first] & lone[second])  # between lone ones, components have been followed
+        first, second = first[new], second[new]
         if not self.thorough:
             crossings = self.landscape.heights(touching_points(wells, first, second))
             near = crossings - _GAP < self.known_barriers()[first, second]
             first, second = first[near], second[near]
-        for start in range(0, len(first), _BATCH):
-            rows = slice(start, start + _BATCH)
-            self._follow(wells, first[rows], second[rows], np.arange(len(modes)))
+        self._follow(wells, first, second, np.arange(len(modes)))
+
+    def _lone_modes(self) -> BoolArray:
+        """Say which modes are centres of components that no other reaches."""
+        lone = -self.landscape.offsets - self.modes.heights[self.component_modes] < _LONE
+        return np.isin(np.arange(len(self.modes)), self.component_modes[lone])
 
     def _follow(self, wells: Wells, first: IntArray, second: IntArray, labels: IntArray) -> None:
-        paths = ridgelines(wells, first, second, _NODES_FEW if self.thorough else _NODES_MANY)
-        ends = np.stack([labels[first], labels[second]], axis=1)
-        highest = self.known_barriers() + _GAP if not self.thorough else None
-        self.crests += find_crests(self.landscape, self.modes, paths, ends, highest)
+        for start in range(0, len(first), _BATCH):
+            rows = slice(start, start + _BATCH)
+            paths = ridgelines(wells, first[rows], second[rows], _NODES_FEW if self.thorough else _NODES_MANY)
+            ends = np.stack([labels[first[rows]], labels[second[rows]]], axis=1)
+            highest = self.known_barriers() + _GAP if not self.thorough else None
+            self.crests += find_crests(self.landscape, self.modes, paths, ends, highest)
 
     def _climb(self) -> None:
         """Climb from the crests found since the last time, the promising ones if there are many."""
@@ -266,10 +285,13 @@ class RidgelineSearch(Search):
         self.saddles.search(crests.points, crests.tangents)
 
     def _leave_softly(self) -> None:
-        """Climb from every mode along its softest axis: the way to saddles close to shallow modes."""
-        frames = Frames.of(self.landscape.shapes(self.modes.points))
-        step = _SOFT_STEP * frames.axes[:, :, 0]
-        starts = np.vstack([self.modes.points + step, self.modes.points - step])
+        """Climb from modes along their softest axis: the way to saddles close to shallow modes.
+
+        Around a lone component f is round, and no axis is softer than another.
+        """
+        modes = self.modes.points[~self._lone_modes()]
+        step = _SOFT_STEP * self.landscape.newton_steps(modes).axes
+        starts = np.vstack([modes + step, modes - step])
         self.saddles.search(starts, np.vstack([step, step]))
 
     def _relax(self, contested: Crests, n_steps: int) -> None:
