@@ -652,11 +652,12 @@ def _add_moments(
 ) -> None:
     """Add weighted sums of x, and of its products, if wanted, in blocks of 4 x 4 up to the diagonal."""
     for i in range(0, x.shape[0], 4):
-        _add_sums(x, weight, i, begin, end, sums)
         if i >= second_moments.shape[1]:
+            _add_sums(x, weight, i, begin, end, sums)
             continue
-        for j in range(0, min(i + 4, second_moments.shape[1]), 4):
+        for j in range(0, i, 4):
             _add_products(x, weight, i, j, begin, end, second_moments)
+        _add_diagonal(x, weight, i, begin, end, sums, second_moments)
 
 
 @compiled_any_order
@@ -669,10 +670,7 @@ def _add_sums(x: Reals, weight: Reals, i: int, begin: int, end: int, sums: IntAr
         t1 += w * x1[r]
         t2 += w * x2[r]
         t3 += w * x3[r]
-    sums[i] += np.int64(t0)
-    sums[i + 1] += np.int64(t1)
-    sums[i + 2] += np.int64(t2)
-    sums[i + 3] += np.int64(t3)
+    _add_row(sums, i, t0, t1, t2, t3)
 
 
 @compiled_any_order
@@ -697,6 +695,29 @@ def _add_products(
     _add_row(second_moments[i + 1], j, t10, t11, t12, t13)
     _add_row(second_moments[i + 2], j, t20, t21, t22, t23)
     _add_row(second_moments[i + 3], j, t30, t31, t32, t33)
+
+
+@compiled_any_order
+def _add_diagonal(
+    x: Reals, weight: Reals, i: int, begin: int, end: int, sums: IntArray, second_moments: IntArray
+) -> None:
+    """Add the lower triangle of block (i, i), and the sums of its four rows."""
+    x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+    t0 = t1 = t2 = t3 = t00 = t10 = t11 = t20 = t21 = t22 = t30 = t31 = t32 = t33 = 0.0
+    for r in range(end - begin):
+        w = weight[r]
+        b0, b1, b2, b3 = np.float64(x0[r]), np.float64(x1[r]), np.float64(x2[r]), np.float64(x3[r])
+        a0, a1, a2, a3 = w * b0, w * b1, w * b2, w * b3
+        t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
+        t00 += a0 * b0
+        t10, t11 = t10 + a1 * b0, t11 + a1 * b1
+        t20, t21, t22 = t20 + a2 * b0, t21 + a2 * b1, t22 + a2 * b2
+        t30, t31, t32, t33 = t30 + a3 * b0, t31 + a3 * b1, t32 + a3 * b2, t33 + a3 * b3
+    _add_row(sums, i, t0, t1, t2, t3)
+    _add_row(second_moments[i], i, t00, 0.0, 0.0, 0.0)
+    _add_row(second_moments[i + 1], i, t10, t11, 0.0, 0.0)
+    _add_row(second_moments[i + 2], i, t20, t21, t22, 0.0)
+    _add_row(second_moments[i + 3], i, t30, t31, t32, t33)
 
 
 @compiled
