@@ -60,7 +60,7 @@ def _agrees(device: Any, n_features: int) -> bool:
     covariances = np.eye(n_features) * spreads[:, None] ** 2
     cells = GaussianCells.from_mixture(np.full(n_cells, 0.2), means, covariances, radii=2.0)
     grid = grid_of(Domain.from_bounds((-1.0, 1.0), n_features, 1.1), device)
-    rule, X = rule_of(cells, device), torch.from_numpy(rng.normal(size=(300, n_features))).to(device)
+    rule, X = rule_of(cells, device), torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
     for soft in (True, False):
         task = Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features)
         if not torch.equal(moments(X, task), plain.moments(X, task)):
