@@ -111,7 +111,7 @@ def _install(python: Path, what: Sequence[str]) -> None:
 
 def printed_by(python: Path, *arguments: str) -> dict[str, Any]:
     """Return the JSON object that the Python of another environment prints, given these arguments."""
-    # -P: the folder of a script is not searched for modules. Ours has a `numbers`, as the standard library has.
+    # -P: the folder of a script is not searched for modules. Ours has a `numbers`, as Python itself has.
     done = subprocess.run([str(python), "-P", *arguments], check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise ScriptError(_last_words(done.stderr))

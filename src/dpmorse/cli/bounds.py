@@ -9,35 +9,27 @@ from dpmorse.cli.data_source import inputs, open_one
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import (
     DatabaseOption,
-    DatesOption,
-    DecimalOption,
-    EncodingOption,
     ExcludeOption,
     FileArgument,
     ForceOption,
-    NaOption,
-    SeparatorOption,
     SqlOption,
-    told_reading,
 )
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.records import check_columns, split_names
+from dpmorse.cli.reading_options import takes_reading
+from dpmorse.records import Reading, check_columns, split_names
 
 
 @reports_mistakes
+@takes_reading
 def bounds(
     file: FileArgument = None,
     *,
+    reading: Reading,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="The file to write; stdout if not given."),
     ] = None,
     exclude: ExcludeOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
@@ -48,7 +40,6 @@ def bounds(
     bounds and lists of values must be public knowledge. Options that say how the file is written are kept in
     the template, so that `fit` needs them no more. `fit` refuses the file until every "?" is filled in.
     """
-    reading = told_reading(separator, decimal, encoding, na, dates)
     data = open_one(file, sql, database, reading)
     excluded = split_names(exclude or [], data.names)
     check_columns(data, excluded)

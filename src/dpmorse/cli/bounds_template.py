@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dpmorse.cli.column_entries import PLACEHOLDER
 from dpmorse.cli.messages import printable
-from dpmorse.records import Reading, is_number
+from dpmorse.records import READING_OPTIONS, Reading, is_number
 
 HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
@@ -25,7 +25,7 @@ HOW = """\
 #   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}        dates
 #
 # Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
-# can be clusters of missing values.
+# can be clusters of missing values. na = [98, 99] names codes that stand for missing values in a column.
 
 """
 """The head of the template."""
@@ -57,14 +57,16 @@ def template(path: str, types: Mapping[str, Any], reading: Reading | None = None
 
 def file_part(reading: Reading) -> str:
     """Return the part of a bounds file that says how the data are written, if there is anything to say."""
-    if not reading.told:
-        return ""
-    lines = [f"{name} = {_in_toml(value)}\n" for name, value in reading.told.items()]
-    return f"[file]\n{''.join(lines)}\n"
+    told = {name: value for name, value in reading.told.items() if name in READING_OPTIONS}
+    lines = [f"{name} = {in_toml(value)}\n" for name, value in told.items()]
+    return f"[file]\n{''.join(lines)}\n" if lines else ""
 
 
-def _in_toml(value: str | tuple[str, ...]) -> str:
-    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
+def in_toml(value: str | int | tuple[str, ...]) -> str:
+    """Write an option as TOML."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(quoted, value))}]"
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def _entry(kind: Any) -> str | None:

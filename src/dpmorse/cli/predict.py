@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.data_source import inputs, open_one
 from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes
@@ -15,26 +16,22 @@ from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
     DatabaseOption,
-    DatesOption,
-    DecimalOption,
-    EncodingOption,
     FileArgument,
     ForceOption,
     ModelArgument,
     ModelOption,
-    NaOption,
     OutputOption,
     QuietOption,
-    SeparatorOption,
     SqlOption,
     the_model,
-    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import progress_bar
+from dpmorse.cli.reading_options import takes_reading
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records import (
     DataFile,
+    Reading,
     Rows,
     check_columns,
     choose_columns,
@@ -57,12 +54,20 @@ _NOT_PRIVATE = (
 
 
 @reports_mistakes
+@takes_reading
 def predict(
     file: FileArgument = None,
     model_file: ModelArgument = None,
     *,
+    reading: Reading,
     model: ModelOption = None,
     output: OutputOption,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            "--bounds", metavar="TOML", help="The file of the fit: its part [file] says how FILE is written."
+        ),
+    ] = None,
     columns: ColumnsOption = None,
     keep: Annotated[
         list[str] | None,
@@ -74,11 +79,6 @@ def predict(
             "--missing", metavar="refuse|blank", help="Rows with missing values: no label if blank."
         ),
     ] = "refuse",
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
@@ -94,8 +94,9 @@ def predict(
     check_output(output, force=force, inputs=inputs(file, database, path))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
-    reading = told_reading(separator, decimal, encoding, na, dates)
-    released, data, kept = load_model(path), open_one(file, sql, database, reading), keep or []
+    told = Bounds() if bounds is None else read_bounds(bounds)
+    data = open_one(file, sql, database, reading.or_else(told.reading))
+    released, kept = load_model(path), keep or []
     chosen = _columns(released, data, columns or [])
     check_columns(data, kept)
     described = schema_of(released)

@@ -89,7 +89,7 @@ class DataFile:
         kind, packing = kind_of(path)
         with problems_told(path):
             if kind == "csv":
-                text = TextFile.open(PackedText(path, packing, reading.decimal or "."), reading)
+                text = TextFile.open(PackedText(path, packing, reading))
                 columns = [(name, None) for name in text.names]
                 return cls(path, kind, reading, distinct(path, columns), text)
             schema = _schema(path, kind)
@@ -162,20 +162,20 @@ def is_number(kind: Any) -> bool:
 
 def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
     """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
-    if not reading.na:
+    if not (reading.na or reading.na_of):
         return batch
-    columns = [_without_codes(column, reading, texts=texts) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    names = batch.schema.names
+    columns = [_without_codes(batch.column(name), reading, name, texts=texts) for name in names]
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
-def _without_codes(column: Any, reading: Reading, *, texts: bool) -> Any:
+def _without_codes(column: Any, reading: Reading, name: str, *, texts: bool) -> Any:
     kind = column.type
     if is_number(kind) and not pa.types.is_boolean(kind):
-        found = pc.is_in(
-            column.cast(pa.float64(), safe=False), value_set=pa.array(reading.numbers, pa.float64())
-        )
+        codes = pa.array(reading.numbers_of(name), pa.float64())
+        found = pc.is_in(column.cast(pa.float64(), safe=False), value_set=codes)
     elif texts and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        found = pc.is_in(column, value_set=pa.array(reading.texts, kind))
+        found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
     else:
         return column
     return pc.if_else(found, pa.scalar(None, kind), column)

@@ -20,7 +20,7 @@ from dpmorse.records.data_file import ENDINGS, DataFile
 from dpmorse.records.encoding import described
 from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.queries import Query
-from dpmorse.records.reading import Reading
+from dpmorse.records.reading import READING_OPTIONS, Reading
 from dpmorse.records.remote_files import is_address, remote_files, shown_address
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
 from dpmorse.records.streams import StreamedRecords
@@ -56,15 +56,24 @@ class DataFiles(StreamedRecords):
         Columns that are not used.
     unit : str, optional
         A column that says whose record a row is; goes with ``max_rows_per_group``.
+    sheet : str, optional
+        The sheet of a workbook, where several hold something.
+    skip, skip_below : int, optional
+        Lines above the names of the columns, and between the names and the records.
     separator : str, optional
         What is between values of CSV; found in the first line if not given.
     decimal : {".", ","}, optional
         The sign before decimals in CSV; the point if not given.
+    thousands : {",", ".", "'", " "}, optional
+        The mark between thousands in CSV, such as in 1,234.5; none if not given.
+    remove : sequence of str
+        Texts that stand before or behind numbers in CSV, such as ``["kg", "%"]``.
     encoding : str, optional
         How the characters of CSV are written, such as "cp1252"; UTF-8 if not given, or UTF-16 where the first
         bytes say so.
-    na : sequence of str or number
-        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA.
+    na : sequence of str or number, or dict of them
+        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA; or
+        by column, such as ``{"income": [98, 99]}``.
     dates : {"iso", "day-first", "month-first"}, optional
         How dates are written in text, beside 2024-05-31: such as 31.05.2024, or 05/31/2024.
     missing : {"refuse", "drop"}
@@ -88,15 +97,31 @@ class DataFiles(StreamedRecords):
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] = (),
         unit: str | None = None,
+        sheet: str | None = None,
+        skip: int | None = None,
+        skip_below: int | None = None,
         separator: str | None = None,
         decimal: str | None = None,
+        thousands: str | None = None,
+        remove: Sequence[str] = (),
         encoding: str | None = None,
         na: Any = (),
         dates: str | None = None,
         missing: str = "refuse",
     ) -> None:
         _validate.choice(missing=missing, among=_MISSING)
-        reading = Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na, dates=dates)
+        reading = Reading.of(
+            sheet=sheet,
+            skip=skip,
+            skip_below=skip_below,
+            separator=separator,
+            decimal=decimal,
+            thousands=thousands,
+            remove=remove,
+            encoding=encoding,
+            na=na,
+            dates=dates,
+        )
         self.tables = open_tables(source, reading)
         self.unit, self.missing, self.drops_rows = unit, missing, missing == "drop"
         self._needed = [] if unit is None else [unit]
@@ -256,10 +281,10 @@ def _as_told(table: _Table, reading: Reading) -> _Table:
     """Return a table in which codes for missing values are missing; a query says that itself."""
     if reading == _NOTHING_SAID or isinstance(table, DataFile):
         return table
-    if isinstance(table, Query) or reading != Reading(na=reading.na):
+    if isinstance(table, Query) or reading != Reading(na=reading.na, na_of=reading.na_of):
         raise InvalidParameterError(
-            "separator, decimal, encoding, na and dates are for files. A query states what is missing by "
-            "itself, such as select nullif(pressure, -999)."
+            f"{', '.join(READING_OPTIONS)} are for files. A query states what is missing by itself, such as "
+            "select nullif(pressure, -999)."
         )
     return replace(table, reading=reading)
 
