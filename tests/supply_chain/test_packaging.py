@@ -33,8 +33,8 @@ def test_versions_agree():
     assert len(versions) == 1
 
 
-def test_the_recipe_needs_what_the_library_and_its_command_line_need():
-    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]}
+def test_the_recipe_needs_what_the_library_and_its_files_need():
+    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["excel"]}
     given = {line.replace(" ", "") for line in recipe()["requirements"]["run"]}
     assert given == wanted | {f"python{PROJECT['requires-python']}"}
     assert recipe()["build"]["entry_points"] == [f"dpmorse = {PROJECT['scripts']['dpmorse']}"]

@@ -1,14 +1,11 @@
-"""The template of a bounds file: names of columns, and types where the file states them; never a value."""
+"""What is written into a bounds file: how to fill it in, how the data are written, an entry for a column."""
 
 import os
 from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
 
 from dpmorse.cli.column_entries import PLACEHOLDER
 from dpmorse.cli.messages import printable
-from dpmorse.records import READING_OPTIONS, Reading, is_number
+from dpmorse.records import READING_OPTIONS, Reading
 
 HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
@@ -36,21 +33,19 @@ TRUTH = "{ boolean = true }"
 DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
 
 
-def template(path: str, types: Mapping[str, Any], reading: Reading | None = None) -> str:
-    """Return a bounds file with nothing filled in.
+def template(path: str, entries: Mapping[str, str], reading: Reading | None = None) -> str:
+    """Return a bounds file.
 
     Parameters
     ----------
     path : str
         The data file that it is for.
-    types : mapping
-        Its columns and their types. A type is None where the file does not state it (CSV): such a column is
-        written as one of numbers, because only its values could tell.
+    entries : mapping
+        Its columns, and what is written for each.
     reading : Reading, optional
         What was said of how it is written, to be said to ``fit`` as well.
     """
-    entries = {name: _entry(kind) for name, kind in types.items()}
-    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
+    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items())
     how = HOW.format(name=printable(os.path.basename(path)))
     return f"{how}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
 
@@ -67,21 +62,6 @@ def in_toml(value: str | int | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(quoted, value))}]"
     return quoted(value) if isinstance(value, str) else str(value)
-
-
-def _entry(kind: Any) -> str | None:
-    """Return what is written for a type; None for lists and the like, which cannot be clustered."""
-    if kind is None:
-        return BOUNDS
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_boolean(kind):
-        return TRUTH
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return VALUES
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return DATES
-    return BOUNDS if is_number(kind) else None
 
 
 def quoted(name: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.data_source import inputs, open_one
-from dpmorse.cli.labels_file import check_ending, table_writer
+from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
@@ -25,7 +25,7 @@ from dpmorse.cli.options import (
     SqlOption,
     the_model,
 )
-from dpmorse.cli.outputs import check_output
+from dpmorse.cli.outputs import check_ending, check_output
 from dpmorse.cli.progress import progress_bar
 from dpmorse.cli.reading_options import takes_reading
 from dpmorse.exceptions import InvalidParameterError

@@ -32,3 +32,4 @@ from dpmorse.records.rows import read_rows as read_rows
 from dpmorse.records.rows import refuse_missing as refuse_missing
 from dpmorse.records.rows import refuse_text as refuse_text
 from dpmorse.records.rows import split_names as split_names
+from dpmorse.records.values import plain as plain
