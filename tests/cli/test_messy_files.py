@@ -398,7 +398,7 @@ def test_the_part_file_of_a_bounds_file_is_checked(here, run, csv_file):
         "[file]\nquote = 'x'": "part [file], may have sheet, skip, skip_below, separator",
         "[file]\ndecimal = ';'": "part [file]: decimal must be",
         "[file]\nencoding = 'none'": "encoding must be the name of one",
-        "[file]\nseparator = ','\ndecimal = ','": "must differ",
+        "[file]\nthousands = '.'": "thousands and decimal must differ",
         "[other]\na = 1": "must have a part [bounds]",
     }.items():
         (here / "b.toml").write_text(f"{text}\n[bounds]\nage = {{ lower = 0, upper = 1 }}\n")

@@ -39,4 +39,4 @@ def inspect(
     facts = inspected(file, reading)
     if output is not None:
         write_text(output, schema_file(facts))
-    say(in_words(facts, output))
+    say(in_words(facts, output, reading))

@@ -9,7 +9,7 @@ from dpmorse.cli.bounds_template import BOUNDS, DATES, HOW, TRUTH, VALUES, file_
 from dpmorse.cli.column_entries import CODES
 from dpmorse.cli.messages import printable
 from dpmorse.cli.reading_options import in_options
-from dpmorse.records import ColumnFacts, FileFacts, Look, listed, reason_of_name
+from dpmorse.records import ColumnFacts, FileFacts, Look, Reading, listed, reason_of_name
 
 FOR_HOLDER = (
     "For the holder of the data: what follows is read off the records. It is NOT private, and not for "
@@ -65,7 +65,16 @@ _FORMS = {
 """Forms of columns that have one kind of values, by that kind."""
 
 
-def in_words(facts: FileFacts, output: str | None) -> str:
+_MEND = "write all of them in one way to use them"
+_ADVICE = {
+    Look.TIMES: "write them as a number of hours to use them",
+    Look.SHORT_DATES: "write years with four digits to use them",
+    Look.SIGNED: "name each text with a sign with --na, which reads it as missing, or write a number",
+}
+"""What makes a column of such values one that can be used."""
+
+
+def in_words(facts: FileFacts, output: str | None, told: Reading) -> str:
     """Return what is found, a line for each column, and what to do next."""
     path, verdicts = facts.data.path, _verdicts(facts)
     width = min(max(len(_shown(name)) for name in verdicts), _WIDEST_NAME)
@@ -73,8 +82,8 @@ def in_words(facts: FileFacts, output: str | None) -> str:
         f"  {_shown(name).ljust(width)}  {'used' if verdict.used else 'left out'}: {verdict.looks_like}"
         for name, verdict in verdicts.items()
     ]
-    told = [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
-    return "\n".join([*told, *_steps(shlex.quote(path), output)])
+    found = [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
+    return "\n".join([*found, *_steps(shlex.quote(path), output, in_options(told))])
 
 
 def schema_file(facts: FileFacts) -> str:
@@ -108,10 +117,11 @@ def _notes(facts: FileFacts) -> Iterator[str]:
         yield f"Options for fit and predict (a schema file has them): {options}\n"
 
 
-def _steps(path: str, output: str | None) -> Iterator[str]:
+def _steps(path: str, output: str | None, told: str) -> Iterator[str]:
     schema = shlex.quote(output or "schema.toml")
     if output is None:
-        yield f"dpmorse inspect {path} -o {schema} writes a file to fill in; then:"
+        again = " ".join(filter(None, ("dpmorse inspect", path, told, "-o", schema)))
+        yield f"{again} writes a file to fill in; then:"
     else:
         yield f'Check {output!r}, and replace each "?" by what you know without the data; then:'
     yield f"  dpmorse fit {path} --bounds {schema} --epsilon 1 -o model.json"
@@ -141,7 +151,8 @@ def _unfit(facts: ColumnFacts) -> str | None:
     """Say why a column seems to be no data."""
     numbers, text = facts.kinds == {Look.NUMBERS}, Look.TEXT in facts.kinds
     if facts.constant:
-        return "the same value everywhere, or none"
+        mark = facts.missing and facts.kinds
+        return "one mark, or nothing: write yes and no" if mark else "the same value everywhere, or none"
     if Look.PADDED in facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
         return "numbers with zeros in front: likely codes, such as postal codes"
     if facts.counts_rows:
@@ -157,7 +168,7 @@ def _unfit(facts: ColumnFacts) -> str | None:
 
 def _form(facts: ColumnFacts) -> tuple[str | None, str]:
     """Return the form of a column, None if it has none, and its kind in words."""
-    words = " and ".join(sorted(facts.kinds)) or "nothing"
+    words = " and ".join(sorted(facts.kinds))
     if facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
         if facts.binary:
             return TRUTH, "0 and 1"
@@ -166,12 +177,10 @@ def _form(facts: ColumnFacts) -> tuple[str | None, str]:
         return _FORMS[next(iter(facts.kinds))], words
     if Look.TEXT in facts.kinds:
         return VALUES, "text: categories"
-    if facts.kinds == {Look.TIMES}:
-        return None, "times of day: write them as a number of hours to use them"
-    return (
-        None,
-        f"{words}: mend the values where the file is written, or name texts that mean missing with --na",
-    )
+    if not facts.kinds:
+        return None, "no values"
+    advice = next((advice for kind, advice in _ADVICE.items() if kind in facts.kinds), _MEND)
+    return None, f"{words}: {advice}"
 
 
 def _shown(name: str) -> str:

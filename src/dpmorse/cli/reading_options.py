@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpmorse.records import Reading
+from dpmorse.records import MARK_NAMES, Reading
 
 _OPTIONS: dict[str, Any] = {
     "sheet": Annotated[
@@ -96,8 +96,10 @@ def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
 def in_options(reading: Reading) -> str:
     """Return the options that say how a file is written, to be pasted into a command."""
     told = {name: value for name, value in reading.told.items() if name in _OPTIONS}
-    told |= {"separator": "tab"} if reading.separator == "\t" else {}
     every = {name: value if isinstance(value, tuple) else (value,) for name, value in told.items()}
+    every |= {
+        name: (MARK_NAMES.get(told[name], told[name]),) for name in ("separator", "thousands") if name in told
+    }
     return " ".join(
         f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
         for name, values in every.items()

@@ -22,6 +22,7 @@ from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records
 from dpmorse.records.opening import unowned as unowned
 from dpmorse.records.queries import Query as Query
+from dpmorse.records.reading import MARK_NAMES as MARK_NAMES
 from dpmorse.records.reading import READING_OPTIONS as READING_OPTIONS
 from dpmorse.records.reading import Reading as Reading
 from dpmorse.records.remote_files import is_address as is_address

@@ -90,8 +90,8 @@ class DataFile:
         with problems_told(path):
             if kind == "csv":
                 text = TextFile.open(PackedText(path, packing, reading))
-                columns = [(name, None) for name in text.names]
-                return cls(path, kind, reading, distinct(path, columns), text)
+                names = [name for i, name in enumerate(text.names) if name or "" not in text.names[:i]]
+                return cls(path, kind, reading, distinct(path, [(name, None) for name in names]), text)
             schema = _schema(path, kind)
         return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
 
@@ -241,9 +241,9 @@ def _what_is_wrong(error: Exception) -> str:
         return "is not written in the encoding that was given. `dpmorse inspect` guesses it."
     if "Expected" in message and "columns, got" in message:
         return (
-            "has rows with more or fewer values than its first line. If there are titles above the names, or "
-            "sums below the records, remove them; if the separator is another one, give --separator "
-            "(separator=)."
+            "has rows with more or fewer values than its first line. Put texts that hold the separator into "
+            "quotation marks, and remove notes below the records; lines above the names are left out with "
+            "--skip (skip=), and another separator is given with --separator (separator=)."
         )
     if "Empty CSV" in message:
         return "is empty."

@@ -24,6 +24,7 @@ from dpmorse.records.reading import READING_OPTIONS, Reading
 from dpmorse.records.remote_files import is_address, remote_files, shown_address
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
 from dpmorse.records.streams import StreamedRecords
+from dpmorse.records.text_refusals import excluded
 from dpmorse.schema import Schema
 
 _NOTHING_SAID = Reading()
@@ -235,8 +236,8 @@ class DataFiles(StreamedRecords):
         if self.drops_rows:
             return rows.only_complete()
         hint = (
-            "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop'; in "
-            "Spark: X.dropna())."
+            "Leave such rows out with --missing drop (missing='drop'; in Spark: X.dropna()), or, where most "
+            f"values are missing, such columns: {excluded(rows.missing)} (exclude={rows.missing!r})."
         )
         return refuse_missing(rows, hint)
 

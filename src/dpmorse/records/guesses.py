@@ -19,7 +19,7 @@ def guessed_reading(text: TextFile) -> Reading:
     if batch is None or not len(batch):
         return told
     reading = replace(told, remove=told.remove or _units(batch))
-    signs = [".", ","] if told.decimal is None and text.separator != "," else [told.sign]
+    signs = [".", ","] if told.decimal is None else [told.sign]
     marks = [None, *THOUSANDS] if told.thousands is None else [told.thousands]
     ways = [
         replace(reading, decimal=sign if sign != "." else told.decimal, thousands=mark)

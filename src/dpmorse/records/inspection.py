@@ -42,6 +42,9 @@ MANY_TEXTS = 50
 _MOST_KEPT = 100_000
 """Values that are compared with one another to find those that occur twice."""
 
+_LETTERS = 40
+"""First bytes of which every other one is zero in UTF-16, where names of columns are in western letters."""
+
 _PIECE = 1 << 20
 """Bytes that are decoded at a time."""
 
@@ -77,7 +80,9 @@ def inspected(path: str, told: Reading) -> FileFacts:
     path = remote_file(path) if is_address(path) else path
     data = _opened(path, replace(told, encoding=told.encoding or _unusual_encoding(path)))
     if data.text is not None:
-        data = DataFile.open(path, guessed_reading(data.text))
+        with problems_told(path):
+            guess = guessed_reading(data.text)
+        data = DataFile.open(path, guess)
     watches = {name: _Watch(name, data.reading) for name in data.names}
     for batch in _batches(data):
         for name in data.names:
@@ -112,8 +117,9 @@ def _unusual_encoding(path: str) -> str | None:
             candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
     if encoding_of(start) != "utf-8":
         return None
-    if b"\0" in start[:100]:
-        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    for encoding, zeros in (("utf-16-le", start[1:_LETTERS:2]), ("utf-16-be", start[:_LETTERS:2])):
+        if zeros and not any(zeros):
+            return encoding
     found = next(iter(candidates))
     return None if found == "utf-8" else found
 

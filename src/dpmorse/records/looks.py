@@ -94,16 +94,18 @@ def seen_in(texts: Any, decimal: str = ".") -> Seen:
         if pc.any(matches).as_py():
             found[kind] = rest.filter(matches)
             rest = rest.filter(pc.invert(matches))
-    kinds = {*found, Look.TEXT} if len(rest) else {*found}
-    codes = set(pc.unique(found[Look.CODES]).to_pylist()) if Look.CODES in found else set()
-    units = _units_of(found[Look.UNITS]) if Look.UNITS in found else set()
-    return Seen(frozenset(kinds), frozenset(codes), frozenset(units))
+    kinds = frozenset({*found, Look.TEXT} if len(rest) else found)
+    codes = pc.unique(found[Look.CODES]).to_pylist() if Look.CODES in found else ()
+    seen = Seen(kinds, frozenset(codes))
+    return seen | _beside_units(found[Look.UNITS], decimal) if Look.UNITS in found else seen
 
 
-def _units_of(texts: Any) -> set[str]:
-    """Return the units of a public list that stand beside numbers, as they are written there."""
+def _beside_units(texts: Any, decimal: str) -> Seen:
+    """Return which units of a public list stand beside numbers, and how these numbers are written."""
+    numbers = pc.replace_substring_regex(texts, r"^[^\d+.,-]+|[^\d.,]+$", "")
     beside = pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, r"[+-]?[\d.,']+", ""))
-    return {text for text in pc.unique(beside).to_pylist() if text.lower() in UNITS}
+    units = {text for text in pc.unique(beside).to_pylist() if text.lower() in UNITS}
+    return Seen(seen_in(numbers, decimal).kinds - {Look.NUMBERS, Look.PADDED}, units=frozenset(units))
 
 
 def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:

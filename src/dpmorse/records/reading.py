@@ -9,15 +9,16 @@ from typing import Any
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 
+MARK_NAMES = {"\t": "tab", "'": "apostrophe", " ": "blank"}
+"""Names of marks that are hard to write on a command line."""
+
 _NAMED = {
-    "tab": "\t",
+    **{name: mark for mark, name in MARK_NAMES.items()},
     "\\t": "\t",
     "comma": ",",
     "semicolon": ";",
     "bar": "|",
     "point": ".",
-    "apostrophe": "'",
-    "blank": " ",
 }
 """Marks that have a name."""
 
@@ -80,14 +81,7 @@ class Reading:
     def of(cls, *, na: Any = None, **told: Any) -> "Reading":
         """Check what a user says of a file; codes may go by column, all else by the names above."""
         told["na_of" if isinstance(na, Mapping) else "na"] = na
-        reading = cls(
-            **{name: _CHECKS[name](name, value) for name, value in told.items() if value is not None}
-        )
-        if reading.decimal is not None and reading.decimal == reading.separator:
-            raise InvalidParameterError(
-                f"separator and decimal must differ, got {reading.decimal!r} for both."
-            )
-        return reading
+        return cls(**{name: _CHECKS[name](name, value) for name, value in told.items() if value is not None})
 
     @property
     def sign(self) -> str:

@@ -82,9 +82,9 @@ class TextFile:
         skip = reading.skip or (stated is not None)
         below = without_lines(text, skip)
         usual = reading.separator or stated or ("\t" if packed.inner_name.endswith(".tsv") else None)
-        above = lines_above(below, usual)
+        above = lines_above(below, usual) if packed.reading.skip is None else 0
         if above:
-            raise LinesAboveError(path, (packed.reading.skip or skip) + above)
+            raise LinesAboveError(path, skip + above)
         separator = usual or guessed_separator(path, below)
         names = next(filter(None, lines_of(below, separator)), [])
         if len(start) > _LARGEST_HEADER and not re.search(r"[\r\n]", text):
@@ -182,7 +182,8 @@ class TextFile:
         if not new or set(odd) - self.truths - new:
             if n_above:
                 refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
-            refuse_texts(self.packed.path, odd or {named: Seen(frozenset({Look.TEXT}))}, self.separator)
+            others = {name: one for name, one in odd.items() if one.kinds != {Look.TRUTH}}
+            refuse_texts(self.packed.path, others or {named: Seen(frozenset({Look.TEXT}))}, self.separator)
         return new
 
     def as_texts(self, names: Sequence[str]) -> Iterator[Any]:
@@ -193,7 +194,7 @@ class TextFile:
 
 def _check_names(path: str, names: list[str], encoding: str) -> None:
     if any("\ufffd" in name or "\0" in name for name in names):
-        refuse_encoding(path, encoding)
+        refuse_encoding(path, encoding, "utf-16-le" if any("\0" in name for name in names) else "cp1252")
     if not names:
         raise InvalidParameterError(f"{path!r} must begin with the names of its columns.")
     refuse_data_as_names(names, f"the first line of {path!r}", _ADD_NAMES)

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.looks import MARKS, Look, Seen, simplified
+from dpmorse.records.reading import MARK_NAMES
 
 _NOT_SHOWN = "(Values are not shown: an error message is an output too.)"
 
@@ -42,12 +43,12 @@ def refuse_texts(path: str, found: Mapping[str, Seen], separator: str) -> NoRetu
     )
 
 
-def refuse_encoding(path: str, encoding: str) -> NoReturn:
+def refuse_encoding(path: str, encoding: str, likely: str = "cp1252") -> NoReturn:
     """Refuse a file that is not written in the encoding that was taken."""
+    of_windows = " for files of Windows in western languages, or utf-16" if likely == "cp1252" else ""
     raise InvalidParameterError(
-        f"{path!r} is not written in {encoding.upper()}. Say how it is, such as --encoding cp1252 "
-        "(encoding='cp1252') for files of Windows in western languages, or utf-16. `dpmorse inspect` "
-        "guesses it."
+        f"{path!r} is not written in {encoding.upper()}. Say how it is, such as --encoding {likely} "
+        f"(encoding={likely!r}){of_windows}. {_found_by_inspect(path)}"
     )
 
 
@@ -57,7 +58,8 @@ class LinesAboveError(InvalidParameterError):
     def __init__(self, path: str, n_lines: int) -> None:
         super().__init__(
             f"{path!r} has more or fewer values in its first line than in most others: there seem to be "
-            f"titles above the names of the columns. Leave them out with --skip {n_lines} (skip={n_lines})."
+            f"titles above the names of the columns. Leave them out with --skip {n_lines} (skip={n_lines}). "
+            f"{_found_by_inspect(path)}"
         )
         self.n_lines = n_lines
 
@@ -70,6 +72,12 @@ def refuse_lines_below(path: str, n_lines: int) -> NoReturn:
     )
 
 
+def _found_by_inspect(path: str) -> str:
+    return (
+        f"`dpmorse inspect {shlex.quote(path)} -o schema.toml` finds this, and all else that the file needs."
+    )
+
+
 def excluded(names: list[str]) -> str:
     """Return the option that leaves columns out, to be pasted."""
     joined = [",".join(name for name in names if "," not in name), *(name for name in names if "," in name)]
@@ -77,6 +85,8 @@ def excluded(names: list[str]) -> str:
 
 
 def _of_separator(kinds: Mapping[str, set[Look]], separator: str) -> Iterator[str]:
+    if len(kinds) == 1 and any("  " in name.strip() for name in kinds):
+        yield "Are there blanks between its values? Save it as CSV, with commas or semicolons."
     if len(kinds) == 1 and any(mark in name for name in kinds for mark in ";|:\t") and separator == ",":
         yield "Is its separator another one? Give it, such as --separator ';' (separator=';')."
 
@@ -85,8 +95,8 @@ def _of_numbers(seen: Seen) -> Iterator[str]:
     """Yield the options by which values that are numbers, or stand for none, are read."""
     for kind, mark in MARKS.items():
         if kind in seen.kinds:
-            decimal = " --decimal ," if mark == "." else ""
-            yield f"For marks of thousands give --thousands {shlex.quote(mark)}{decimal} (thousands=)."
+            named = MARK_NAMES.get(mark, mark) + (" --decimal ," if mark == "." else "")
+            yield f"For marks of thousands give --thousands {named} (thousands=)."
     hints = {
         Look.COMMAS: "If they are decimal commas, give --decimal , instead.",
         Look.COMMA: "For decimal commas give --decimal , (decimal=',').",

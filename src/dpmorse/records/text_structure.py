@@ -89,15 +89,18 @@ def lines_of(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _above(text: str, separator: str) -> int | None:
-    """Return the lines above the first that has as many values as most have; None if few lines agree."""
-    sizes = [len(line) for line in _first_lines(text, separator)]
-    usual, n_alike = max(
-        Counter(size for size in sizes if size > 1).items(), key=itemgetter(1), default=(0, 0)
-    )
-    filled = [size for size in sizes if size]
-    if n_alike < max(_FEWEST_LINES, len(filled) / 2):
+    """Return the lines above the first that has as many values as most have; None if few lines agree.
+
+    A line of which most places are empty is a title, too: spreadsheets fill up its line with separators.
+    """
+    lines = _first_lines(text, separator)
+    sizes = Counter(len(line) for line in lines if len(line) > 1)
+    usual, n_alike = max(sizes.items(), key=itemgetter(1), default=(0, 0))
+    if n_alike < max(_FEWEST_LINES, sum(map(bool, lines)) / 2):
         return None
-    return 0 if filled[0] == usual else sizes.index(usual)
+    filled = [sum(map(bool, line)) if len(line) == usual else 0 for line in lines]
+    first = next(i for i, n_filled in enumerate(filled) if 2 * n_filled > max(filled))
+    return first if any(lines[:first]) else 0
 
 
 def _first_lines(text: str, separator: str) -> list[list[str]]:
