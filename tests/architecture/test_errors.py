@@ -83,16 +83,15 @@ REVIEWED = {
         "_validate.describe(text)": PARAMETER,
         "encoding": PARAMETER,
         "name": "the name of a parameter, or of a column for which codes are given",
-        "reading.decimal": PARAMETER,
         "separator": PARAMETER,
         "sign = self.decimal or '.'": PARAMETER,
     },
     "records/text_file.py": {
         "message": "of pyarrow; records/data_file.py catches and translates it",
         "path": PLACE,
-        "above = lines_above(below, usual)": STRUCTURE,
-        "packed.reading.skip or skip": PARAMETER,
+        "above = lines_above(below, usual) if packed.reading.skip is None else 0": STRUCTURE,
         "path = (packed.path, packed.text_reading)": PLACE,
+        "skip = reading.skip or stated is not None": STRUCTURE,
         "self.names.index(name)": "a place of a column, in a message that this file translates",
     },
     "records/text_refusals.py": {
@@ -101,8 +100,11 @@ REVIEWED = {
         "hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]": (
             "texts of ours, with names of columns, the path, and codes and units of public lists"
         ),
+        "_found_by_inspect(path)": PLACE,
+        "likely": "one of two encodings",
         "n_lines": STRUCTURE,
         "path": PLACE,
+        "shlex.quote(path)": PLACE,
     },
     "records/text_structure.py": {"path": PLACE},
     "records/workbook.py": {
@@ -113,12 +115,15 @@ REVIEWED = {
         "path": PLACE,
     },
     "records/files.py": {
+        "in_words(self.left_out)": COLUMNS,
+        "type(groups).__name__": TYPE,
+    },
+    "records/sources.py": {
+        "ENDINGS[:5]": "endings of names of files",
         "READING_OPTIONS": "names of parameters",
         "_named(source)": PLACE,
-        "in_words(self.left_out)": COLUMNS,
         "shown_address(source)": PLACE,
         "source": PLACE,
-        "type(groups).__name__": TYPE,
     },
     "records/foreign_errors.py": {
         "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told by records/memory.py",

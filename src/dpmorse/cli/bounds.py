@@ -6,7 +6,7 @@ import pyarrow as pa
 import typer
 
 from dpmorse.cli.bounds_template import BOUNDS, DATES, TRUTH, VALUES, template
-from dpmorse.cli.data_source import inputs, open_one
+from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import (
     DatabaseOption,
@@ -41,7 +41,7 @@ def bounds(
     bounds and lists of values must be public knowledge. Options that say how the file is written are kept in
     the template, so that `fit` needs them no more. `fit` refuses the file until every "?" is filled in.
     """
-    data = open_one(file, sql, database, reading)
+    data, *_ = open_data(file, sql, database, reading)
     excluded = split_names(exclude or [], data.names)
     check_columns(data, excluded)
     entries = {name: _entry(kind) for name, kind in data.types.items() if name not in excluded}

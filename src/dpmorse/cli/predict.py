@@ -9,7 +9,7 @@ import pyarrow as pa
 import typer
 
 from dpmorse.cli.bounds_file import Bounds, read_bounds
-from dpmorse.cli.data_source import inputs, open_one
+from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.models import Model, label_name, load_model, schema_of
@@ -84,7 +84,7 @@ def predict(
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the cluster of each record, in the order in which they are read, to .csv or .parquet.
+    """Write the cluster of each record, in the order of the file or files, to .csv or .parquet.
 
     Columns are found by name; --columns is for models that were fitted without names. In CSV, text that a
     spreadsheet would take for a formula gets an apostrophe in front.
@@ -95,26 +95,17 @@ def predict(
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
     told = Bounds() if bounds is None else read_bounds(bounds)
-    data = open_one(file, sql, database, reading.or_else(told.reading))
+    tables = open_data(file, sql, database, reading.or_else(told.reading))
     released, kept = load_model(path), keep or []
-    chosen = _columns(released, data, columns or [])
-    check_columns(data, kept)
-    described = schema_of(released)
-    _check_missing(described, missing)
-    schema = _written(data, kept, label_name(kept, released), _numbers(data, chosen, described))
-    labelled = (
-        _labelled(released, data, chosen, kept, missing)
-        if described is None
-        else _labelled_tables(released, data, described, kept)
-    )
-    with (
-        progress_bar(shown=not quiet) as bar,
-        bar.fraction(f"reading {os.path.basename(data.path)}") as update,
-        table_writer(output, schema) as writer,
-    ):
-        for columns_and_labels, done in labelled:
-            update(done)
-            writer.write_table(_as_written(columns_and_labels, schema))
+    _check_missing(schema_of(released), missing)
+    chosen = [_columns(released, data, columns or []) for data in tables]
+    schema, *_ = [_written(data, kept, released, names) for data, names in zip(tables, chosen, strict=True)]
+    with progress_bar(shown=not quiet) as bar, table_writer(output, schema) as writer:
+        for data, names in zip(tables, chosen, strict=True):
+            with bar.fraction(f"reading {os.path.basename(data.path)}") as update:
+                for columns_and_labels, done in _labelled(released, data, names, kept, missing):
+                    update(done)
+                    writer.write_table(_as_written(columns_and_labels, schema))
     if not quiet:
         note(f"The labels are in {output!r}. {_NOT_PRIVATE}")
 
@@ -158,11 +149,12 @@ def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[s
     return [name for name in numeric if data.types[name] is None]
 
 
-def _written(data: DataFile, kept: list[str], label: str, numbers: list[str]) -> Any:
+def _written(data: DataFile, kept: list[str], model: Model, chosen: list[str]) -> Any:
     """Return names and types of the columns of the output."""
+    check_columns(data, kept)
     kinds = {name: kind or pa.string() for name, kind in data.types.items()}
-    kinds |= dict.fromkeys(numbers, pa.float64())
-    return pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+    kinds |= dict.fromkeys(_numbers(data, chosen, schema_of(model)), pa.float64())
+    return pa.schema([*((name, kinds[name]) for name in kept), (label_name(kept, model), pa.int64())])
 
 
 def _as_written(columns: list[Any], schema: Any) -> Any:
@@ -176,6 +168,10 @@ def _labelled(
     model: Model, data: DataFile, chosen: list[str], kept: list[str], missing: str
 ) -> Iterator[tuple[list[Any], float]]:
     """Yield the columns to be written, a batch at a time, and how much was read."""
+    schema = schema_of(model)
+    if schema is not None:
+        yield from _labelled_tables(model, data, schema, kept)
+        return
     for rows, done in read_rows(data, chosen, kept=[name for name in kept if name not in chosen]):
         if missing == "refuse":
             refuse_missing(rows, "Fill them in, or give --missing blank to leave such rows without a label.")

@@ -191,10 +191,14 @@ def _schema(path: str, kind: str) -> Any:
 def kind_of(path: str) -> tuple[str, str]:
     """Return the kind of a file and how it is packed, by its name."""
     if os.path.isdir(path):
-        raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")
+        raise InvalidParameterError(
+            f"the data must be one file, got the folder {path!r}. Give the path of one of its files."
+        )
     root, packing = os.path.splitext(path.lower())
     packed = packing in COMPRESSIONS
     kind = "csv" if packing == ".zip" else _KINDS.get(os.path.splitext(root)[1] if packed else packing)
+    if kind is None and not (isinstance(path, RemotePath) or os.path.lexists(path)):
+        raise InvalidParameterError(f"there is no file {path!r}.")
     if kind is None or (packed and kind != "csv"):
         raise InvalidParameterError(
             f"the data must be a file .csv, .tsv or .txt (also packed: {', '.join(COMPRESSIONS)}, .zip), "

@@ -9,6 +9,7 @@ J_AB = w_A w_B J_(AB)(AB) / (w_A + w_B)^2; how far J_AB is below that says how w
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,16 +18,32 @@ from dpmorse.typing import FloatArray
 N_RECORDS = 4000
 """Synthetic records over which memberships are averaged: three digits of a part."""
 
-_APART = ((0.95, "clearly apart"), (0.85, "mostly apart"), (0.7, "overlaps others"), (0.0, "hardly apart"))
-"""What a mean membership is called, from this value on."""
 
-_LARGER = (
-    (20.0, "far larger than its noise"),
-    (5.0, "larger than its noise"),
-    (3.0, "barely larger than its noise"),
-    (-np.inf, "may be noise"),
+@dataclass(frozen=True)
+class Word:
+    """What a number is called from ``least`` on, and what that promises: a part that is not exceeded."""
+
+    least: float
+    name: str
+    promise: float
+
+
+APART = (
+    Word(0.95, "clearly apart", 0.05),
+    Word(0.85, "mostly apart", 0.15),
+    Word(0.7, "overlaps others", 0.4),
+    Word(0.0, "hardly apart", np.inf),
 )
-"""What a size is called, in standard deviations of its noise, from this value on."""
+"""What a mean membership is called. The promise is about strangers: of the records with the label of the
+cluster, the part that belongs to a group most of whose records have another label."""
+
+LARGER = (
+    Word(20.0, "far larger than its noise", 0.1),
+    Word(5.0, "larger than its noise", 0.4),
+    Word(3.0, "barely larger than its noise", 0.65),
+    Word(-np.inf, "may be noise", np.inf),
+)
+"""What a size is called, in standard deviations of its noise. The promise is by how much it is off."""
 
 
 def joint_memberships(memberships: FloatArray) -> FloatArray:
@@ -67,13 +84,13 @@ def merges_apart(joint: FloatArray, leaves: FloatArray, linkage: FloatArray) -> 
 
 def separation_in_words(part: float) -> str:
     """Name a mean membership."""
-    return _named(part, _APART)
+    return _named(part, APART)
 
 
 def size_in_words(over_noise: float) -> str:
     """Name a size, in standard deviations of its noise."""
-    return _named(over_noise, _LARGER)
+    return _named(over_noise, LARGER)
 
 
-def _named(value: float, names: Sequence[tuple[float, str]]) -> str:
-    return next(name for least, name in names if value >= least)
+def _named(value: float, words: Sequence[Word]) -> str:
+    return next(word.name for word in words if value >= word.least)
