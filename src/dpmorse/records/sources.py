@@ -1,4 +1,4 @@
-"""Where tables are: the files of a path, a pattern or a folder, queries, and what is read in Arrow batches."""
+"""Where tables are: files of a path, a pattern or a folder, queries, and what is read in Arrow batches."""
 
 import glob
 import os

@@ -25,22 +25,23 @@ function portrait(cluster) {
       ...qualityOf(cluster)), ...ranking(cluster));
 }
 
+// A cluster that may be noise is said to be no more than that.
 function qualityOf(cluster) {
   const items = [];
-  if (cluster.separation !== null) {
-    const [part, words] = cluster.separation;
-    items.push(make("li", {class: gradeOf(part, [0.85, 0.7])}, make("strong", {}, words),
-      ` \u2013 a record of it belongs to it with ${fixed(100 * part, 0)} % on average`));
+  if (cluster.separation !== null && !(cluster.row !== null && mayBeNoise(cluster))) {
+    const [part, place] = cluster.separation;
+    items.push(qualityItem(data.words.apart[place], `membership ${fixed(100 * part, 0)} % on average`));
   }
   if (cluster.row !== null) {
-    const [over, words] = cluster.row.size;
-    items.push(make("li", {class: gradeOf(over, [5, 3])}, make("strong", {}, words),
-      ` \u2013 ${over >= 10 ? fixed(over, 0) : fixed(over, 1)} times the noise in its size`));
+    const [over, place] = cluster.row.size;
+    items.push(qualityItem(data.words.larger[place],
+      `${over >= 10 ? fixed(over, 0) : fixed(over, 1)} times the noise in it`));
   }
   return items;
 }
 
-const gradeOf = (value, [good, fair]) => (value >= good ? "good" : value >= fair ? "fair" : "poor");
+const qualityItem = ({name, promise, grade}, number) =>
+  make("li", {class: grade}, make("strong", {}, name), ` \u2013 ${promise} (${number})`);
 
 function ranking(cluster) {
   const traits = traitsOf(cluster);
