@@ -47,7 +47,7 @@ class Word:
 
 
 _STRANGERS = "of 100 records with its label, at most {} belong to another group"
-_OFF = "its size is right to within {} %"
+_OFF = "its size is right to within {}\N{NO-BREAK SPACE}%"
 
 APART = (
     Word(0.98, "clearly apart", _STRANGERS.format(5), 0.05, "good"),
