@@ -36,7 +36,7 @@ from dpmorse.cli.reading_options import takes_reading
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, Reading, choose_columns, listed, refuse_text, split_names
+from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
 from dpmorse.schema import Column, Numeric
 
 Rules = str | dict[str, str]
@@ -234,11 +234,7 @@ def _source(
     """Choose the columns: those that are named, those with bounds of their own, or all that may be data."""
     table, *_ = tables
     besides = [] if unit is None else [unit]
-    unknown = [name for name in given.names if name not in table.types]
-    if unknown:
-        raise InvalidParameterError(
-            f"the bounds file names columns that {table.path!r} does not have: {listed(unknown)}."
-        )
+    check_columns(table, given.names, "does not have these columns of the bounds file:")
     excluded = split_names(exclude, table.names)
     wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
     chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)

@@ -30,6 +30,9 @@ _APART = 3
 _LAST_ANSWER = 6
 """Up to here the answers of a survey are counted; 7, 8 and 9 behind a gap are codes."""
 
+_POSITIVE_CODES = {f"{code:g}" for code in NUMBER_CODES if code > 0}
+"""Codes that may be an age or a count in another column, or in another file."""
+
 _NO_VALUES = frozenset({Look.CODES, Look.SUMS})
 """Kinds of texts that stand among values and are none."""
 
@@ -133,10 +136,10 @@ def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
 
 
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
-    """Return the options that this file needs; codes that are values elsewhere go by column."""
+    """Return the options that this file needs; codes that may be values elsewhere go by column."""
     orders = {kind for facts in columns.values() for kind in facts.kinds} & {Look.DAY_FIRST, Look.MONTH_FIRST}
     found = {Look.DAY_FIRST: "day-first", Look.MONTH_FIRST: "month-first"}
-    values = {code for facts in columns.values() for code in facts.not_codes}
+    values = {code for facts in columns.values() for code in facts.not_codes} | _POSITIVE_CODES
     every = dict.fromkeys(code for facts in columns.values() for code in facts.codes if code not in values)
     single = {name: tuple(code for code in facts.codes if code in values) for name, facts in columns.items()}
     return replace(
