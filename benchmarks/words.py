@@ -200,7 +200,7 @@ def _lines(words: Sequence[Word], found: Sequence[tuple[float, float]]) -> Itera
     for place, word in enumerate(words):
         own = np.array([truth for value, truth in found if word_of(value, words) == place])
         kept = f"{np.mean(own <= word.at_most):.0%}" if len(own) and np.isfinite(word.at_most) else ""
-        middle = f"{np.median(own):.1%}" if len(own) else ""
+        middle = f"{np.median(own):.1%}" if len(own) and np.median(own) <= 1 else ""
         yield f"| {word.name} | {word.promise} | {len(own)} | {kept} | {middle} |"
 
 
