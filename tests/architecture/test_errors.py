@@ -196,6 +196,7 @@ REVIEWED = {
         "wrong = wrong_with_store(error) or 'cannot be read from where it is. Is the address right?'": KNOWN,
     },
     "records/rows.py": {
+        "what": "how a sentence begins",
         "data.path": PLACE,
         "hint": WORDS,
         "listed(data.names)": COLUMNS,

@@ -240,7 +240,7 @@ MISTAKES = {
         'ward = { values = "?" }\nage = { lower = 0, upper = 1 }\njoined = { earliest = "?", latest = "?" }',
         "Columns to fill in: 'ward', 'joined'.",
     ),
-    "no such column": ("height = { lower = 0, upper = 3, integer = true }", "does not have: 'height'"),
+    "no such column": ("height = { lower = 0, upper = 3, integer = true }", "of the bounds file: 'height'"),
 }
 
 

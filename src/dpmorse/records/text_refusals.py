@@ -1,6 +1,7 @@
 """Refusals of files of text: what the columns look like, and the option that helps. They quote no value.
 
-Codes and units that a message names are those of public lists.
+Units that a message names are those of a public list. Codes for missing values are whole values, so they are
+not named here, but by ``dpmorse inspect``, which is for the holder of the data.
 """
 
 import shlex
@@ -32,9 +33,7 @@ def refuse_texts(path: str, found: Mapping[str, Seen], separator: str) -> NoRetu
     kinds = {name: simplified(seen.kinds) - {Look.NUMBERS, Look.PADDED} for name, seen in found.items()}
     held = ", ".join(f"{name!r} ({' and '.join(sorted(of))})" for name, of in kinds.items())
     every = Seen(
-        frozenset().union(*kinds.values()),
-        frozenset().union(*(seen.codes for seen in found.values())),
-        frozenset().union(*(seen.units for seen in found.values())),
+        frozenset().union(*kinds.values()), units=frozenset().union(*(seen.units for seen in found.values()))
     )
     hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]
     raise InvalidParameterError(
@@ -102,7 +101,8 @@ def _of_numbers(seen: Seen) -> Iterator[str]:
         Look.COMMA: "For decimal commas give --decimal , (decimal=',').",
         Look.POINT: "For decimal points leave --decimal out.",
         Look.UNITS: f"Have units removed from numbers: {_repeated('remove', seen.units)} (remove=).",
-        Look.CODES: f"Read codes as missing values: {_repeated('na', seen.codes)} (na=).",
+        Look.CODES: "Name the codes for missing values with --na, such as --na '?' (na=['?']); `dpmorse "
+        "inspect` finds them.",
         Look.SIGNED: "Texts that are no exact number can be read as missing: name each with --na (na=).",
         Look.SUMS: "Remove the line of sums, which is no record, from the file.",
     }
