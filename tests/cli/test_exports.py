@@ -305,6 +305,16 @@ def test_columns_that_inspect_has_a_word_for(here, run, column, words):
     assert ("A line of sums seems to be among the records (a word in 'this')" in said) == ("text" in words)
 
 
+def test_thousands_that_look_like_decimals_are_asked_about(here, run):
+    write(here, lines("age;cost\n", lambda age, cost: f"{age};{1000 * age + 7:,}".replace(",", ".")))
+    assert "All decimals of 'cost' have three digits" in run("inspect", "x.csv").stdout
+    asked = "--thousands . --decimal ,"
+    assert asked in run("inspect", "x.csv").stdout
+    assert "three digits" not in run("inspect", "x.csv", *asked.split()).stdout
+    write(here, lines("age;cost\n", lambda age, cost: f"{age};{age}.0{age}\n{age};{age}.5"))
+    assert "three digits" not in run("inspect", "x.csv").stdout
+
+
 def test_names_of_ids_in_three_languages():
     ids = [
         "Pat.-Nr.",

@@ -112,6 +112,13 @@ def _notes(facts: FileFacts) -> Iterator[str]:
     sums = [name for name, column in facts.columns.items() if column.sums]
     if sums:
         yield f"A line of sums seems to be among the records (a word in {listed(sums)}): remove it first.\n"
+    three = [name for name, column in facts.columns.items() if column.three_decimals]
+    if three and facts.reading.thousands is None:
+        mark, sign = (".", ",") if facts.reading.sign == "." else (",", ".")
+        yield (
+            f"All decimals of {listed(three)} have three digits. If they are thousands, inspect it again "
+            f"with --thousands {mark} --decimal {sign}\n"
+        )
     options = in_options(facts.reading)
     if options:
         yield f"Options for fit and predict (a schema file has them): {options}\n"

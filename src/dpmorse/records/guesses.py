@@ -1,15 +1,53 @@
-"""How the numbers of a file of text are written: a guess from its first rows, for the holder of the data."""
+"""How a file of text is written: a guess from its bytes and its first rows, for the holder of the data."""
 
+import codecs
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from dpmorse.records.data_file import kind_of, problems_told
 from dpmorse.records.looks import Look, seen_in
 from dpmorse.records.odd_rows import NUMBERS, seen_in_rows
+from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import THOUSANDS, Reading
 from dpmorse.records.text_file import TextFile
+from dpmorse.records.text_structure import encoding_of
 
 _NO_VALUES = NUMBERS | {Look.CODES}
+
+_LETTERS = 40
+"""First bytes of which every other one is zero in UTF-16, where names of columns are in western letters."""
+
+_PIECE = 1 << 20
+"""Bytes that are decoded at a time."""
+
+
+def guessed_encoding(path: str) -> str | None:
+    """Return the encoding of a file of text that is neither UTF-8 nor says what it is; a guess."""
+    kind, packing = kind_of(path)
+    if kind != "csv" or packing == ".xlsx":
+        return None
+    candidates = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252", "latin-1")}
+    start = b""
+    with problems_told(path), PackedText(path, packing).opened() as (stream, _):
+        while piece := stream.read(_PIECE):
+            start = start or piece
+            candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
+    if encoding_of(start) != "utf-8":
+        return None
+    for encoding, zeros in (("utf-16-le", start[1:_LETTERS:2]), ("utf-16-be", start[:_LETTERS:2])):
+        if zeros and not any(zeros):
+            return encoding
+    found = next(iter(candidates))
+    return None if found == "utf-8" else found
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
+    try:
+        decoder.decode(piece)
+    except UnicodeError:
+        return False
+    return True
 
 
 def guessed_reading(text: TextFile) -> Reading:

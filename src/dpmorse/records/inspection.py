@@ -3,7 +3,7 @@
 The flags are read off the records and are not private. Codes for missing values are those of public lists.
 """
 
-import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,16 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.data_file import DataFile, is_number, kind_of, problems_told
-from dpmorse.records.guesses import guessed_reading
+from dpmorse.records.data_file import DataFile, is_number, problems_told
+from dpmorse.records.guesses import guessed_encoding, guessed_reading
 from dpmorse.records.known_texts import NUMBER_CODES
 from dpmorse.records.looks import NULLS, Look, Seen, seen_in, simplified
 from dpmorse.records.number_texts import without_marks
-from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import Reading
 from dpmorse.records.remote_files import is_address, remote_file
 from dpmorse.records.text_refusals import LinesAboveError
-from dpmorse.records.text_structure import encoding_of
 from dpmorse.typing import FloatArray
 
 _APART = 3
@@ -45,12 +43,6 @@ MANY_TEXTS = 50
 _MOST_KEPT = 100_000
 """Values that are compared with one another to find those that occur twice."""
 
-_LETTERS = 40
-"""First bytes of which every other one is zero in UTF-16, where names of columns are in western letters."""
-
-_PIECE = 1 << 20
-"""Bytes that are decoded at a time."""
-
 
 @dataclass(frozen=True)
 class ColumnFacts:
@@ -67,6 +59,7 @@ class ColumnFacts:
     codes: tuple[str, ...]
     not_codes: tuple[str, ...]
     sums: bool
+    three_decimals: bool
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,7 @@ class FileFacts:
 def inspected(path: str, told: Reading) -> FileFacts:
     """Read a file once or twice, and say what it is like."""
     path = remote_file(path) if is_address(path) else path
-    data = _opened(path, replace(told, encoding=told.encoding or _unusual_encoding(path)))
+    data = _opened(path, replace(told, encoding=told.encoding or guessed_encoding(path)))
     if data.text is not None:
         with problems_told(path):
             guess = guessed_reading(data.text)
@@ -105,34 +98,6 @@ def _opened(path: str, reading: Reading) -> DataFile:
 def _batches(data: DataFile) -> Iterator[Any]:
     """Yield all columns: those of a file of text as text, in which nothing is missing yet."""
     yield from (batch for batch, _ in data.parts([], data.names, told_nulls=False))
-
-
-def _unusual_encoding(path: str) -> str | None:
-    """Return the encoding of a file of text that is neither UTF-8 nor says what it is; a guess."""
-    kind, packing = kind_of(path)
-    if kind != "csv" or packing == ".xlsx":
-        return None
-    candidates = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252", "latin-1")}
-    start = b""
-    with problems_told(path), PackedText(path, packing).opened() as (stream, _):
-        while piece := stream.read(_PIECE):
-            start = start or piece
-            candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
-    if encoding_of(start) != "utf-8":
-        return None
-    for encoding, zeros in (("utf-16-le", start[1:_LETTERS:2]), ("utf-16-be", start[:_LETTERS:2])):
-        if zeros and not any(zeros):
-            return encoding
-    found = next(iter(candidates))
-    return None if found == "utf-8" else found
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
-    try:
-        decoder.decode(piece)
-    except UnicodeError:
-        return False
-    return True
 
 
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
@@ -164,6 +129,7 @@ class _Watch:
     binary: bool = True
     counts_rows: bool = True
     repeated: bool = False
+    decimals: set[int] = field(default_factory=set)
     _values: set[Any] = field(default_factory=set)
     _last: float | None = None
     _number_codes: set[float] = field(default_factory=set)
@@ -199,6 +165,7 @@ class _Watch:
             codes=tuple(sorted(likely)),
             not_codes=tuple(sorted({f"{code:g}" for code in self._number_codes} - likely)),
             sums=Look.SUMS in kinds,
+            three_decimals=bool(self.decimals) and self.decimals <= {3},
         )
 
     def _present(self, column: Any) -> Any:
@@ -218,12 +185,20 @@ class _Watch:
     def _seen(self, present: Any) -> Seen:
         kind = present.type
         if _is_text(kind):
+            self._see_decimals(present)
             return seen_in(present, self.reading.sign)
         if pa.types.is_boolean(kind):
             return Seen(frozenset({Look.TRUTH}))
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             return Seen(frozenset({Look.DATES}))
         return Seen(frozenset({Look.NUMBERS if is_number(kind) else Look.TEXT}))
+
+    def _see_decimals(self, present: Any) -> None:
+        """Notice how many decimals numbers have, 0 standing for another form: three may be thousands."""
+        sign = re.escape(self.reading.sign)
+        signed = present.filter(pc.match_substring_regex(present, rf"^[+-]?\d*{sign}\d*$"))
+        grouped = pc.match_substring_regex(signed, rf"^[+-]?[1-9]\d{{0,2}}{sign}\d{{3}}$")
+        self.decimals |= {3 if is_grouped else 0 for is_grouped in pc.unique(grouped).to_pylist()}
 
     def _see_values(self, present: Any) -> None:
         """Notice whether a value occurs twice; many values are not kept once one has."""
