@@ -76,7 +76,7 @@ def benchmark_commands():
 def test_benchmarks_that_are_named_have_the_options_that_are_named(module, options, monkeypatch, capsys):
     """They take minutes to hours: that their commands parse is what a test can say."""
     monkeypatch.setattr(sys, "argv", [module, "--help"])
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         import_module(module).main()
     text = capsys.readouterr().out
     assert all(option in text for option in options)
