@@ -5,11 +5,9 @@ from importlib.util import find_spec
 _NEEDS = {
     "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_frames.py"],
     "torch": [
-        "src/dpmorse/engine/_fused_cells.py",
-        "src/dpmorse/engine/_fused_pass.py",
+        "src/dpmorse/engine/_fused_passes.py",
         "src/dpmorse/engine/_gpu.py",
-        "src/dpmorse/engine/_tensor_passes.py",
-        "src/dpmorse/engine/_tensor_profiles.py",
+        "src/dpmorse/engine/_tensor_*.py",
         "src/dpmorse/records/tensor_codes.py",
         "src/dpmorse/records/tensors.py",
     ],

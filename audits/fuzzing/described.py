@@ -54,7 +54,7 @@ _TIMES = (
     dt.date(1, 1, 1),
     dt.date(9999, 12, 31),
     dt.datetime(2024, 5, 31, 23, 59, tzinfo=dt.UTC),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "D"),
     np.datetime64("2500-01-01T00:00", "m"),
     np.timedelta64(5, "D"),
     "2024-05-31",

@@ -25,8 +25,8 @@ OF_PERSONS = (
         (
             Change(
                 "dpmorse.records._kernels:hash_rows",
-                "word = seeds[i]",
-                "word = np.uint64(i * 0)",
+                "words[:] = seeds[begin : begin + _BLOCK]",
+                "words[:] = np.uint64(begin * 0)",
             ),
         ),
         (_ATTACKS,),

@@ -14,6 +14,7 @@ COLUMNS = "names or positions of columns, or how many there are: published with 
 TYPE = "a type, in words that tell no width and no value"
 DIMENSIONS = "a number of dimensions, not of rows"
 PARAMETER = "a parameter of the caller, which is public"
+STRUCTURE = "how many lines of titles or names a file has: its form, not its records"
 PLACE = "where the records are: a path, a device"
 ADDRESS = "an address without user, password and options"
 KNOWN = "another library's error is looked at for a few known phrases, and ours is said instead of it"
@@ -75,33 +76,54 @@ REVIEWED = {
         "self.path": PLACE,
     },
     "records/reading.py": {
+        "_OTHER_SIGN[sign]": PARAMETER,
         "_validate.describe(na)": PARAMETER,
+        "_validate.describe(number)": PARAMETER,
+        "_validate.describe(remove)": PARAMETER,
+        "_validate.describe(text)": PARAMETER,
         "encoding": PARAMETER,
+        "name": "the name of a parameter, or of a column for which codes are given",
         "separator": PARAMETER,
-        "separator = None if separator is None else _checked_separator(separator)": PARAMETER,
+        "sign = self.decimal or '.'": PARAMETER,
     },
     "records/text_file.py": {
         "message": "of pyarrow; records/data_file.py catches and translates it",
         "path": PLACE,
-        "path = (packed.path, packed.packing == '.xlsx')": PLACE,
+        "above = lines_above(below, usual) if packed.reading.skip is None else 0": STRUCTURE,
+        "path = (packed.path, packed.text_reading)": PLACE,
+        "skip = reading.skip or stated is not None": STRUCTURE,
+        "self.names.index(name)": "a place of a column, in a message that this file translates",
     },
     "records/text_refusals.py": {
         "(f\"{name!r} ({' and '.join(sorted(of))})\" for name, of in kinds.items())": "names, and kinds of values",
-        "_hints(path, kinds, separator)": "one of a few texts, with names of columns and the path",
         "encoding.upper()": PARAMETER,
+        "hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]": (
+            "texts of ours, with names of columns, the path, and codes and units of public lists"
+        ),
+        "_found_by_inspect(path)": PLACE,
+        "likely": "one of two encodings",
+        "n_lines": STRUCTURE,
         "path": PLACE,
+        "shlex.quote(path)": PLACE,
     },
+    "records/text_structure.py": {"path": PLACE},
     "records/workbook.py": {
         "chained to (DPMorseError, FileNotFoundError, PermissionError, MemoryError)": "told where files are opened",
-        "listed([sheet.title for sheet in sheets])": "names of the sheets of a workbook",
+        "wanted": PARAMETER,
+        "(f'--sheet {shlex.quote(sheet.title)}' for sheet in filled)": "names of the sheets of a workbook",
+        "filled[0].title": "the name of a sheet of a workbook",
         "path": PLACE,
     },
     "records/files.py": {
-        "_named(source)": PLACE,
         "in_words(self.left_out)": COLUMNS,
+        "type(groups).__name__": TYPE,
+    },
+    "records/sources.py": {
+        "ENDINGS[:5]": "endings of names of files",
+        "READING_OPTIONS": "names of parameters",
+        "_named(source)": PLACE,
         "shown_address(source)": PLACE,
         "source": PLACE,
-        "type(groups).__name__": TYPE,
     },
     "records/foreign_errors.py": {
         "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told by records/memory.py",
@@ -174,6 +196,7 @@ REVIEWED = {
         "wrong = wrong_with_store(error) or 'cannot be read from where it is. Is the address right?'": KNOWN,
     },
     "records/rows.py": {
+        "what": "how a sentence begins",
         "data.path": PLACE,
         "hint": WORDS,
         "listed(data.names)": COLUMNS,

@@ -115,3 +115,22 @@ def test_integer_column_labels_are_no_names(X):
 def test_repeated_column_names_are_refused(X):
     with pytest.raises(InvalidParameterError, match="distinct column names"):
         model().fit(pd.DataFrame(X, columns=["a", "b", "a"]))
+
+
+def test_refusals_of_frames_say_how_to_go_on():
+    """What a person with categories, dates and gaps does next, as it can be pasted."""
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(9), "D")
+    ages = pd.array([41, None, *range(7)], dtype="Int64")
+    frame = pd.DataFrame({"age": ages, "ward": pd.Categorical(["a"] * 9), "day": days, "ill": True})
+    with pytest.raises(
+        InvalidTypeError, match=r"do not: 'ward', 'day'.* X.drop\(columns=.*columns={\"age\": Numeric"
+    ):
+        model().fit(frame)
+    with pytest.raises(InvalidParameterError, match=r"the columns 'age'.*X.dropna\(\).*missing=\"ignore\""):
+        model().fit(frame[["age", "ill"]])
+    with pytest.raises(InvalidParameterError, match=r"a series: X.to_frame\(\)"):
+        model().fit(frame["ill"])
+    with pytest.raises(InvalidTypeError, match=r"got dict. Make it one, such as by pandas.DataFrame\(X\)"):
+        model().fit({"age": [1, 2]})
+    fitted = model().fit(frame[["age", "ill"]].dropna())
+    assert fitted.feature_names_in_.tolist() == ["age", "ill"]

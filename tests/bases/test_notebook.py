@@ -91,7 +91,7 @@ def test_dates_are_shown_as_dates(table_model):
     _, *rows = Cells(table_model._repr_html_()).rows
     days = table_model.summary().query("column == 'admitted'")["centre"]
     for row, day in zip(rows, days, strict=True):
-        assert row[4].startswith(str(np.datetime64("2010-01-01") + round(day)))
+        assert row[4].startswith(str(np.datetime64("2010-01-01") + np.timedelta64(round(day), "D")))
         assert "spread days" in row[4]
 
 

@@ -82,6 +82,16 @@ def test_without_a_library_of_frames_a_sample_is_an_array(records, monkeypatch):
     assert type(model.sample(3)[0]) is np.ndarray
 
 
+def test_without_a_library_of_frames_a_table_s_sample_is_a_dict_of_columns(monkeypatch):
+    columns = make_patient_table(800, random_state=0)[0]
+    X = np.array([values.astype(object) for values in columns.values()], dtype=object).T
+    model = DPMorse(2, epsilon=3.0, columns=SCHEMA, random_state=0).fit(X)
+    monkeypatch.setattr(outputs, "first_installed", lambda: None)
+    sample, labels = model.sample(5)
+    assert {name: len(values) for name, values in sample.items()} == dict.fromkeys(SCHEMA, 5)
+    assert len(labels) == 5
+
+
 @pytest.mark.parametrize("library", KINDS)
 def test_a_table_s_sample_has_its_categories_and_dates_in_the_input_s_kind(library):
     X = as_kind(library, make_patient_table(1500, random_state=0)[0])

@@ -148,10 +148,10 @@ def test_a_workbook(here, people, fit):
     book.create_sheet("legend").append(["what it means"])
     book.save(here / "x.xlsx")
     _, said = fit("x.xlsx", code=1)
-    assert "must have one sheet that holds something; these hold something: 'Sheet', 'legend'" in said
-    book.remove(book["legend"])
-    book.save(here / "x.xlsx")
-    _, said = fit("x.xlsx", code=1)
+    assert "has several sheets that hold something" in said
+    assert "--sheet Sheet or --sheet legend (sheet='Sheet')" in said
+    sheet = option(said, "sheet")
+    _, said = fit("x.xlsx", *sheet, code=1)
     assert "'age' (dates), 'smoker' (text and true and false, or yes and no)" in said
     (here / "y.xlsx").write_bytes(b"no workbook")
     assert "Save the sheet as CSV" in fit("y.xlsx", code=1)[1]
@@ -392,11 +392,13 @@ def test_inspect_of_typed_files(here, people, run, ending):
 
 def test_the_part_file_of_a_bounds_file_is_checked(here, run, csv_file):
     for text, message in {
-        "[file]\nseparator = 3": "part [file], may have separator",
-        "[file]\nquote = 'x'": "part [file], may have separator",
+        "[file]\nseparator = 3": "part [file]: separator must be one character",
+        "[file]\nskip = 'two'": "part [file]: skip must be a number of lines",
+        "[file]\nremove = ['.']": "part [file]: remove must be texts that stand beside numbers",
+        "[file]\nquote = 'x'": "part [file], may have sheet, skip, skip_below, separator",
         "[file]\ndecimal = ';'": "part [file]: decimal must be",
         "[file]\nencoding = 'none'": "encoding must be the name of one",
-        "[file]\nseparator = ','\ndecimal = ','": "must differ",
+        "[file]\nthousands = '.'": "thousands and decimal must differ",
         "[other]\na = 1": "must have a part [bounds]",
     }.items():
         (here / "b.toml").write_text(f"{text}\n[bounds]\nage = {{ lower = 0, upper = 1 }}\n")

@@ -221,22 +221,6 @@ def test_the_installed_program(csv_file, here):
     assert "\\xb1" in program("show", "--model", "m.json", env=ascii_only).stdout
 
 
-def test_the_extra_that_is_missing_is_named():
-    code = "import sys; sys.modules['typer'] = None; from dpmorse.cli import main; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr.startswith("The command line needs typer, ")
-    for command in ("pip install", "uvx --from", "pipx run --spec"):
-        assert f"{command} 'dpmorse[cli]'" in result.stderr
-
-
-def test_a_library_that_only_a_command_needs_is_named():
-    code = "import sys; sys.modules['pyarrow'] = None; sys.argv[1:] = ['cut']; from dpmorse.cli import main; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr.startswith("The command line needs pyarrow, ")
-
-
 def test_a_closed_pipe_is_no_fault(model_file):
     shell = f"{sys.executable} -m dpmorse.cli show --model {model_file} | true"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False)

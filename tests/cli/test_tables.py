@@ -40,7 +40,7 @@ def people():
     rng = np.random.default_rng(3)
     young = rng.random(N_ROWS) < 0.5
     age = [None if rng.random() < 0.1 else 41.736251 if a else 70.25 for a in young]
-    days = np.datetime64("2010-01-01") + np.where(young, 100, 4000)
+    days = np.datetime64("2010-01-01") + np.where(young, 100, 4000).astype("timedelta64[D]")
     days[7] = np.datetime64("1951-07-13")
     ward = ["north" if a else "south" for a in young]
     ward[:3] = ["Zaphod", None, "Zaphod"]
@@ -240,7 +240,7 @@ MISTAKES = {
         'ward = { values = "?" }\nage = { lower = 0, upper = 1 }\njoined = { earliest = "?", latest = "?" }',
         "Columns to fill in: 'ward', 'joined'.",
     ),
-    "no such column": ("height = { lower = 0, upper = 3, integer = true }", "does not have: 'height'"),
+    "no such column": ("height = { lower = 0, upper = 3, integer = true }", "of the bounds file: 'height'"),
 }
 
 

@@ -162,14 +162,17 @@ def test_records_on_an_exact_tie_go_to_the_lower_cell():
     assert counts.tolist() == [5000, 0]
 
 
-def test_float32_search_is_only_a_shortcut(rng, monkeypatch):
+@BOTH
+@pytest.mark.parametrize("are_round", [False, True])
+def test_float32_search_is_only_a_shortcut(rng, monkeypatch, weight_bits, are_round):
     """Distrusting every float32 score changes nothing but speed."""
-    statistic, cells = CellMoments(unit_box(5), 7), random_cells(rng, 7, 5)
+    statistic = CellMoments(unit_box(5), 7, weight_bits)
+    cells = GaussianCells.nearest(rng.uniform(-1, 1, size=(7, 5))) if are_round else random_cells(rng, 7, 5)
     X = rng.normal(size=(3000, 5)) * 0.5
     trusted = opened(InMemoryEngine().reduce(X, statistic, cells))
     original = in_memory._single_precision
     monkeypatch.setattr(
-        in_memory, "_single_precision", lambda *a: (original(*a)[0], np.full(2, 1e30, dtype=np.float32))
+        in_memory, "_single_precision", lambda *a: (original(*a)[0], np.array([1e30, 0.0], np.float32))
     )
     assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), trusted)
 
@@ -187,6 +190,34 @@ def test_float32_error_bound_holds(rng, scale, grid_bits):
     true = cells.scores(q) * 4.0**-cells.score_bits
     # half of the bound is for one score, the other half for the one it is compared with
     assert np.all(np.abs(approximate - true) <= (bound[0] + bound[1] * true) / 2)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 1.0])
+@pytest.mark.parametrize("grid_bits", [GRID_BITS, FINE_GRID_BITS])
+def test_float32_error_bound_of_equally_round_cells_holds(rng, scale, grid_bits):
+    """Linear scores leave out what all cells have in common: it is their differences that are bounded."""
+    centres, covariances = rng.uniform(-1, 1, (6, 8)), np.tile(scale**2 * np.eye(8), (6, 1, 1))
+    cells = GaussianCells.from_mixture(rng.dirichlet(np.ones(6)), centres, covariances, grid_bits=grid_bits)
+    fast, bound = in_memory._single_precision(in_memory._pad(cells), cells)
+    assert not fast.factors.size
+    q = rng.integers(-(1 << grid_bits), (1 << grid_bits) + 1, size=(2000, 8))
+    found = fast.constants + (q.astype(np.float32)[:, None] * fast.offsets).sum(axis=2, dtype=np.float32)
+    true = cells.scores(q) * 4.0**-cells.score_bits
+    for behind, expected in (
+        (found - found[:, :1], true - true[:, :1]),
+        (found - found[:, 3:4], true - true[:, 3:4]),
+    ):
+        assert np.all(np.abs(behind - expected) <= bound[0])
+    assert bound[1] == 0
+    assert bound[0] < 0.01 * (1 + true.max()), "and is of use"
+
+
+def test_equally_round_cells_have_the_labels_of_all_others(rng, monkeypatch):
+    X, cells = rng.uniform(-1, 1, size=(3000, 3)), GaussianCells.nearest(rng.uniform(-1, 1, size=(40, 3)))
+    statistic = CellMoments(unit_box(3), 40)
+    linear = opened(InMemoryEngine().reduce(X, statistic, cells))
+    monkeypatch.setattr(in_memory, "_equally_round", lambda cells: False)
+    assert_same(linear, opened(InMemoryEngine().reduce(X, statistic, cells)))
 
 
 @BOTH
@@ -289,6 +320,15 @@ def test_soft_sums_with_few_and_with_many_members(rng, of_residuals, spread):
     cells = GaussianCells.from_mixture(np.full(9, 1 / 9), means, covariances, 3.0)
     statistic = CellMoments(unit_box(5), 9, WEIGHT_BITS, of_residuals=of_residuals)
     X = np.clip(means[rng.integers(0, 9, 5000)] + spread * rng.normal(size=(5000, 5)), -1, 1)
+    assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
+
+
+@pytest.mark.parametrize(("n_cells", "n_features"), [(70, 17), (300, 9), (11, 40)])
+def test_soft_blocks_of_any_length(rng, n_cells, n_features):
+    """Where cells and columns are many, blocks are shorter: by no round number."""
+    statistic = CellMoments(unit_box(n_features), n_cells, WEIGHT_BITS, of_residuals=True)
+    cells = random_cells(rng, n_cells, n_features, radii=4.0, scale=3.0)
+    X = rng.normal(size=(1200, n_features)) * 0.4
     assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 

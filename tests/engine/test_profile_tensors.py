@@ -134,12 +134,10 @@ def test_rows_of_persons_are_those_that_are_chosen(rng, device):
 @pytest.mark.parametrize("chunk_rows", [None, 10**12])
 def test_chunks_are_never_larger_than_float64_adds_up(rng, device, monkeypatch, chunk_rows):
     cells, X, sizes = random_profile(rng, 3, 2), records_of(rng, 300, 2), []
-    profiles = tensors._profiles()
-    original = profiles.moments
-    monkeypatch.setattr(
-        profiles, "moments", lambda chunk, *a: sizes.append(len(chunk)) or original(chunk, *a)
-    )
-    monkeypatch.setattr(tensors._passes(), "HARD_ROWS", 128)
+    passes = TensorEngine()._passes(on(device, X), cells)
+    original = passes.moments
+    monkeypatch.setattr(passes, "moments", lambda chunk, *a: sizes.append(len(chunk)) or original(chunk, *a))
+    monkeypatch.setattr(tensors._plain(), "HARD_ROWS", 128)
     check(TensorEngine(chunk_rows), on(device, X), X, cells)
     assert sizes == [128, 128, 44]
 
@@ -156,8 +154,8 @@ def test_what_profile_cells_do_not_have_is_refused(rng, device):
     check_refusals(TensorEngine(), on(device, records_of(rng, 10, 3)), random_profile(rng, 4, 3))
 
 
-def test_residuals_on_the_fine_grid_are_not_for_the_fused_kernel(rng, device):
-    """Cells in one domain, on the fine grid: hard and soft, in plain torch."""
+def test_residuals_on_the_fine_grid(rng, device):
+    """Cells in one domain, on the fine grid: hard and soft."""
     cells, X = random_profile(rng, 4, 3), records_of(rng, 3000, 3)
     for weight_bits in (0, WEIGHT_BITS):
         statistic = CellMoments(cells.box, 4, weight_bits, of_residuals=True)

@@ -206,11 +206,11 @@ def test_more_records_than_64_bits_hold_are_added_in_spans(rng, device, monkeypa
 @pytest.mark.parametrize("chunk_rows", [None, 10**12])
 def test_chunks_are_never_larger_than_float64_adds_up(rng, device, monkeypatch, weight_bits, chunk_rows):
     X, statistic = rng.normal(size=(300, 2)), CellMoments(unit_box(2), 3, weight_bits)
-    passes, sizes = tensors._passes(), []
-    name, most = ("soft_moments", "SOFT_ROWS") if weight_bits else ("hard_moments", "HARD_ROWS")
+    passes, sizes = tensors._plain(), []
+    most = "SOFT_ROWS" if weight_bits else "HARD_ROWS"
     assert getattr(passes, most) * 2 ** (24 + weight_bits) <= 2**53
-    original = getattr(passes, name)
-    monkeypatch.setattr(passes, name, lambda q, *a, **k: sizes.append(len(q)) or original(q, *a, **k))
+    original = passes.moments
+    monkeypatch.setattr(passes, "moments", lambda chunk, *a: sizes.append(len(chunk)) or original(chunk, *a))
     monkeypatch.setattr(passes, most, 128)
     check((TensorEngine(chunk_rows, fused=False), device), X, statistic, random_cells(rng, 3, 2))
     assert sizes == [128, 128, 44]

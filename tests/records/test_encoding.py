@@ -124,7 +124,15 @@ def test_values_of_many_types():
         10**5000,
     ]
     assert one(Nominal([0, 1]), others)[:, 2].all()
-    missing = [None, math.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), decimal.Decimal("nan")]
+    missing = [
+        None,
+        math.nan,
+        np.float32("nan"),
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT", "D"),
+        decimal.Decimal("nan"),
+    ]
     assert not one(Nominal([0, 1], missing="ignore"), missing).any()
     assert one(Numeric(0, 1, missing="ignore"), missing)[:, 0].all()
     assert one(Date("2000-01-01", "2001-01-01", missing="ignore"), [*missing, *others[:-3]])[:, 0].all()

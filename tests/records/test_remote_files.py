@@ -73,7 +73,7 @@ def test_folders_and_patterns(tmp_path, table):
     (tmp_path / "notes.md").write_text("nothing")
     for address in (tmp_path.as_uri(), f"{tmp_path.as_uri()}/part-*.parquet"):
         assert model().fit(DataFiles(address)).mixture_ == model().fit(table).mixture_
-    with pytest.raises(InvalidParameterError, match="there is no data file 'file:"):
+    with pytest.raises(InvalidParameterError, match="there is no data file in 'file:"):
         model().fit(f"{tmp_path.as_uri()}/other-*.parquet")
     with pytest.raises(InvalidParameterError, match="there is no file 'file:"):
         model().fit(f"{tmp_path.as_uri()}/absent.parquet")

@@ -114,7 +114,7 @@ def test_any_number_of_numbers_fits_in_a_small_page(n_components, n_features, ha
 
 def test_the_number_of_records_is_a_fact(default_model, hard_model):
     total = default_model.base_.profile_.counts.sum()
-    assert f"about {total:,.0f} \N{PLUS-MINUS SIGN}" in render(default_model)
+    assert f"about {total:,.0f}\N{NO-BREAK SPACE}\N{PLUS-MINUS SIGN}" in render(default_model)
     assert "<dt>Records</dt>" not in render(hard_model)
 
 

@@ -1,19 +1,22 @@
 """How clear a cluster is: known cases, and the same value whatever has merged its components."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from benchmarks import words
 from dpmorse.densities import GaussianMixture
 from dpmorse.report.quality import (
+    APART,
+    LARGER,
     apartness,
     joint_memberships,
     merges_apart,
     separation,
-    separation_in_words,
-    size_in_words,
+    word_of,
 )
 
 
@@ -56,8 +59,41 @@ def test_merges_are_compared_side_by_side():
 
 
 def test_words():
-    assert [separation_in_words(part) for part in (1.0, 0.9, 0.75, 0.2)] == [
-        "clearly apart", "mostly apart", "overlaps others", "hardly apart",
-    ]  # fmt: skip
-    assert size_in_words(100) == "far larger than its noise"
-    assert size_in_words(2.9) == size_in_words(-math.inf) == "may be noise"
+    apart = [APART[word_of(part, APART)].name for part in (1.0, 0.95, 0.85, 0.2)]
+    assert apart == ["clearly apart", "mostly apart", "overlaps others", "hardly apart"]
+    assert LARGER[word_of(100, LARGER)].name == "far larger than its noise"
+    assert {LARGER[word_of(value, LARGER)].name for value in (2.9, -math.inf)} == {"may be noise"}
+
+
+def test_a_word_promises_what_its_sentence_says():
+    for word in (*APART, *LARGER):
+        stated = re.findall(r"at most (\d+)|within (\d+)", word.promise)
+        assert [float(a or b) / 100 for a, b in stated] == (
+            [word.at_most] if np.isfinite(word.at_most) else []
+        )
+    assert all(word.at_most == pytest.approx(2 / word.least, abs=0.004) for word in LARGER[:-1])
+    for scale in (APART, LARGER):
+        assert [word.least for word in scale] == sorted((word.least for word in scale), reverse=True)
+        assert [word.at_most for word in scale] == sorted(word.at_most for word in scale)
+
+
+@pytest.mark.long
+def test_clusters_that_are_called_clearly_apart_are():
+    """A few fits of the benchmark: strangers, sizes and directions are what the words promise."""
+    rows = [row for seed in (1, 3, 5, 13, 17) for row in words.fit(seed, told=True)]
+    seen = [row for row in rows if row["over_noise"] >= 3]
+    clear = [row for row in seen if row["separation"] >= APART[0].least]
+    assert len(clear) >= 8
+    assert np.mean([row["strangers"] <= APART[0].at_most for row in clear]) >= 0.9
+    large = [row for row in rows if row["over_noise"] >= LARGER[0].least]
+    assert np.mean([words._off(row) <= LARGER[0].at_most for row in large]) >= 0.95
+    stated, right = np.sum([row["directions"] for row in rows], axis=0)
+    assert right >= 0.97 * stated > 0
+
+
+def test_strangers_are_records_of_groups_that_belong_elsewhere():
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 2])
+    groups = np.array([0, 0, 1, 1, 1, 2, 2, 0])
+    truth = words._truth(labels, groups, 4)
+    assert [row["size"] for row in truth] == [3, 4, 1, 0]
+    assert [row["strangers"] for row in truth] == [1 / 3, 0.0, 1.0, None]

@@ -12,11 +12,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def recipe():
-    """The conda recipe, without the parts of a template."""
-    text = (ROOT / "recipe/meta.yaml").read_text(encoding="utf-8")
-    version = re.search(r'set version = "([^"]+)"', text)[1]
-    plain = re.sub(r"\{%.*%\}\n", "", text).replace("{{ version }}", f'"{version}"')
-    return yaml.safe_load(plain.replace("{{ PYTHON }}", "python"))
+    """The conda recipe, with its version filled in."""
+    text = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    content = yaml.safe_load(text)
+    return yaml.safe_load(text.replace("${{ version }}", f'"{content["context"]["version"]}"'))
 
 
 def citation():
@@ -33,11 +32,11 @@ def test_versions_agree():
     assert len(versions) == 1
 
 
-def test_the_recipe_needs_what_the_library_and_its_command_line_need():
-    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]}
+def test_the_recipe_needs_what_the_library_and_its_files_need():
+    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["excel"]}
     given = {line.replace(" ", "") for line in recipe()["requirements"]["run"]}
     assert given == wanted | {f"python{PROJECT['requires-python']}"}
-    assert recipe()["build"]["entry_points"] == [f"dpmorse = {PROJECT['scripts']['dpmorse']}"]
+    assert recipe()["build"]["python"]["entry_points"] == [f"dpmorse = {PROJECT['scripts']['dpmorse']}"]
     assert recipe()["about"]["license"] == citation()["license"] == PROJECT["license"]
 
 

@@ -46,8 +46,10 @@ def test_it_lists_what_is_locked():
 
 def test_it_tells_what_is_needed_from_what_is_for_development():
     scopes = {component["name"]: component["scope"] for component in BILL["components"]}
-    assert all(scopes[name] == "required" for name in ("numpy", "scipy", "scikit-learn", "narwhals", "numba"))
-    assert all(scopes[name] == "excluded" for name in ("pytest", "ruff", "hypothesis", "typer"))
+    assert all(
+        scopes[name] == "required" for name in ("numpy", "scikit-learn", "narwhals", "numba", "typer", "rich")
+    )
+    assert all(scopes[name] == "excluded" for name in ("pytest", "ruff", "hypothesis", "pyarrow"))
 
 
 def test_most_licences_are_known_and_none_forbids_use():

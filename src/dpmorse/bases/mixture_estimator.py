@@ -142,8 +142,9 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Draw synthetic records from the released mixture, with the component of each. Costs nothing.
 
         Records are a data frame of the kind that was fitted where columns have names (of the first library
-        that is installed, if that was none), with categories and dates decoded; else an array. With
-        ``missing``, values of a table are left out as often as they were missing in each component.
+        that is installed, if that was none), with categories and dates decoded; else an array, or a dict of
+        the columns of a table. With ``missing``, values of a table are left out as often as they were missing
+        in each component.
         """
         check_is_fitted(self, "mixture_")
         points, components = draw_records(self, n_samples, random_state, missing=missing)

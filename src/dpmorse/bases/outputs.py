@@ -57,15 +57,17 @@ class FrameOutput:
     def _framed(self, records: Any) -> Any:
         """Return synthetic records as a frame where their columns have names or a library was chosen.
 
-        Records are an array, or decoded columns by name. Without names, or a library of frames, an array
-        stays what it is.
+        Records are an array, or decoded columns by name. Without names, an array stays what it is; without a
+        library of frames, both do.
         """
         library = self._frames_of or first_installed()
+        if library is None:
+            return records
         if isinstance(records, dict):
-            mixes = library is None or library == "pandas"  # objects of several types in one column
+            mixes = library == "pandas"  # objects of several types in one column
             return to_frame(records if mixes else {n: _of_one_type(c) for n, c in records.items()}, library)
         names = getattr(self, "feature_names_in_", None)
-        if library is None or (names is None and self._frames_of is None):
+        if names is None and self._frames_of is None:
             return records
         called = names if names is not None else [f"column {i}" for i in range(records.shape[1])]
         return to_frame(dict(zip(map(str, called), _columns(records), strict=True)), library)

@@ -1,43 +1,36 @@
 """``dpmorse bounds``: a template for bounds, which must not be read from the data."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 
-from dpmorse.cli.bounds_template import template
-from dpmorse.cli.data_source import inputs, open_one
+from dpmorse.cli.bounds_template import BOUNDS, DATES, TRUTH, VALUES, template
+from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import (
     DatabaseOption,
-    DatesOption,
-    DecimalOption,
-    EncodingOption,
     ExcludeOption,
     FileArgument,
     ForceOption,
-    NaOption,
-    SeparatorOption,
     SqlOption,
-    told_reading,
 )
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.records import check_columns, split_names
+from dpmorse.cli.reading_options import takes_reading
+from dpmorse.records import Reading, check_columns, is_number, split_names
 
 
 @reports_mistakes
+@takes_reading
 def bounds(
     file: FileArgument = None,
     *,
+    reading: Reading,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="The file to write; stdout if not given."),
     ] = None,
     exclude: ExcludeOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
@@ -48,12 +41,11 @@ def bounds(
     bounds and lists of values must be public knowledge. Options that say how the file is written are kept in
     the template, so that `fit` needs them no more. `fit` refuses the file until every "?" is filled in.
     """
-    reading = told_reading(separator, decimal, encoding, na, dates)
-    data = open_one(file, sql, database, reading)
+    data, *_ = open_data(file, sql, database, reading)
     excluded = split_names(exclude or [], data.names)
     check_columns(data, excluded)
-    types = {name: kind for name, kind in data.types.items() if name not in excluded}
-    text = template(data.path, types, reading)
+    entries = {name: _entry(kind) for name, kind in data.types.items() if name not in excluded}
+    text = template(data.path, {name: entry for name, entry in entries.items() if entry}, reading)
     if output is None:
         typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
         return
@@ -62,3 +54,22 @@ def bounds(
     note(
         f"Fill in {output!r}, from what is known without the data; then: dpmorse fit ... --bounds {output!r}"
     )
+
+
+def _entry(kind: Any) -> str | None:
+    """Return what is written for a type; None for lists and the like, which cannot be clustered.
+
+    A type is None where the file does not state it (CSV): such a column is written as one of numbers, because
+    only its values could tell.
+    """
+    if kind is None:
+        return BOUNDS
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_boolean(kind):
+        return TRUTH
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return VALUES
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return DATES
+    return BOUNDS if is_number(kind) else None

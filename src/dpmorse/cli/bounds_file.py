@@ -5,13 +5,13 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpmorse import _atomic
-from dpmorse.cli.column_entries import PLAIN, check_entries, described_columns
+from dpmorse.cli.column_entries import PLAIN, check_entries, described_columns, without_codes
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
-from dpmorse.records import Reading, listed
+from dpmorse.records import READING_OPTIONS, Reading, listed
 from dpmorse.schema import Column
 
 _LARGEST_FILE = 1 << 20
@@ -76,26 +76,24 @@ def read_bounds(text: str) -> Bounds:
 
 def _of_content(shown: str, content: dict[str, Any]) -> Bounds:
     """Read plain bounds as they are; any other form makes a schema of the whole file."""
-    entries, reading = content["bounds"], _reading(shown, content.get("file", {}))
-    check_entries(shown, entries)
+    check_entries(shown, content["bounds"])
+    entries, codes = without_codes(content["bounds"])
+    reading = _reading(shown, content.get("file", {}), codes)
     if all(set(entry) == PLAIN for entry in entries.values()):
         pairs = {name: _pair(shown, name, entry) for name, entry in entries.items()}
         return Bounds(by_column=pairs, reading=reading)
     return Bounds(described=described_columns(shown, entries), reading=reading)
 
 
-def _reading(shown: str, content: Mapping[str, Any]) -> Reading:
-    """Read the part [file], which says how the data are written."""
-    known = [part.name for part in fields(Reading)]
-    unknown = [name for name in content if name not in known]
-    texts = all(isinstance(value, str) for name, value in content.items() if name != "na")
-    if unknown or not texts:
+def _reading(shown: str, content: Mapping[str, Any], codes: Mapping[str, Any]) -> Reading:
+    """Read the part [file], which says how the data are written, and codes for missing values of columns."""
+    unknown = [name for name in content if name not in READING_OPTIONS]
+    if unknown:
         raise InvalidParameterError(
-            f"{shown}, part [file], may have {', '.join(known)}, each a text, and na a list of texts; it has "
-            f"{listed(list(content))}."
+            f"{shown}, part [file], may have {', '.join(READING_OPTIONS)}; it has {listed(list(content))}."
         )
     try:
-        return Reading.of(**content)
+        return Reading.of(**content).or_else(Reading.of(na=codes))
     except DPMorseError as error:
         raise InvalidParameterError(f"{shown}, part [file]: {error}") from None
 

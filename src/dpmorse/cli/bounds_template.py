@@ -1,14 +1,11 @@
-"""The template of a bounds file: names of columns, and types where the file states them; never a value."""
+"""What is written into a bounds file: how to fill it in, how the data are written, an entry for a column."""
 
 import os
 from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
 
 from dpmorse.cli.column_entries import PLACEHOLDER
 from dpmorse.cli.messages import printable
-from dpmorse.records import Reading, is_number
+from dpmorse.records import READING_OPTIONS, Reading
 
 HOW = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
@@ -25,7 +22,7 @@ HOW = """\
 #   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}        dates
 #
 # Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
-# can be clusters of missing values.
+# can be clusters of missing values. na = [98, 99] names codes that stand for missing values in a column.
 
 """
 """The head of the template."""
@@ -36,50 +33,35 @@ TRUTH = "{ boolean = true }"
 DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
 
 
-def template(path: str, types: Mapping[str, Any], reading: Reading | None = None) -> str:
-    """Return a bounds file with nothing filled in.
+def template(path: str, entries: Mapping[str, str], reading: Reading | None = None) -> str:
+    """Return a bounds file.
 
     Parameters
     ----------
     path : str
         The data file that it is for.
-    types : mapping
-        Its columns and their types. A type is None where the file does not state it (CSV): such a column is
-        written as one of numbers, because only its values could tell.
+    entries : mapping
+        Its columns, and what is written for each.
     reading : Reading, optional
         What was said of how it is written, to be said to ``fit`` as well.
     """
-    entries = {name: _entry(kind) for name, kind in types.items()}
-    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items() if entry is not None)
+    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items())
     how = HOW.format(name=printable(os.path.basename(path)))
     return f"{how}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
 
 
 def file_part(reading: Reading) -> str:
     """Return the part of a bounds file that says how the data are written, if there is anything to say."""
-    if not reading.told:
-        return ""
-    lines = [f"{name} = {_in_toml(value)}\n" for name, value in reading.told.items()]
-    return f"[file]\n{''.join(lines)}\n"
+    told = {name: value for name, value in reading.told.items() if name in READING_OPTIONS}
+    lines = [f"{name} = {in_toml(value)}\n" for name, value in told.items()]
+    return f"[file]\n{''.join(lines)}\n" if lines else ""
 
 
-def _in_toml(value: str | tuple[str, ...]) -> str:
-    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
-
-
-def _entry(kind: Any) -> str | None:
-    """Return what is written for a type; None for lists and the like, which cannot be clustered."""
-    if kind is None:
-        return BOUNDS
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_boolean(kind):
-        return TRUTH
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return VALUES
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return DATES
-    return BOUNDS if is_number(kind) else None
+def in_toml(value: str | int | tuple[str, ...]) -> str:
+    """Write an option as TOML."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(quoted, value))}]"
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def quoted(name: str) -> str:

@@ -38,11 +38,25 @@ def say_clusters(model: Model, *, population: bool = False) -> None:
 
 def tell_cautions(model: Model) -> None:
     """Print what must be said about the numbers of a model as warnings."""
-    texts = caution_texts(model)
+    texts = [] if profile_of(model) is None else _one_a_cluster(model.cautions())
     for text in texts[:_MOST_WARNINGS]:
         warn(text)
-    if len(texts) > _MOST_WARNINGS:
-        warn(f"{len(texts) - _MOST_WARNINGS} more warnings about numbers; `dpmorse show --json` has all.")
+    more = len(texts) - _MOST_WARNINGS
+    if more > 0:
+        warn(f"{more} more warning{'s' * (more > 1)} about numbers; `dpmorse show --json` has all.")
+
+
+def _one_a_cluster(cautions: Sequence[Caution]) -> list[str]:
+    """Return the sentences, but of each kind only the first about a cluster, and how many more there are."""
+    alike: dict[tuple[Any, ...], list[Caution]] = {}
+    for caution in cautions:
+        about = caution.cluster if caution.cluster is not None else ("column", caution.column)
+        alike.setdefault((caution.kind, about), []).append(caution)
+    return [first.text + _and_of(len(others)) for first, *others in alike.values()]
+
+
+def _and_of(n_more: int) -> str:
+    return f" The same is true of {n_more} more of its columns." if n_more else ""
 
 
 def caution_texts(model: Model) -> list[str]:

@@ -21,6 +21,10 @@ PLAIN = frozenset({"lower", "upper"})
 """The keys of plain bounds: where all columns have these alone, there is no schema."""
 
 
+CODES = "na"
+"""The key of codes for missing values: it says how a column is written, and is no part of a schema."""
+
+
 @dataclass(frozen=True)
 class _Form:
     """A way to describe a column."""
@@ -32,7 +36,7 @@ class _Form:
 
     @property
     def keys(self) -> set[str]:
-        return {*self.needed, *self.optional, "missing"}
+        return {*self.needed, *self.optional, "missing", CODES}
 
 
 def _listed_values(values: Any, *, ordered: object = False, **missing: Any) -> Column:
@@ -70,12 +74,19 @@ def check_entries(shown: str, entries: Mapping[str, Any]) -> None:
     """
     for name, entry in entries.items():
         _form(_where(shown, name), entry)
-    empty = [name for name, entry in entries.items() if any(map(_is_placeholder, entry.values()))]
+    filled, _ = without_codes(entries)  # "?" is a common code
+    empty = [name for name, entry in filled.items() if any(map(_is_placeholder, entry.values()))]
     if empty:
         raise InvalidParameterError(
             f'{shown} is not filled in: replace each "{PLACEHOLDER}" by what you know without looking at the '
             f"data, or remove the column. Columns to fill in: {', '.join(map(repr, empty))}."
         )
+
+
+def without_codes(entries: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the entries say besides codes for missing values, and these codes by column."""
+    rest = {name: {key: entry[key] for key in entry if key != CODES} for name, entry in entries.items()}
+    return rest, {name: entry[CODES] for name, entry in entries.items() if CODES in entry}
 
 
 def described_columns(shown: str, entries: Mapping[str, Any]) -> dict[str, Column]:

@@ -57,10 +57,11 @@ COMMANDS = {
     ),
     "predict": Command(
         "predict",
-        "Write the cluster of each record, in the order in which they are read, to .csv or .parquet.",
+        "Write the cluster of each record, in the order of the file or files, to .csv or .parquet.",
         (
             "dpmorse predict patients.csv --model model.json -o labels.csv",
-            "dpmorse predict patients.csv --model model.json -o labels.parquet --keep id",
+            "dpmorse predict export.csv --bounds schema.toml --model model.json -o labels.csv",
+            "dpmorse predict visits --model model.json -o labels.parquet --keep id",
         ),
     ),
     "cut": Command(

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records import DataFile, Query, Reading, is_address, open_tables
+from dpmorse.records import Query, Reading, is_address, open_tables
 
 _SQLITE = b"SQLite format 3\0"
 """How a database file of SQLite begins."""
@@ -27,14 +27,6 @@ def open_data(file: str | None, sql: str | None, database: str | None, reading: 
     if file is not None:
         return open_tables(file, reading)
     return open_tables(Query(_connector(str(database)), str(sql)), reading)
-
-
-def open_one(file: str | None, sql: str | None, database: str | None, reading: Reading) -> Any:
-    """Return the one table that a command reads."""
-    if file is not None and sql is None and database is None:
-        return DataFile.open(file, reading)
-    table, *_ = open_data(file, sql, database, reading)
-    return table
 
 
 def inputs(*paths: str | None) -> tuple[str, ...]:

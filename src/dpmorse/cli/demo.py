@@ -1,27 +1,26 @@
 """``dpmorse demo``: invented patients, and every kind of output for them."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-import pyarrow as pa
 import typer
 
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
-from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
+from dpmorse.cli.plain_table import write_columns
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, IntArray
 
 _COLUMNS = ("age", "pressure")
 """Names of the columns of the invented patients."""
@@ -29,14 +28,14 @@ _COLUMNS = ("age", "pressure")
 _LIMITS = ((0.0, 110.0), (60.0, 220.0))
 """Bounds of the columns: public knowledge about ages in years and blood pressures in mmHg."""
 
-_DESCRIPTION = """\
-age = { lower = 0, upper = 110 }
-pressure = { lower = 60, upper = 220, missing = "ignore" }
-sex = { values = ["female", "male"] }
-smoker = { boolean = true, missing = "ignore" }
-ward = { values = ["surgery", "medicine", "cardiology"] }
-admitted = { earliest = 2010-01-01, latest = 2030-01-01 }
-"""
+_DESCRIPTION = {
+    "age": "{ lower = 0, upper = 110 }",
+    "pressure": '{ lower = 60, upper = 220, missing = "ignore" }',
+    "sex": '{ values = ["female", "male"] }',
+    "smoker": '{ boolean = true, missing = "ignore" }',
+    "ward": '{ values = ["surgery", "medicine", "cardiology"] }',
+    "admitted": "{ earliest = 2010-01-01, latest = 2030-01-01 }",
+}
 """What the columns of the table are: public knowledge about a hospital."""
 
 _N_PATIENTS = 20_000
@@ -62,10 +61,11 @@ def demo(
     model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
-    patients = pa.table(list(points.T), names=list(_COLUMNS))
     with numbers_told_later():
-        model.fit(patients)
-    for name, write in _writers(model, patients).items():
+        model.fit(points)
+    labels = model.predict(points)
+    _name_columns(model, _COLUMNS)
+    for name, write in _writers(model, points, labels).items():
         write(os.path.join(output, name))
     of_table = _fitted_table(output, epsilon)
     of_table.save(os.path.join(output, "table-model.json"))
@@ -83,56 +83,63 @@ def demo(
         say(f"  {os.path.join(output, name)}")
 
 
+def _name_columns(model: DPMorse, names: Sequence[str]) -> None:
+    """Name the columns of a fit: arrays have no names, and frames would need a library that is optional."""
+    model.feature_names_in_ = model.base_.feature_names_in_ = np.array(names, dtype=object)
+
+
 def _fitted_table(output: str, epsilon: float) -> DPMorse:
     """Cluster the table as its files say."""
     table = _invented_table()
-    columns = read_bounds(os.path.join(output, "table.toml")).schema_of(table.column_names)
+    columns = read_bounds(os.path.join(output, "table.toml")).schema_of(list(table))
+    model = DPMorse(4, epsilon=epsilon, columns=columns)
     with numbers_told_later():
-        return DPMorse(4, epsilon=epsilon, columns=columns).fit(table)
+        model.fit(np.array(list(table.values()), dtype=object).T)
+    _name_columns(model, list(table))
+    return model
 
 
-def _writers(model: DPMorse, patients: Any) -> dict[str, Callable[[str], None]]:
+def _writers(model: DPMorse, points: FloatArray, labels: IntArray) -> dict[str, Callable[[str], None]]:
     """Return the files of a demonstration, and what writes each."""
-    labelled = patients.append_column("cluster", pa.array(model.predict(patients)))
+    patients = dict(zip(_COLUMNS, points.T.tolist(), strict=True))
     return {
-        "patients.csv": partial(_write_table, patients),
+        "patients.csv": partial(write_columns, columns=patients),
         "bounds.toml": _write_bounds,
-        "table.csv": partial(_write_table, _invented_table()),
+        "table.csv": partial(write_columns, columns=_invented_table()),
         "table.toml": _write_description,
         "model.json": model.save,
-        "labels.csv": partial(_write_table, labelled),
-        "synthetic.csv": partial(_write_table, _synthetic(model)),
+        "labels.csv": partial(write_columns, columns={**patients, "cluster": labels.tolist()}),
+        "synthetic.csv": partial(write_columns, columns=_synthetic(model)),
         "report.html": partial(_write_report, model, "patients.csv"),
-        "clusters.png": partial(_write_picture, model, np.column_stack(patients.columns)),
+        "clusters.png": partial(_write_picture, model, points),
     }
 
 
-def _write_table(table: Any, path: str) -> None:
-    with table_writer(path, table.schema) as writer:
-        writer.write_table(table)
-
-
 def _write_bounds(path: str) -> None:
-    lines = [
-        f"{name} = {{ lower = {lower:g}, upper = {upper:g} }}\n"
+    entries = {
+        name: f"{{ lower = {lower:g}, upper = {upper:g} }}"
         for name, (lower, upper) in zip(_COLUMNS, _LIMITS, strict=True)
-    ]
-    write_text(path, template("patients.csv", {}) + "".join(lines))
+    }
+    write_text(path, template("patients.csv", entries))
 
 
-def _invented_table() -> Any:
-    """Return the same people with categories, dates and holes; NaN is a missing value."""
+def _invented_table() -> dict[str, list[Any]]:
+    """Return the same people with categories, dates and holes; None is a missing value."""
     columns, _ = make_patient_table(_N_PATIENTS, random_state=1)
-    return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+    return {
+        name: [None if value != value else value for value in values.tolist()]  # noqa: PLR0124 - NaN
+        for name, values in columns.items()
+    }
 
 
 def _write_description(path: str) -> None:
-    write_text(path, template("table.csv", {}) + _DESCRIPTION)
+    write_text(path, template("table.csv", _DESCRIPTION))
 
 
-def _synthetic(model: DPMorse) -> Any:
+def _synthetic(model: DPMorse) -> dict[str, list[Any]]:
     columns, labels = sampled_columns(model, 5000, None)
-    return pa.table([*(column.to_numpy().round(1) for column in columns), labels], [*_COLUMNS, "cluster"])
+    rounded = {name: [round(value, 1) for value in values] for name, values in columns.items()}
+    return {**rounded, "cluster": labels.tolist()}
 
 
 def _write_report(model: DPMorse, data: str, path: str) -> None:
@@ -155,7 +162,7 @@ def _write_picture(model: DPMorse, points: FloatArray, path: str) -> None:
     _scatter(left, points[:4000], ["0.35"], "the records (never leave the house)")
     columns, labels = sampled_columns(model, 4000, None)
     of_labels = [COLOURS[label] for label in labels]
-    _scatter(middle, np.column_stack(columns), of_labels, "")
+    _scatter(middle, np.column_stack(list(columns.values())), of_labels, "")
     LandscapeDisplay.from_estimator(model).plot(ax=middle)
     middle.set_title(f"released: epsilon = {model.privacy_.epsilon:.3g}")
     DendrogramDisplay.from_estimator(model).plot(ax=right)

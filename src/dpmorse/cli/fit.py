@@ -19,29 +19,24 @@ from dpmorse.cli.options import (
     ColumnsOption,
     ComponentsOption,
     DatabaseOption,
-    DatesOption,
-    DecimalOption,
     DeltaOption,
-    EncodingOption,
     ExcludeOption,
     FileArgument,
     ForceOption,
     JsonOption,
-    NaOption,
     NeighboringOption,
     OutputOption,
     QuietOption,
-    SeparatorOption,
     SqlOption,
-    told_reading,
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.reading_notes import tell_left_out, tell_reading
+from dpmorse.cli.reading_options import takes_reading
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
-from dpmorse.records import DataFiles, choose_columns, listed, refuse_text, split_names
+from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
 from dpmorse.schema import Column, Numeric
 
 Rules = str | dict[str, str]
@@ -61,9 +56,11 @@ _SEED = (
 
 
 @reports_mistakes
+@takes_reading
 def fit(
     file: FileArgument = None,
     *,
+    reading: Reading,
     output: OutputOption,
     epsilon: Annotated[
         float | None,
@@ -123,11 +120,6 @@ def fit(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
     ] = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -145,8 +137,7 @@ def fit(
     _check_options(bounds, unit, max_rows, missing, neighboring, private_bounds=private_bounds)
     given = Bounds() if bounds is None else read_bounds(bounds)
     _check_missing(given, missing)
-    reading = told_reading(separator, decimal, encoding, na, dates).or_else(given.reading)
-    tables = open_data(file, sql, database, reading)
+    tables = open_data(file, sql, database, reading.or_else(given.reading))
     source = _source(tables, given, columns or [], exclude or [], unit=unit, missing=missing)
     if not quiet:
         tell_reading(tables[0])
@@ -243,11 +234,7 @@ def _source(
     """Choose the columns: those that are named, those with bounds of their own, or all that may be data."""
     table, *_ = tables
     besides = [] if unit is None else [unit]
-    unknown = [name for name in given.names if name not in table.types]
-    if unknown:
-        raise InvalidParameterError(
-            f"the bounds file names columns that {table.path!r} does not have: {listed(unknown)}."
-        )
+    check_columns(table, given.names, "does not have these columns of the bounds file:")
     excluded = split_names(exclude, table.names)
     wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
     chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)

@@ -9,31 +9,23 @@ from dpmorse.cli.inspected import in_words, schema_file
 from dpmorse.cli.messages import reports_mistakes, say
 from dpmorse.cli.options import (
     DataArgument,
-    DatesOption,
-    DecimalOption,
-    EncodingOption,
     ForceOption,
-    NaOption,
-    SeparatorOption,
-    told_reading,
 )
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.records import inspected
+from dpmorse.cli.reading_options import takes_reading
+from dpmorse.records import Reading, inspected
 
 
 @reports_mistakes
+@takes_reading
 def inspect(
     file: DataArgument,
     *,
+    reading: Reading,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="OUT", help="A schema file to write, for --bounds of `fit`."),
     ] = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     force: ForceOption = False,
 ) -> None:
     """Say what a file is like, and write a schema file to be checked and filled in.
@@ -44,7 +36,7 @@ def inspect(
     """
     if output is not None:
         check_output(output, force=force, inputs=inputs(file))
-    facts = inspected(file, told_reading(separator, decimal, encoding, na, dates))
+    facts = inspected(file, reading)
     if output is not None:
         write_text(output, schema_file(facts))
-    say(in_words(facts, output))
+    say(in_words(facts, output, reading))

@@ -2,12 +2,14 @@
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from dpmorse.cli.bounds_template import BOUNDS, DATES, HOW, TRUTH, VALUES, file_part, quoted
+from dpmorse.cli.bounds_template import BOUNDS, DATES, HOW, TRUTH, VALUES, file_part, in_toml, quoted
+from dpmorse.cli.column_entries import CODES
 from dpmorse.cli.messages import printable
-from dpmorse.cli.options import in_options
-from dpmorse.records import ColumnFacts, FileFacts, Look, reason_of_name
+from dpmorse.cli.reading_options import in_options
+from dpmorse.records import ColumnFacts, FileFacts, Look, Reading, listed, reason_of_name
 
 FOR_HOLDER = (
     "For the holder of the data: what follows is read off the records. It is NOT private, and not for "
@@ -25,8 +27,35 @@ _HEAD = """\
 #
 """
 
-_Verdict = tuple[str | None, str]
-"""What is written for a column, None if it is left out; and what it looks like, in words."""
+_WIDEST_NAME = 40
+"""Characters of a name in the list of columns; longer ones are cut there."""
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What is thought of a column.
+
+    Attributes
+    ----------
+    entry : str or None
+        Its form in the schema file; None if it has none.
+    looks_like : str
+        What it looks like, or why it is left out, in words.
+    used : bool
+        Whether it seems to be data.
+    """
+
+    entry: str | None
+    looks_like: str
+    used: bool
+
+    def line(self, name: str) -> str:
+        """Return the line of the schema file; without the mark in front, one that is left out is used."""
+        if self.used:
+            return f"{quoted(name)} = {self.entry}\n"
+        entry = "" if self.entry is None else f" = {self.entry}"
+        return f"# {quoted(name)}{entry}  # left out: {self.looks_like}\n"
+
 
 _FORMS = {
     Look.TRUTH: TRUTH,
@@ -36,41 +65,33 @@ _FORMS = {
 """Forms of columns that have one kind of values, by that kind."""
 
 
-def in_words(facts: FileFacts, output: str | None) -> str:
+_MEND = "write all of them in one way to use them"
+_ADVICE = {
+    Look.TIMES: "write them as a number of hours to use them",
+    Look.SHORT_DATES: "write years with four digits to use them",
+    Look.SIGNED: "name each text with a sign with --na, which reads it as missing, or write a number",
+}
+"""What makes a column of such values one that can be used."""
+
+
+def in_words(facts: FileFacts, output: str | None, told: Reading) -> str:
     """Return what is found, a line for each column, and what to do next."""
-    path = facts.data.path
-    verdicts = {name: _verdict(name, column) for name, column in facts.columns.items()}
-    width = max(len(_shown(name)) for name in verdicts)
+    path, verdicts = facts.data.path, _verdicts(facts)
+    width = min(max(len(_shown(name)) for name in verdicts), _WIDEST_NAME)
     lines = [
-        f"  {_shown(name).ljust(width)}  {'used' if entry else 'left out'.ljust(4)}: {looks_like}"
-        for name, (entry, looks_like) in verdicts.items()
+        f"  {_shown(name).ljust(width)}  {'used' if verdict.used else 'left out'}: {verdict.looks_like}"
+        for name, verdict in verdicts.items()
     ]
-    schema = output or "schema.toml"
-    more = "" if output else f" -o {schema}"
-    steps = [f"dpmorse inspect {shlex.quote(path)}{more} writes a file to fill in; then:"] if more else []
-    return "\n".join(
-        [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_options(facts), *steps]
-        + (
-            [f'Check {schema!r}, and replace each "?" by what you know without the data; then:']
-            if output
-            else []
-        )
-        + [f"  dpmorse fit {shlex.quote(path)} --bounds {shlex.quote(schema)} --epsilon 1 -o model.json"]
-    )
+    found = [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
+    return "\n".join([*found, *_steps(shlex.quote(path), output, in_options(told))])
 
 
 def schema_file(facts: FileFacts) -> str:
     """Return the bounds file, in which bounds and lists are left to be filled in."""
     name = printable(os.path.basename(facts.data.path))
-    verdicts: Mapping[str, _Verdict] = {
-        name: _verdict(name, column) for name, column in facts.columns.items()
-    }
-    lines = [
-        f"{quoted(name)} = {entry}\n" if entry else f"# left out: {quoted(name)}, {looks_like}\n"
-        for name, (entry, looks_like) in verdicts.items()
-    ]
+    lines = "".join(verdict.line(name) for name, verdict in _verdicts(facts).items())
     head = _HEAD.format(name=name) + HOW.format(name=name)
-    return f"{head}{file_part(facts.reading)}[bounds]\n{''.join(lines)}"
+    return f"{head}{file_part(facts.reading)}[bounds]\n{lines}"
 
 
 def _written(facts: FileFacts) -> str:
@@ -79,40 +100,68 @@ def _written(facts: FileFacts) -> str:
         return "states the types of its columns."
     decimal = "comma" if text.decimal == "," else "point"
     separator = {"\t": "tab"}.get(text.separator, text.separator)
+    above = facts.reading.skip or text.skip
+    first = f"line {above + 1}" if above else "its first line"
     return (
-        f"has names in its first line; separator {separator!r}, encoding {text.encoding.upper()}, decimal "
-        f"{decimal}."
+        f"has names in {first}; separator {separator!r}, encoding {text.encoding.upper()}, decimal {decimal}."
     )
 
 
-def _options(facts: FileFacts) -> list[str]:
+def _notes(facts: FileFacts) -> Iterator[str]:
+    """Yield what concerns the file as a whole."""
+    sums = [name for name, column in facts.columns.items() if column.sums]
+    if sums:
+        yield f"A line of sums seems to be among the records (a word in {listed(sums)}): remove it first.\n"
+    three = [name for name, column in facts.columns.items() if column.three_decimals]
+    if three and facts.reading.thousands is None:
+        mark, sign = (".", ",") if facts.reading.sign == "." else (",", ".")
+        yield (
+            f"All decimals of {listed(three)} have three digits. If they are thousands, inspect it again "
+            f"with --thousands {mark} --decimal {sign}\n"
+        )
     options = in_options(facts.reading)
-    return (
-        [f"Options for fit and predict (a schema file has them, for fit): {options}", ""] if options else []
-    )
+    if options:
+        yield f"Options for fit and predict (a schema file has them): {options}\n"
 
 
-def _verdict(name: str, facts: ColumnFacts) -> _Verdict:
+def _steps(path: str, output: str | None, told: str) -> Iterator[str]:
+    schema = shlex.quote(output or "schema.toml")
+    if output is None:
+        again = " ".join(filter(None, ("dpmorse inspect", path, told, "-o", schema)))
+        yield f"{again} writes a file to fill in; then:"
+    else:
+        yield f'Check {output!r}, and replace each "?" by what you know without the data; then:'
+    yield f"  dpmorse fit {path} --bounds {schema} --epsilon 1 -o model.json"
+    yield f"  dpmorse predict {path} --bounds {schema} --model model.json -o labels.csv"
+
+
+def _verdicts(facts: FileFacts) -> dict[str, _Verdict]:
+    codes = facts.reading.na_of
+    return {name: _verdict(name, column, codes.get(name, ())) for name, column in facts.columns.items()}
+
+
+def _verdict(name: str, facts: ColumnFacts, own_codes: tuple[str, ...]) -> _Verdict:
     """Judge a column."""
-    reason = reason_of_name(name)
+    form, words = _form(facts)
+    reason = reason_of_name(name) or _unfit(facts) or (words if form is None else None)
+    if form is not None and facts.missing:
+        codes = f", {CODES} = {in_toml(own_codes)}" if own_codes else ""
+        form = form.replace(" }", f', missing = "ignore"{codes} }}')
     if reason is not None:
-        return None, reason
-    unfit = _unfit(facts)
-    if unfit is not None:
-        return None, unfit
-    entry, words = _form(facts)
-    if entry is None or not facts.missing:
-        return entry, words
-    codes = ", ".join(repr(code) for code in facts.codes)
-    said = f"; {codes} may be a code for missing values" if codes else ""
-    return entry.replace(" }", ', missing = "ignore" }'), f"{words}; values are missing{said}"
+        return _Verdict(form, reason, used=False)
+    shown = ", ".join(repr(code) for code in facts.codes)
+    said = f"; {shown} may be a code for missing values" if shown else ""
+    return _Verdict(form, f"{words}; values are missing{said}" if facts.missing else words, used=True)
 
 
 def _unfit(facts: ColumnFacts) -> str | None:
     """Say why a column seems to be no data."""
     numbers, text = facts.kinds == {Look.NUMBERS}, Look.TEXT in facts.kinds
     if facts.constant:
-        return "the same value everywhere, or none"
+        mark = facts.missing and facts.kinds
+        return "one mark, or nothing: write yes and no" if mark else "the same value everywhere, or none"
+    if Look.PADDED in facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
+        return "numbers with zeros in front: likely codes, such as postal codes"
     if facts.counts_rows:
         return "whole numbers that count the rows"
     if facts.distinct and (text or (numbers and facts.whole)):
@@ -124,10 +173,10 @@ def _unfit(facts: ColumnFacts) -> str | None:
     )
 
 
-def _form(facts: ColumnFacts) -> _Verdict:
-    """Return the form of a column that is data, and its kind in words."""
+def _form(facts: ColumnFacts) -> tuple[str | None, str]:
+    """Return the form of a column, None if it has none, and its kind in words."""
     words = " and ".join(sorted(facts.kinds))
-    if facts.kinds == {Look.NUMBERS}:
+    if facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
         if facts.binary:
             return TRUTH, "0 and 1"
         return BOUNDS, "whole numbers" if facts.whole else "numbers"
@@ -135,11 +184,12 @@ def _form(facts: ColumnFacts) -> _Verdict:
         return _FORMS[next(iter(facts.kinds))], words
     if Look.TEXT in facts.kinds:
         return VALUES, "text: categories"
-    return (
-        None,
-        f"{words}: mend the values where the file is written, or name texts that mean missing with --na",
-    )
+    if not facts.kinds:
+        return None, "no values"
+    advice = next((advice for kind, advice in _ADVICE.items() if kind in facts.kinds), _MEND)
+    return None, f"{words}: {advice}"
 
 
 def _shown(name: str) -> str:
-    return printable(name) or "''"
+    shown = printable(name) or "''"
+    return shown if len(shown) <= _WIDEST_NAME else f"{shown[: _WIDEST_NAME - 3]}..."

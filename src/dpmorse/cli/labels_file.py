@@ -1,6 +1,6 @@
 """Tables that the command line writes, as CSV or Parquet, batch by batch."""
 
-import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -11,13 +11,10 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from dpmorse.cli.outputs import replacing
+from dpmorse.cli.plain_table import FORMULA_MARKS
 from dpmorse.exceptions import InvalidParameterError
 
-_FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
-"""Characters that a spreadsheet takes for the beginning of a formula, also in full-width form."""
-
-_ENDINGS = (".csv", ".parquet")
-"""Endings of the files that can be written."""
+_FORMULA = f"^[{re.escape(FORMULA_MARKS)}]"
 
 
 class Writer(Protocol):
@@ -28,19 +25,11 @@ class Writer(Protocol):
         ...
 
 
-def check_ending(path: str) -> None:
-    """Refuse an output whose name does not end in a known kind."""
-    if _ending(path) not in _ENDINGS:
-        raise InvalidParameterError(
-            f"-o must end in {' or '.join(_ENDINGS)}, got {os.path.basename(path)!r}."
-        )
-
-
 @contextmanager
 def table_writer(path: str, schema: Any) -> Iterator[Writer]:
     """Write tables of one schema to a file that appears when the block has succeeded."""
     with _problems_told(path), replacing(path) as temporary:
-        if _ending(path) == ".parquet":
+        if path.lower().endswith(".parquet"):
             with pa.parquet.ParquetWriter(temporary, schema) as writer:
                 yield writer
         else:
@@ -91,7 +80,3 @@ def _as_csv_field(column: Any) -> Any:
     if pa.types.is_nested(kind) or "binary" in str(kind):
         raise InvalidParameterError(f"the column {column.name!r} cannot be written as CSV; use .parquet.")
     return pa.field(name, pa.string())
-
-
-def _ending(path: str) -> str:
-    return os.path.splitext(path)[1].lower()

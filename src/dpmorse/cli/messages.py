@@ -33,6 +33,11 @@ DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
 _TOLD: ContextVar[list[str] | None] = ContextVar("_TOLD", default=None)
 """The warnings of the running command, for its JSON output."""
 
+_FAULT = (
+    "Something in dpmorse went wrong ({error}). No file was left half-written. `dpmorse --debug ...` shows "
+    "where; what it shows may quote your data."
+)
+
 _Parameters = ParamSpec("_Parameters")
 
 
@@ -99,12 +104,10 @@ def _mistakes_told() -> Iterator[None]:
         _fail(_of_system(error), MISTAKE)
     except MemoryError:
         _fail("There is not enough memory for this. Choose fewer columns with --columns.", MISTAKE)
-    except Exception as error:  # noqa: BLE001 - the message of an unexpected error may quote a record
-        _fail(
-            f"Something in dpmorse went wrong ({type(error).__name__}). No file was left half-written. "
-            "`dpmorse --debug ...` shows where; what it shows may quote your data.",
-            FAULT,
-        )
+    except Exception as error:
+        if getattr(error, "name", None) == "pyarrow":
+            raise  # it is not installed: the program says how to get it
+        _fail(_FAULT.format(error=type(error).__name__), FAULT)  # what the error says may quote a record
 
 
 def _fail(message: str, code: int) -> NoReturn:

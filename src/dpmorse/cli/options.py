@@ -1,11 +1,8 @@
 """Options that several commands share, each described once."""
 
-import shlex
 from typing import Annotated
 
 import typer
-
-from dpmorse.records import Reading
 
 
 def examples(*commands: str) -> str:
@@ -66,38 +63,6 @@ NeighboringOption = Annotated[
         help="add-remove protects that a record is there; replace-one its values, and the number is public.",
     ),
 ]
-SeparatorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        metavar="CHAR",
-        help="Between the values of CSV, for instance ';' or 'tab'. Default: found in the first line.",
-    ),
-]
-DecimalOption = Annotated[
-    str | None,
-    typer.Option("--decimal", metavar="CHAR", help="The sign before decimals in CSV: . (default) or ,"),
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Of CSV, such as cp1252. Default: UTF-8, or what its first bytes say.",
-    ),
-]
-NaOption = Annotated[
-    list[str] | None,
-    typer.Option("--na", metavar="CODE", help="A code for missing values, such as -999; may be repeated."),
-]
-DatesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--dates",
-        metavar="ORDER",
-        help="Dates in text such as 31.05.2024: day-first; 05/31/2024: month-first.",
-    ),
-]
 ColumnsOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -120,17 +85,3 @@ def the_model(argument: str | None, option: str | None) -> str:
     if path is None:
         raise typer.BadParameter("a model is needed: the file that `dpmorse fit` has written.")
     return path
-
-
-def told_reading(
-    separator: str | None, decimal: str | None, encoding: str | None, na: list[str] | None, dates: str | None
-) -> Reading:
-    """Check the options that say how a file is written."""
-    return Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na or (), dates=dates)
-
-
-def in_options(reading: Reading) -> str:
-    """Return the options that say how a file is written, to be pasted into a command."""
-    told = {name: value if isinstance(value, tuple) else (value,) for name, value in reading.told.items()}
-    told |= {"separator": ("tab",)} if reading.separator == "\t" else {}
-    return " ".join(f"--{name} {shlex.quote(value)}" for name, values in told.items() for value in values)

@@ -10,6 +10,9 @@ from pathlib import Path
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError, OutputExistsError
 
+_ENDINGS = (".csv", ".parquet")
+"""Endings of the tables that can be written."""
+
 
 def check_output(path: str, *, force: bool, inputs: tuple[str, ...] = ()) -> None:
     """Refuse a place to write to, before any work is done or any budget is spent for it.
@@ -32,6 +35,14 @@ def check_output(path: str, *, force: bool, inputs: tuple[str, ...] = ()) -> Non
         if not force:
             raise OutputExistsError(f"{shown} exists. Give another -o, or --force to replace it.")
     _check_folder(os.path.dirname(path) or ".")
+
+
+def check_ending(path: str) -> None:
+    """Refuse a table whose name does not end in a known kind."""
+    if not path.lower().endswith(_ENDINGS):
+        raise InvalidParameterError(
+            f"-o must end in {' or '.join(_ENDINGS)}, got {os.path.basename(path)!r}."
+        )
 
 
 def check_folder_output(path: str, *, force: bool) -> None:

@@ -8,33 +8,30 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from dpmorse.cli.data_source import inputs, open_one
-from dpmorse.cli.labels_file import check_ending, table_writer
+from dpmorse.cli.bounds_file import Bounds, read_bounds
+from dpmorse.cli.data_source import inputs, open_data
+from dpmorse.cli.labels_file import table_writer
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.models import Model, label_name, load_model, schema_of
 from dpmorse.cli.options import (
     ColumnsOption,
     DatabaseOption,
-    DatesOption,
-    DecimalOption,
-    EncodingOption,
     FileArgument,
     ForceOption,
     ModelArgument,
     ModelOption,
-    NaOption,
     OutputOption,
     QuietOption,
-    SeparatorOption,
     SqlOption,
     the_model,
-    told_reading,
 )
-from dpmorse.cli.outputs import check_output
+from dpmorse.cli.outputs import check_ending, check_output
 from dpmorse.cli.progress import progress_bar
+from dpmorse.cli.reading_options import takes_reading
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records import (
     DataFile,
+    Reading,
     Rows,
     check_columns,
     choose_columns,
@@ -57,12 +54,20 @@ _NOT_PRIVATE = (
 
 
 @reports_mistakes
+@takes_reading
 def predict(
     file: FileArgument = None,
     model_file: ModelArgument = None,
     *,
+    reading: Reading,
     model: ModelOption = None,
     output: OutputOption,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            "--bounds", metavar="TOML", help="The file of the fit: its part [file] says how FILE is written."
+        ),
+    ] = None,
     columns: ColumnsOption = None,
     keep: Annotated[
         list[str] | None,
@@ -74,17 +79,12 @@ def predict(
             "--missing", metavar="refuse|blank", help="Rows with missing values: no label if blank."
         ),
     ] = "refuse",
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    encoding: EncodingOption = None,
-    na: NaOption = None,
-    dates: DatesOption = None,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the cluster of each record, in the order in which they are read, to .csv or .parquet.
+    """Write the cluster of each record, in the order of the file or files, to .csv or .parquet.
 
     Columns are found by name; --columns is for models that were fitted without names. In CSV, text that a
     spreadsheet would take for a formula gets an apostrophe in front.
@@ -94,26 +94,18 @@ def predict(
     check_output(output, force=force, inputs=inputs(file, database, path))
     if missing not in _MISSING:
         raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
-    reading = told_reading(separator, decimal, encoding, na, dates)
-    released, data, kept = load_model(path), open_one(file, sql, database, reading), keep or []
-    chosen = _columns(released, data, columns or [])
-    check_columns(data, kept)
-    described = schema_of(released)
-    _check_missing(described, missing)
-    schema = _written(data, kept, label_name(kept, released), _numbers(data, chosen, described))
-    labelled = (
-        _labelled(released, data, chosen, kept, missing)
-        if described is None
-        else _labelled_tables(released, data, described, kept)
-    )
-    with (
-        progress_bar(shown=not quiet) as bar,
-        bar.fraction(f"reading {os.path.basename(data.path)}") as update,
-        table_writer(output, schema) as writer,
-    ):
-        for columns_and_labels, done in labelled:
-            update(done)
-            writer.write_table(_as_written(columns_and_labels, schema))
+    told = Bounds() if bounds is None else read_bounds(bounds)
+    tables = open_data(file, sql, database, reading.or_else(told.reading))
+    released, kept = load_model(path), keep or []
+    _check_missing(schema_of(released), missing)
+    chosen = [_columns(released, data, columns or []) for data in tables]
+    schema, *_ = [_written(data, kept, released, names) for data, names in zip(tables, chosen, strict=True)]
+    with progress_bar(shown=not quiet) as bar, table_writer(output, schema) as writer:
+        for data, names in zip(tables, chosen, strict=True):
+            with bar.fraction(f"reading {os.path.basename(data.path)}") as update:
+                for columns_and_labels, done in _labelled(released, data, names, kept, missing):
+                    update(done)
+                    writer.write_table(_as_written(columns_and_labels, schema))
     if not quiet:
         note(f"The labels are in {output!r}. {_NOT_PRIVATE}")
 
@@ -157,11 +149,12 @@ def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[s
     return [name for name in numeric if data.types[name] is None]
 
 
-def _written(data: DataFile, kept: list[str], label: str, numbers: list[str]) -> Any:
+def _written(data: DataFile, kept: list[str], model: Model, chosen: list[str]) -> Any:
     """Return names and types of the columns of the output."""
+    check_columns(data, kept)
     kinds = {name: kind or pa.string() for name, kind in data.types.items()}
-    kinds |= dict.fromkeys(numbers, pa.float64())
-    return pa.schema([*((name, kinds[name]) for name in kept), (label, pa.int64())])
+    kinds |= dict.fromkeys(_numbers(data, chosen, schema_of(model)), pa.float64())
+    return pa.schema([*((name, kinds[name]) for name in kept), (label_name(kept, model), pa.int64())])
 
 
 def _as_written(columns: list[Any], schema: Any) -> Any:
@@ -175,6 +168,10 @@ def _labelled(
     model: Model, data: DataFile, chosen: list[str], kept: list[str], missing: str
 ) -> Iterator[tuple[list[Any], float]]:
     """Yield the columns to be written, a batch at a time, and how much was read."""
+    schema = schema_of(model)
+    if schema is not None:
+        yield from _labelled_tables(model, data, schema, kept)
+        return
     for rows, done in read_rows(data, chosen, kept=[name for name in kept if name not in chosen]):
         if missing == "refuse":
             refuse_missing(rows, "Fill them in, or give --missing blank to leave such rows without a label.")

@@ -3,13 +3,11 @@
 import os
 from typing import Annotated
 
-import pyarrow as pa
 import typer
 
 from dpmorse.cli.clusters import say_clusters, tell_cautions
-from dpmorse.cli.labels_file import check_ending, table_writer
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
-from dpmorse.cli.models import column_names, label_name, load_model, load_tree
+from dpmorse.cli.models import label_name, load_model, load_tree
 from dpmorse.cli.options import (
     ForceOption,
     JsonOption,
@@ -19,7 +17,8 @@ from dpmorse.cli.options import (
     QuietOption,
     the_model,
 )
-from dpmorse.cli.outputs import check_output
+from dpmorse.cli.outputs import check_ending, check_output
+from dpmorse.cli.plain_table import write_columns
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
@@ -72,11 +71,8 @@ def sample(
     check_ending(output)
     check_output(output, force=force, inputs=(path,))
     released = load_model(path)
-    names = column_names(released)
     columns, labels = sampled_columns(released, rows, seed, missing=missing)
-    table = pa.table([*columns, pa.array(labels)], names=[*names, label_name(names, released)])
-    with table_writer(output, table.schema) as writer:
-        writer.write_table(table)
+    write_columns(output, {**columns, label_name(list(columns), released): labels.tolist()})
     if not released.privacy_.secure:
         warn("the model was made with a seed and is NOT SECURE; neither are records drawn from it.")
     if not quiet:

@@ -24,6 +24,13 @@ BLOCK = 2048
 """Records in a block. A column of a block is 8 KB in float32, so that a block stays in cache, and sums over a
 block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^11 records."""
 
+ROOM = 1 << 19
+"""Numbers that are kept of the members of all soft cells, if all records were members of all: 4 MB. Where
+cells and columns are many, a block is shorter, but not shorter than ..."""
+
+SMALLEST_BLOCK = 256
+"""... this: loops over fewer records would not pay."""
+
 LANES = 8
 """Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
 256. The records of a cell are padded to a multiple of it, so that these loops have no remainder."""
@@ -80,7 +87,7 @@ def hard_pass(
     segments = Segments(
         np.zeros(n_cells + 1, np.int64), np.empty(n_cells, np.int64), np.empty(BLOCK, np.int64)
     )
-    scratch = np.empty((width + 1, room))
+    scratch, ones = np.empty((width + 1, room)), np.ones(room)
     for begin in range(start, stop, BLOCK):
         n = min(BLOCK, stop - begin)
         _quantise(X, begin, begin + n, nearest.grid, columns)
@@ -97,7 +104,7 @@ def hard_pass(
                 first, last = segments.begins[k], segments.ends[k]
                 steps = measured.residual_steps[k]
                 _residuals(by_cell, first, last, measured.rule, k, steps, scratch, by_cell, measured.whitened)
-        _add_hard(by_cell, segments, totals)
+        _add_hard(by_cell, segments, ones, totals)
 
 
 @compiled
@@ -105,38 +112,49 @@ def soft_pass(
     X: Reals,
     start: int,
     stop: int,
-    grid: Grid,
-    exact: Rule,
+    nearest: Nearest,
     steps: float,
     table: FloatArray,
     residual_steps: FloatArray,
     whitened: Span,
     totals: Totals,
 ) -> None:
-    """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships."""
-    n_cells, width = exact.offsets.shape
-    columns: Reals = np.zeros((width, BLOCK))
-    residuals: Reals = np.zeros((width, BLOCK))
-    packed, packed_share, members = np.zeros((width, BLOCK)), np.zeros(BLOCK), np.empty(BLOCK, np.int64)
-    scratch, weighted = np.empty((width + 1, BLOCK)), np.empty((width, BLOCK))
-    u, scores = np.empty((4, BLOCK)), np.empty((n_cells, BLOCK))
-    lowest, total = np.empty(BLOCK), np.empty(BLOCK)
-    for begin in range(start, stop, BLOCK):
-        n = min(BLOCK, stop - begin)
-        _quantise(X, begin, begin + n, grid, columns)
-        _scores_exact(columns, exact, u, scores)
-        _memberships(scores, n, steps, table, lowest, total)
+    """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships.
+
+    Most records have a share in few cells. Those that may have one are found by float32 scores and packed
+    side by side; all else is done for these, exactly.
+    """
+    n_cells, width = nearest.exact.offsets.shape
+    block = max(SMALLEST_BLOCK, min(BLOCK, ROOM // (n_cells * width) // LANES * LANES))
+    columns, fast_u = np.zeros((width, block), np.float32), np.empty((4, block), np.float32)
+    fast_scores, best = np.empty((n_cells, block), np.float32), np.empty(block, np.float32)
+    near, members = np.empty(block, np.bool_), np.empty((n_cells, block), np.int32)
+    sizes, scores = np.empty(n_cells, np.int64), np.empty((n_cells, block))
+    packed, measured = np.zeros((width, block)), np.empty(n_cells * width * block)
+    lowest, total, shrink = np.empty(block), np.empty(block), np.empty(block)
+    kept = whitened if residual_steps.size else (0, 0)
+    for begin in range(start, stop, block):
+        n = min(block, stop - begin)
+        _quantise(X, begin, begin + n, nearest.grid, columns)
+        _scores_fast(columns, nearest.fast, fast_u, fast_scores, best)
+        lowest[:] = np.inf
+        used = 0
         for k in range(n_cells):
-            size, records, share = n, columns, scores[k]
-            n_members = _find_members(share, n, members)
-            # Copying the members pays only where they are fewer than half of the block.
-            if 2 * n_members < n:
-                size, records, share = _pack(columns, share, members, n_members, packed, packed_share)
+            sizes[k] = _find_near(fast_scores[k], best, n, nearest.bound, near, members[k])
+            size = _pack(columns, members[k], sizes[k], packed)
+            rows = measured[used : used + width * size].reshape((width, size))
+            _score_members(packed, nearest.exact, k, scores[k], kept, rows)
+            _lower(scores[k], members[k], sizes[k], lowest)
+            used += width * size
+        _memberships(scores, members, sizes, steps, table, lowest, total)
+        used = 0
+        for k in range(n_cells):
+            size = _whole_vectors(sizes[k])
+            rows = measured[used : used + width * size].reshape((width, size))
             if residual_steps.size:
-                _residuals(records, 0, size, exact, k, residual_steps[k], scratch, residuals, whitened)
-                _copy_others(records, size, whitened, residuals)
-                records = residuals
-            _add_soft(records, size, share, weighted, totals, k)
+                _shrink_residuals(rows, residual_steps[k], whitened, shrink)
+            _add_soft(rows, scores[k], totals, k)
+            used += width * size
 
 
 # -- from records to integers -------------------------------------------------------------------------
@@ -208,9 +226,9 @@ def _nearest_fast(
     best[:] = _FAR
     second[:] = _FAR
     for k in range(n_cells):
-        _score_fast(score, u, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
+        _score_fast(score, u, rule, k, columns)
         cell = np.int32(k)
-        for r in range(BLOCK):
+        for r in range(score.shape[0]):
             # Selections instead of branches, so that the loop vectorises.
             value, lowest = score[r], best[r]
             nearer = value < lowest
@@ -220,15 +238,30 @@ def _nearest_fast(
 
 
 @compiled_any_order
-def _score_fast(
-    score: Reals, u: Reals, constant: float, offsets: Reals, factors: Reals, columns: Reals
-) -> None:
-    """Write the float32 scores of one cell; rows of the factor are finished in groups of four."""
-    _first_rows(score, constant, offsets, factors, columns)
-    for i in range(4, offsets.shape[0], 4):
+def _score_fast(score: Reals, u: Reals, rule: Rule, k: int, columns: Reals) -> None:
+    """Write the float32 scores of one cell; rows of the factor are finished in groups of four.
+
+    Without factors, scores are linear in the record: what all cells have in common is left out.
+    """
+    if not rule.factors.size:
+        _score_linear(score, rule.constants[k], rule.offsets[k], columns)
+        return
+    _first_rows(score, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
+    for i in range(4, columns.shape[0], 4):
         for j in range(0, i, 4):
-            _multiply_add(u, offsets, factors, i, j, columns, 0, BLOCK)
-        _last_block(score, u, factors, i, columns)
+            _multiply_add(u, rule, k, i, j, columns, 0, score.shape[0])
+        _last_block(score, u, rule.factors[k], i, columns)
+
+
+@compiled_any_order
+def _score_linear(score: Reals, constant: float, slopes: Reals, columns: Reals) -> None:
+    """Write ``constant + sum slope_j q_j``, four columns at a time."""
+    score[:] = constant
+    for j in range(0, slopes.shape[0], 4):
+        q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        s0, s1, s2, s3 = slopes[j], slopes[j + 1], slopes[j + 2], slopes[j + 3]
+        for r in range(score.shape[0]):
+            score[r] += s0 * q0[r] + s1 * q1[r] + s2 * q2[r] + s3 * q3[r]
 
 
 @compiled_any_order
@@ -239,7 +272,7 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
     f00, f10, f11 = factors[0, 0], factors[1, 0], factors[1, 1]
     f20, f21, f22 = factors[2, 0], factors[2, 1], factors[2, 2]
     f30, f31, f32, f33 = factors[3, 0], factors[3, 1], factors[3, 2], factors[3, 3]
-    for r in range(BLOCK):
+    for r in range(score.shape[0]):
         x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
         y0 = o0 + f00 * x0
         y1 = o1 + f10 * x0 + f11 * x1
@@ -249,14 +282,13 @@ def _first_rows(score: Reals, constant: float, offsets: Reals, factors: Reals, c
 
 
 @compiled_any_order
-def _multiply_add(
-    u: Reals, offsets: Reals, factors: Reals, i: int, j: int, columns: Reals, begin: int, end: int
-) -> None:
-    """Add the 4 x 4 block (i, j) of the factor, times four columns, to u; block (i, 0) starts it.
+def _multiply_add(u: Reals, rule: Rule, k: int, i: int, j: int, columns: Reals, begin: int, end: int) -> None:
+    """Add the 4 x 4 block (i, j) of a cell's factor, times four columns, to u; block (i, 0) starts it.
 
-    Blocks of zeros are skipped: all but the diagonal for round cells, and for levels of tables.
+    Blocks of zeros are skipped: those of levels of tables, and all but the diagonal for round cells.
     """
-    if not np.any(factors[i : i + 4, j : j + 4]):
+    offsets, factors = rule.offsets[k], rule.factors[k]
+    if not rule.filled[k, i // 4, j // 4]:
         if j == 0:
             for a in range(4):
                 u[a, begin:end] = offsets[i + a]
@@ -296,7 +328,7 @@ def _last_block(score: Reals, u: Reals, factors: Reals, i: int, columns: Reals) 
     f20, f21, f22 = factors[i + 2, i], factors[i + 2, i + 1], factors[i + 2, i + 2]
     f30, f31, f32 = factors[i + 3, i], factors[i + 3, i + 1], factors[i + 3, i + 2]
     f33 = factors[i + 3, i + 3]
-    for r in range(BLOCK):
+    for r in range(score.shape[0]):
         x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
         y0 = u0[r] + f00 * x0
         y1 = u1[r] + f10 * x0 + f11 * x1
@@ -347,94 +379,123 @@ def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
 
 
 @compiled_any_order
-def _scores_exact(columns: Reals, rule: Rule, u: Reals, scores: Reals) -> None:
-    """Write the exact scores of every record and cell."""
-    n_cells, width = rule.offsets.shape
-    for k in range(n_cells):
-        offsets, factors = rule.offsets[k], rule.factors[k]
-        scores[k, :] = rule.constants[k]
-        for i in range(0, width, 4):
-            if i == 0:
-                for a in range(4):
-                    u[a, :] = offsets[a]
-            for j in range(0, i, 4):
-                _multiply_add(u, offsets, factors, i, j, columns, 0, BLOCK)
-            _last_block_exact(scores[k], u, factors, i, columns)
-
-
-@compiled_any_order
-def _last_block_exact(score: Reals, u: Reals, factors: Reals, i: int, columns: Reals) -> None:
-    """As ``_last_block``, in integers: a row is rounded to ``v`` before it is squared."""
-    q0, q1, q2, q3 = columns[i], columns[i + 1], columns[i + 2], columns[i + 3]
-    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
-    f00, f10, f11 = factors[i, i], factors[i + 1, i], factors[i + 1, i + 1]
-    f20, f21, f22 = factors[i + 2, i], factors[i + 2, i + 1], factors[i + 2, i + 2]
-    f30, f31, f32 = factors[i + 3, i], factors[i + 3, i + 1], factors[i + 3, i + 2]
-    f33 = factors[i + 3, i + 3]
-    for r in range(BLOCK):
-        x0, x1, x2, x3 = q0[r], q1[r], q2[r], q3[r]
-        v0 = np.rint((u0[r] + f00 * x0) * _ROUNDING)
-        v1 = np.rint((u1[r] + f10 * x0 + f11 * x1) * _ROUNDING)
-        v2 = np.rint((u2[r] + f20 * x0 + f21 * x1 + f22 * x2) * _ROUNDING)
-        v3 = np.rint((u3[r] + f30 * x0 + f31 * x1 + f32 * x2 + f33 * x3) * _ROUNDING)
-        score[r] += v0 * v0 + v1 * v1 + v2 * v2 + v3 * v3
+def _scores_fast(columns: Reals, rule: Rule, u: Reals, scores: Reals, best: Reals) -> None:
+    """Write the float32 scores of every record and cell, and the lowest of each record."""
+    best[:] = _FAR
+    for k in range(scores.shape[0]):
+        score = scores[k]
+        _score_fast(score, u, rule, k, columns)
+        for r in range(best.shape[0]):
+            best[r] = min(best[r], score[r])
 
 
 @compiled
-def _memberships(scores: Reals, n: int, steps: float, table: FloatArray, lowest: Reals, total: Reals) -> None:
-    """Turn exact scores into integer memberships, as ``GaussianCells.responsibilities`` does.
+def _find_near(score: Reals, best: Reals, n: int, bound: Reals, near: Flags, members: Labels) -> int:
+    """List the records that may have a share in a cell; return how many there are.
 
-    The last entry of the table is 0 and stands for all larger steps: a branch would often be mispredicted.
+    ``bound`` is that of ``_settle``, plus the nats beyond which a membership is rounded to nothing.
     """
-    n_cells, last = scores.shape[0], np.float64(table.shape[0] - 1)
-    lowest[:] = scores[0]
-    for k in range(1, n_cells):
-        score = scores[k]
-        for r in range(n):
-            lowest[r] = min(lowest[r], score[r])
-    total[:] = 0.0
-    for k in range(n_cells):
-        score = scores[k]
-        for r in range(n):
-            step = min(np.floor((score[r] - lowest[r]) * steps), last)
-            weight = table[np.int64(step)]
-            score[r] = weight
-            total[r] += weight
-    for k in range(n_cells):
-        score = scores[k]
-        for r in range(n):
-            # Rounding down keeps the memberships of one record at a sum of at most 1, which sensitivity
-            # relies on.
-            score[r] = np.floor(score[r] * _WEIGHT_ONE / total[r])
-
-
-@compiled
-def _find_members(share: Reals, n: int, members: IntArray) -> int:
-    """List the records with a share in a cell; return how many there are."""
+    absolute, proportional = bound[0], bound[1]
+    for r in range(n):
+        near[r] = score[r] - best[r] <= absolute + proportional * score[r]
     n_members = 0
     for r in range(n):
         # Written always and counted if it is a member: without a branch, which would often be mispredicted.
         members[n_members] = r
-        n_members += share[r] > 0
+        n_members += near[r]
     return n_members
 
 
 @compiled
-def _pack(
-    columns: Reals, share: Reals, members: IntArray, n_members: int, packed: Reals, packed_share: Reals
-) -> tuple[int, Reals, Reals]:
-    """Copy the members side by side, followed by records without a share up to whole vectors."""
-    size = n_members + -n_members % LANES
-    packed_share[n_members:size] = 0
-    for r in range(n_members):
-        packed_share[r] = share[members[r]]
+def _whole_vectors(n: int) -> int:
+    return n + -n % LANES
+
+
+@compiled
+def _pack(columns: Reals, members: Labels, n_members: int, packed: Reals) -> int:
+    """Copy the members side by side, followed by zeros up to whole vectors; return how many that makes."""
+    size = _whole_vectors(n_members)
     for j in range(0, columns.shape[0], 4):
         from0, from1, from2, from3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
         to0, to1, to2, to3 = packed[j], packed[j + 1], packed[j + 2], packed[j + 3]
         for r in range(n_members):
             member = members[r]
             to0[r], to1[r], to2[r], to3[r] = from0[member], from1[member], from2[member], from3[member]
-    return size, packed, packed_share
+        for r in range(n_members, size):
+            to0[r] = to1[r] = to2[r] = to3[r] = 0.0
+    return size
+
+
+@compiled_any_order
+def _score_members(packed: Reals, rule: Rule, k: int, score: Reals, whitened: Span, rows: Reals) -> None:
+    """Write exact scores in cell k, and what is measured there: whitened entries, others as they are."""
+    size = rows.shape[1]
+    score[:size] = rule.constants[k]
+    for i in range(0, packed.shape[0], 4):
+        u = rows[i : i + 4]
+        for j in range(0, i + 4, 4):
+            _multiply_add(u, rule, k, i, j, packed, 0, size)
+        _add_squares(u, score)
+    for i in range(packed.shape[0]):
+        if not whitened[0] <= i < whitened[1]:
+            rows[i, :] = packed[i, :size]
+
+
+@compiled_any_order
+def _add_squares(u: Reals, score: Reals) -> None:
+    """Round four rows to ``v``, and add their squares to the score.
+
+    ``u`` holds integers below 2^53, exact in float64; scaling by a power of two is exact, and so are squares.
+    """
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    for r in range(u.shape[1]):
+        v0, v1 = np.rint(u0[r] * _ROUNDING), np.rint(u1[r] * _ROUNDING)
+        v2, v3 = np.rint(u2[r] * _ROUNDING), np.rint(u3[r] * _ROUNDING)
+        score[r] += v0 * v0 + v1 * v1 + v2 * v2 + v3 * v3
+        u0[r], u1[r], u2[r], u3[r] = v0, v1, v2, v3
+
+
+@compiled
+def _lower(score: Reals, members: Labels, n_members: int, lowest: Reals) -> None:
+    """Lower the lowest score of each member."""
+    for r in range(n_members):
+        lowest[members[r]] = min(lowest[members[r]], score[r])
+
+
+@compiled
+def _memberships(
+    scores: Reals,
+    members: npt.NDArray[np.int32],
+    sizes: IntArray,
+    steps: float,
+    table: FloatArray,
+    lowest: Reals,
+    total: Reals,
+) -> None:
+    """Turn exact scores of members into integer memberships, as ``GaussianCells.responsibilities`` does.
+
+    The last entry of the table is 0 and stands for all larger steps: a branch would often be mispredicted.
+    What pads members to whole vectors gets the membership 0. ``lowest`` is written over.
+    """
+    last = np.float64(table.shape[0] - 1)
+    total[:] = 0.0
+    for k in range(scores.shape[0]):
+        score, own = scores[k], members[k]
+        for r in range(sizes[k]):
+            member = own[r]
+            # Not negative, so that cutting off rounds down.
+            weight = table[np.int64(min((score[r] - lowest[member]) * steps, last))]
+            score[r] = weight
+            total[member] += weight
+    for k in range(scores.shape[0]):
+        score, own, divisors = scores[k], members[k], lowest
+        for r in range(sizes[k]):
+            divisors[r] = total[own[r]]
+        for r in range(sizes[k]):
+            # Rounding down keeps the memberships of one record at a sum of at most 1, which sensitivity
+            # relies on.
+            score[r] = np.floor(score[r] * _WEIGHT_ONE / divisors[r])
+        score[sizes[k] : _whole_vectors(sizes[k])] = 0.0
 
 
 @compiled
@@ -460,7 +521,7 @@ def _residuals(
     for i in range(whitened[0] // 4 * 4, whitened[1], 4):
         u = scratch[i : i + 4]
         for j in range(0, i + 4, 4):
-            _multiply_add(u, rule.offsets[k], rule.factors[k], i, j, columns, begin, end)
+            _multiply_add(u, rule, k, i, j, columns, begin, end)
         for a in range(max(whitened[0] - i, 0), min(whitened[1] - i, 4)):
             _round_residual(u[a, begin:end], steps, shrink)
     for r in range(end - begin):
@@ -480,11 +541,21 @@ def _round_residual(u: Reals, steps: float, squared: Reals) -> None:
 
 
 @compiled
-def _copy_others(columns: Reals, n: int, whitened: Span, residuals: Reals) -> None:
-    """Write the entries of records that are added up as they are: holes and levels of a table."""
-    for i in range(columns.shape[0]):
-        if not whitened[0] <= i < whitened[1]:
-            residuals[i, :n] = columns[i, :n]
+def _shrink_residuals(rows: Reals, steps: float, whitened: Span, shrink: Reals) -> None:
+    """Turn whitened rows into residuals, as ``GaussianCells.residuals``."""
+    size = rows.shape[1]
+    shrink[:size] = 0.0
+    for i in range(whitened[0], whitened[1]):
+        row = rows[i]
+        for r in range(size):
+            row[r] = np.rint(row[r] * steps)
+            shrink[r] += row[r] * row[r]
+    for r in range(size):
+        shrink[r] = np.sqrt(LARGEST_RESIDUAL / max(shrink[r], LARGEST_RESIDUAL))
+    for i in range(whitened[0], whitened[1]):
+        row = rows[i]
+        for r in range(size):
+            row[r] = np.trunc(row[r] * shrink[r])
 
 
 @compiled
@@ -556,65 +627,65 @@ def _clear_padding(by_cell: Reals, segments: Segments) -> None:
 
 
 @compiled_any_order
-def _add_hard(by_cell: Reals, segments: Segments, totals: Totals) -> None:
+def _add_hard(by_cell: Reals, segments: Segments, ones: Reals, totals: Totals) -> None:
     """Add count, sum and lower second moments of each cell of a sorted block."""
     begins, ends, _ = segments
     for k in range(ends.shape[0]):
         if ends[k] > begins[k]:
             totals.counts[k] += ends[k] - begins[k]
-            _add_moments(by_cell, by_cell, begins[k], begins[k + 1], totals.sums[k], totals.second_moments[k])
+            _add_moments(by_cell, ones, begins[k], begins[k + 1], totals.sums[k], totals.second_moments[k])
 
 
 @compiled_any_order
-def _add_soft(columns: Reals, n: int, weight: Reals, weighted: Reals, totals: Totals, k: int) -> None:
-    """Add the weighted count, sum and lower second moments of a block to cell k."""
+def _add_soft(rows: Reals, weight: Reals, totals: Totals, k: int) -> None:
+    """Add the weighted count, sum and lower second moments of the members of cell k."""
     total = 0.0
-    for r in range(n):
+    for r in range(rows.shape[1]):
         total += weight[r]
     totals.counts[k] += np.int64(total)
-    for j in range(columns.shape[0]):
-        column, row = columns[j], weighted[j]
-        for r in range(n):
-            row[r] = weight[r] * column[r]
-    _add_moments(weighted, columns, 0, n, totals.sums[k], totals.second_moments[k])
+    _add_moments(rows, weight, 0, rows.shape[1], totals.sums[k], totals.second_moments[k])
 
 
 @compiled_any_order
-def _add_moments(x: Reals, y: Reals, begin: int, end: int, sums: IntArray, second_moments: IntArray) -> None:
-    """Add the sums of x, and of its products with y, if wanted, in blocks of 4 x 4 up to the diagonal."""
+def _add_moments(
+    x: Reals, weight: Reals, begin: int, end: int, sums: IntArray, second_moments: IntArray
+) -> None:
+    """Add weighted sums of x, and of its products, if wanted, in blocks of 4 x 4 up to the diagonal."""
     for i in range(0, x.shape[0], 4):
-        _add_sums(x, i, begin, end, sums)
         if i >= second_moments.shape[1]:
+            _add_sums(x, weight, i, begin, end, sums)
             continue
-        for j in range(0, min(i + 4, second_moments.shape[1]), 4):
-            _add_products(x, y, i, j, begin, end, second_moments)
+        for j in range(0, i, 4):
+            _add_products(x, weight, i, j, begin, end, second_moments)
+        _add_diagonal(x, weight, i, begin, end, sums, second_moments)
 
 
 @compiled_any_order
-def _add_sums(x: Reals, i: int, begin: int, end: int, sums: IntArray) -> None:
+def _add_sums(x: Reals, weight: Reals, i: int, begin: int, end: int, sums: IntArray) -> None:
     x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
     t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
     for r in range(end - begin):
-        t0 += x0[r]
-        t1 += x1[r]
-        t2 += x2[r]
-        t3 += x3[r]
-    sums[i] += np.int64(t0)
-    sums[i + 1] += np.int64(t1)
-    sums[i + 2] += np.int64(t2)
-    sums[i + 3] += np.int64(t3)
+        w = weight[r]
+        t0 += w * x0[r]
+        t1 += w * x1[r]
+        t2 += w * x2[r]
+        t3 += w * x3[r]
+    _add_row(sums, i, t0, t1, t2, t3)
 
 
 @compiled_any_order
-def _add_products(x: Reals, y: Reals, i: int, j: int, begin: int, end: int, second_moments: IntArray) -> None:
-    """Add block (i, j) of sum_r x[:, r] y[:, r]; sixteen running sums stay in registers."""
+def _add_products(
+    x: Reals, weight: Reals, i: int, j: int, begin: int, end: int, second_moments: IntArray
+) -> None:
+    """Add block (i, j) of sum_r w_r x[:, r] x[:, r]^T; sixteen running sums stay in registers."""
     x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
-    y0, y1, y2, y3 = y[j, begin:end], y[j + 1, begin:end], y[j + 2, begin:end], y[j + 3, begin:end]
+    y0, y1, y2, y3 = x[j, begin:end], x[j + 1, begin:end], x[j + 2, begin:end], x[j + 3, begin:end]
     # Sums of integers below 2^53 are exact in float64 in any order, so that the compiler may reorder them.
     t00 = t01 = t02 = t03 = t10 = t11 = t12 = t13 = 0.0
     t20 = t21 = t22 = t23 = t30 = t31 = t32 = t33 = 0.0
     for r in range(end - begin):
-        a0, a1, a2, a3 = np.float64(x0[r]), np.float64(x1[r]), np.float64(x2[r]), np.float64(x3[r])
+        w = weight[r]
+        a0, a1, a2, a3 = w * x0[r], w * x1[r], w * x2[r], w * x3[r]
         b0, b1, b2, b3 = np.float64(y0[r]), np.float64(y1[r]), np.float64(y2[r]), np.float64(y3[r])
         t00, t01, t02, t03 = t00 + a0 * b0, t01 + a0 * b1, t02 + a0 * b2, t03 + a0 * b3
         t10, t11, t12, t13 = t10 + a1 * b0, t11 + a1 * b1, t12 + a1 * b2, t13 + a1 * b3
@@ -624,6 +695,29 @@ def _add_products(x: Reals, y: Reals, i: int, j: int, begin: int, end: int, seco
     _add_row(second_moments[i + 1], j, t10, t11, t12, t13)
     _add_row(second_moments[i + 2], j, t20, t21, t22, t23)
     _add_row(second_moments[i + 3], j, t30, t31, t32, t33)
+
+
+@compiled_any_order
+def _add_diagonal(
+    x: Reals, weight: Reals, i: int, begin: int, end: int, sums: IntArray, second_moments: IntArray
+) -> None:
+    """Add the lower triangle of block (i, i), and the sums of its four rows."""
+    x0, x1, x2, x3 = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+    t0 = t1 = t2 = t3 = t00 = t10 = t11 = t20 = t21 = t22 = t30 = t31 = t32 = t33 = 0.0
+    for r in range(end - begin):
+        w = weight[r]
+        b0, b1, b2, b3 = np.float64(x0[r]), np.float64(x1[r]), np.float64(x2[r]), np.float64(x3[r])
+        a0, a1, a2, a3 = w * b0, w * b1, w * b2, w * b3
+        t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
+        t00 += a0 * b0
+        t10, t11 = t10 + a1 * b0, t11 + a1 * b1
+        t20, t21, t22 = t20 + a2 * b0, t21 + a2 * b1, t22 + a2 * b2
+        t30, t31, t32, t33 = t30 + a3 * b0, t31 + a3 * b1, t32 + a3 * b2, t33 + a3 * b3
+    _add_row(sums, i, t0, t1, t2, t3)
+    _add_row(second_moments[i], i, t00, 0.0, 0.0, 0.0)
+    _add_row(second_moments[i + 1], i, t10, t11, 0.0, 0.0)
+    _add_row(second_moments[i + 2], i, t20, t21, t22, 0.0)
+    _add_row(second_moments[i + 3], i, t30, t31, t32, t33)
 
 
 @compiled

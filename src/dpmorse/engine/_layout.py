@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 Reals = npt.NDArray[np.floating[Any]]
 Span = tuple[int, int]
@@ -33,11 +33,16 @@ class Grid(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A padded ``GaussianCells``, in float32 or float64."""
+    """A padded ``GaussianCells``, in float32 or float64.
+
+    ``filled`` says which blocks of four rows and columns of a factor are not all zeros. A rule in float32 has
+    no factors where all cells are equally round: its scores are linear, and offsets are their slopes.
+    """
 
     factors: Reals
     offsets: Reals
     constants: Reals
+    filled: BoolArray
 
 
 class Nearest(NamedTuple):

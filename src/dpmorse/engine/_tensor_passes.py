@@ -5,34 +5,18 @@ below 2^53 together with all their partial sums, so that every sum is exact in a
 a GPU takes, with or without fused multiply-add. (Reduced precision such as TF32 is for float32 products;
 there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 specifies,
 like in the plain NumPy form; for operations where torch does not promise that, see ``shrink``.
+
+``_fused_passes`` has the functions ``rows_at_a_time``, ``quantise``, ``moments`` and ``squared_lengths`` as
+kernels, with the same results.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
-from dpmorse.statistics import (
-    BIN_BITS,
-    EXP_TABLE,
-    GRID_BITS,
-    LARGEST_RESIDUAL,
-    N_BINS,
-    N_MAGNITUDES,
-    ROUNDING_BITS,
-    SMALLEST_EXPONENT,
-    WEIGHT_BITS,
-    BinaryCodes,
-    Domain,
-    GaussianCells,
-    NearestCubes,
-    PrefixCells,
-)
-from dpmorse.typing import FloatArray, LabelArray
-
-Tensor = Any
-"""A torch.Tensor: torch is optional, and has no types where it is not installed."""
+from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, lower_of
+from dpmorse.statistics import LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 
 HARD_ROWS = 1 << 29
 """Rows that may be added up in float64 with hard cells: products up to 2^24, summed over 2^29 rows, reach at
@@ -46,87 +30,18 @@ _PRODUCTS = 64
 """Products z_i z_j that are held at a time: memory against the size of the matrices that are multiplied."""
 
 _BLOCK_ROWS = 1024
-"""Rows of a block in ``moments_of_each``: enough blocks to keep a GPU busy, each long enough to be
+"""Rows of a block in ``_sums_of_each``: enough blocks to keep a GPU busy, each long enough to be
 efficient."""
 
 _BYTES = {"cpu": 1 << 23, "cuda": 1 << 30}
 """Bytes of temporaries at a time: what a processor's cache holds, or a small part of a GPU's memory."""
 
 
-class Grid(NamedTuple):
-    """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box.
-
-    ``projection`` is None, or a grid and the matrix that records on it are multiplied by first.
-    """
-
-    centre: Tensor
-    half_width: Tensor
-    steps_per_unit: Tensor
-    squared_radius: float
-    projection: Any
-
-
-class Rule(NamedTuple):
-    """A ``GaussianCells`` on a device.
-
-    Factors of all cells are side by side, shape (D, K D); ``lower`` says where the lower triangle is among
-    the D^2 products of coordinates.
-    """
-
-    factors: Tensor
-    offsets: Tensor
-    constants: Tensor
-    residual_steps: Tensor
-    table: Tensor
-    steps_per_score: float
-    lower: Tensor
-
-
-def grid_of(domain: Domain, device: Any) -> Grid:
-    """Return the grid of a domain."""
-    squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
-    parts = (domain.centre, domain.half_width, domain.steps_per_unit)
-    centre, half_width, steps_per_unit = (on_device(part, device) for part in parts)
-    first = domain.projection
-    projection = first and (grid_of(first.domain, device), on_device(first.matrix.T, device))
-    return Grid(centre, half_width, steps_per_unit, squared_radius, projection)
-
-
-def rule_of(cells: GaussianCells, device: Any) -> Rule:
-    """Return the rule of cells."""
-    n_features = cells.offsets.shape[1]
-    return Rule(
-        on_device(cells.factors.reshape(-1, n_features).T, device),
-        on_device(cells.offsets.ravel(), device),
-        on_device(cells.constants, device),
-        on_device(cells.residual_steps, device),
-        on_device(EXP_TABLE, device),
-        cells.steps_per_score,
-        on_device(np.flatnonzero(np.tri(n_features)), device),
-    )
-
-
-def on_device(array: Any, device: Any) -> Tensor:
-    """Copy an array to a device."""
-    return torch.from_numpy(np.array(array, order="C")).to(device)
-
-
-def zeros(shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Tensor:
-    """Return zeros on a device."""
-    return torch.zeros(shape, dtype=getattr(torch, dtype), device=device)
-
-
-def is_table_of_floats(records: Any) -> bool:
-    """Say whether records are a tensor of two dimensions, float32 or float64."""
-    is_tensor = isinstance(records, torch.Tensor)
-    return is_tensor and records.ndim == 2 and records.dtype in {torch.float32, torch.float64}
-
-
-def rows_at_a_time(device: Any, n_features: int, n_cells: int, by: "Arithmetic | None" = None) -> int:
-    """Return how many rows take about as much memory as is set aside for temporaries."""
-    of_cells = n_cells * (n_features + 1) if by is None or by is PLAIN else n_cells + n_features
-    columns = 6 * of_cells + 2 * _PRODUCTS
-    return max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
+def rows_at_a_time(device: Any, n_features: int, n_cells: int, *, soft: bool = False) -> int:
+    """Return how many rows take about as much memory as is set aside, and can be added up in float64."""
+    columns = 6 * n_cells * (n_features + 1) + 2 * _PRODUCTS
+    fitting = max(256, _BYTES.get(device.type, _BYTES["cuda"]) // (8 * columns))
+    return min(fitting, SOFT_ROWS if soft else HARD_ROWS)
 
 
 # -- from records to integers -------------------------------------------------------------------------
@@ -171,35 +86,33 @@ def whitened(q: Tensor, rule: Rule) -> Tensor:
     """Return ``v = rint(2^-25 u)`` of ``GaussianCells``, shape (n, K, D)."""
     # Integers below 2^53 with all partial sums: exact in any order of the library.
     u = torch.addmm(rule.offsets, q, rule.factors)
-    return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), len(rule.constants), -1)
+    return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), rule.n_cells, -1)
 
 
-def scores(q: Tensor, rule: Rule) -> Tensor:
-    """Return the exact scores, shape (n, K)."""
-    return whitened(q, rule).square_().sum(dim=2) + rule.constants
+def _scores(v: Tensor, rule: Rule) -> Tensor:
+    """Return the exact scores of whitened records, shape (n, K)."""
+    return v.square().sum(dim=2) + rule.constants
 
 
-def own_coordinates(q: Tensor, rule: Rule, labels: Tensor) -> Tensor:
+def _own_coordinates(q: Tensor, rule: Rule, labels: Tensor) -> Tensor:
     """Return ``v`` of each record in one cell, shape (n, D)."""
-    n_cells = len(rule.constants)
-    u = rule.offsets.view(n_cells, -1)[labels]
-    for column, factors in zip(q.unbind(1), rule.factors.view(q.shape[1], n_cells, -1), strict=True):
+    u = rule.offsets.view(rule.n_cells, -1)[labels]
+    for column, factors in zip(q.unbind(1), rule.factors.view(q.shape[1], rule.n_cells, -1), strict=True):
         u += column[:, None] * factors[labels]  # exact: integers below 2^53
     return u.mul_(2.0**-ROUNDING_BITS).round_()
 
 
-def memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
+def _memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
     """Return integer memberships, as ``GaussianCells.responsibilities`` does."""
     # Relative to the lowest score, so that the largest weight is never 0.
     behind = exact_scores - exact_scores.min(dim=1, keepdim=True).values
-    steps = torch.floor(behind * rule.steps_per_score)
-    last = len(rule.table) - 1
-    weight = rule.table[steps.clamp(max=last).to(torch.int64)].masked_fill_(steps > last, 0.0)
+    steps = torch.floor(behind * rule.steps_per_score).clamp_(max=len(rule.table) - 1)
+    weight = rule.table[steps.to(torch.int64)]
     # Rounded down, so that the memberships of one record add up to at most 1.
     return torch.floor(weight * 2.0**WEIGHT_BITS / weight.sum(dim=1, keepdim=True))
 
 
-def residuals(v: Tensor, steps: Tensor) -> Tensor:
+def _residuals(v: Tensor, steps: Tensor) -> Tensor:
     """Return whitened coordinates in steps of residuals and shrunk, as ``GaussianCells.residuals``."""
     return shrink((v * steps[..., None]).round_(), LARGEST_RESIDUAL)
 
@@ -207,56 +120,51 @@ def residuals(v: Tensor, steps: Tensor) -> Tensor:
 # -- from cells to sums -------------------------------------------------------------------------------
 
 
-def residual_moments(weights: Tensor, q: Tensor, rule: Rule) -> Tensor:
-    """Return counts, sums and lower second moments of residuals, each record in all cells by its weights."""
-    return moments_of_each(weights, residuals(whitened(q, rule), rule.residual_steps), rule.lower)
+def moments(X: Tensor, task: Task) -> Tensor:
+    """Return counts, sums and lower second moments of the cells, shape (K, ...), in int64."""
+    q = quantise(X, task.grid)
+    v = whitened(q, task.rule)
+    if task.soft:
+        return _soft_moments(q, v, _memberships(_scores(v, task.rule), task.rule), task)
+    whole, labels = _whole(X, q, task), _scores(v, task.rule).argmin(dim=1)  # the first of equal scores
+    return _hard_moments(whole, labels, task)
 
 
-class Arithmetic(NamedTuple):
-    """What is written twice: in plain torch here, and as kernels (``_fused_cells``).
-
-    Plain torch holds the coordinates of every record in every cell for it: most of what a pass costs.
-    """
-
-    scores: Callable[[Tensor, Rule], Tensor]
-    residual_moments: Callable[[Tensor, Tensor, Rule], Tensor]
+def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
+    """Return the cell of each record, and its exact squared length in the coordinates of that cell."""
+    q = quantise(X, task.grid)
+    labels = _scores(whitened(q, task.rule), task.rule).argmin(dim=1)
+    return labels, _own_coordinates(_whole(X, q, task), task.units, labels).square().sum(dim=1)
 
 
-PLAIN = Arithmetic(scores, residual_moments)
-"""The two in plain torch."""
+def _whole(X: Tensor, q: Tensor, task: Task) -> Tensor:
+    """Return records where they are measured."""
+    return q if task.apart is None else quantise(X, task.apart)
 
 
-def hard_moments(q: Tensor, rule: Rule, *, of_residuals: bool, by: Arithmetic = PLAIN) -> Tensor:
-    """Return counts, sums and lower second moments, each record in its nearest cell, shape (K, ...)."""
-    labels = by.scores(q, rule).argmin(dim=1)  # the first of equal scores
-    if of_residuals:
-        q = residuals(own_coordinates(q, rule, labels), rule.residual_steps[labels])
-    return moments(one_hot(labels, len(rule.constants)), q, rule.lower)
+def _hard_moments(q: Tensor, labels: Tensor, task: Task) -> Tensor:
+    weights, z = one_hot(labels, task.units.n_cells), q
+    if task.residuals:
+        own = _own_coordinates(q, task.units, labels)[:, task.first : task.last]
+        z = _residuals(own, task.units.residual_steps[labels])
+    return _with_others(_sums(weights, z), weights, q, task)
 
 
-def soft_moments(q: Tensor, rule: Rule, *, of_residuals: bool, by: Arithmetic = PLAIN) -> Tensor:
-    """Return counts, sums and lower second moments, each record in all cells by its memberships."""
-    weights = memberships(by.scores(q, rule), rule)
-    return by.residual_moments(weights, q, rule) if of_residuals else moments(weights, q, rule.lower)
+def _soft_moments(q: Tensor, v: Tensor, weights: Tensor, task: Task) -> Tensor:
+    if not task.residuals:
+        return _sums(weights, q)
+    own = _residuals(v[..., task.first : task.last], task.units.residual_steps)
+    return _with_others(_sums_of_each(weights, own), weights, q, task)
 
 
-def table_moments(q: Tensor, rule: Rule, measured: slice, *, soft: bool) -> Tensor:
-    """Return what the others do for encoded records: numbers are whitened, holes and levels added up."""
-    v = whitened(q, rule)
-    found = v.square().sum(dim=2) + rule.constants
-    weights = memberships(found, rule) if soft else one_hot(found.argmin(dim=1), len(rule.constants))
-    sums, d = (weights.T @ q).to(torch.int64), measured.stop - measured.start
-    if d == 0:
-        return torch.cat([weights.sum(dim=0)[:, None].to(torch.int64), sums], dim=1)
-    own = residuals(v[..., measured], rule.residual_steps)
-    numbers = moments_of_each(weights, own, lower_of(d, q.device))
-    sums[:, measured] = numbers[:, 1 : 1 + d]
-    return torch.cat([numbers[:, :1], sums, numbers[:, 1 + d :]], dim=1)
-
-
-def lower_of(d: int, device: Any) -> Tensor:
-    """Return where the lower triangle is in a flattened matrix."""
-    return on_device(np.flatnonzero(np.tri(d)), device)
+def _with_others(measured: Tensor, weights: Tensor, q: Tensor, task: Task) -> Tensor:
+    """Put the sums of entries that are added up as they are around those of the measured ones."""
+    d = task.last - task.first
+    if d == q.shape[1]:
+        return measured
+    sums = (weights.T @ q).to(torch.int64)
+    sums[:, task.first : task.last] = measured[:, 1 : 1 + d]
+    return torch.cat([measured[:, :1], sums, measured[:, 1 + d :]], dim=1)
 
 
 def one_hot(labels: Tensor, n_cells: int) -> Tensor:
@@ -264,26 +172,28 @@ def one_hot(labels: Tensor, n_cells: int) -> Tensor:
     return (labels[:, None] == torch.arange(n_cells, device=labels.device)).to(torch.float64)
 
 
-def moments(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
+def _sums(weights: Tensor, z: Tensor) -> Tensor:
     """Return ``sum w (1, z, z_i z_j for j <= i)``, shape (K, 1 + D + D (D + 1) / 2), in int64."""
     columns = z.T.contiguous()
-    rows = max(1, _PRODUCTS // len(columns))
-    products = [(some[:, None] * columns).flatten(0, 1) @ weights for some in columns.split(rows)]
-    second = torch.cat(products).index_select(0, lower)
-    return torch.cat([weights.sum(dim=0)[None], columns @ weights, second]).T.to(torch.int64)
+    found = [weights.sum(dim=0)[None], columns @ weights]
+    if len(columns):
+        rows = max(1, _PRODUCTS // len(columns))
+        products = [(some[:, None] * columns).flatten(0, 1) @ weights for some in columns.split(rows)]
+        found.append(torch.cat(products).index_select(0, lower_of(len(columns), z.device)))
+    return torch.cat(found).T.to(torch.int64)
 
 
-def moments_of_each(weights: Tensor, z: Tensor, lower: Tensor) -> Tensor:
-    """Return what ``moments`` does where every cell has its own z, shape (n, K, D).
+def _sums_of_each(weights: Tensor, z: Tensor) -> Tensor:
+    """Return what ``_sums`` does where every cell has its own z, shape (n, K, D).
 
     With y = (1, z) all of it is in ``sum w y y^T``, a product of matrices for each cell. They are small, and
     long in the direction that is added up; blocks of rows give a GPU enough of them to work on.
     """
-    y = torch.cat([torch.ones_like(z[..., :1]), z], dim=2)
+    y = torch.cat([torch.ones_like(weights[..., None]), z], dim=2)
     blocks = zip(_in_blocks(y), _in_blocks(weights[..., None]), strict=True)
     totals: Tensor = sum(((some * shares).transpose(2, 3) @ some).sum(dim=0) for some, shares in blocks)
     d = z.shape[2]
-    second = totals[:, 1:, 1:].reshape(-1, d * d).index_select(1, lower)
+    second = totals[:, 1:, 1:].reshape(-1, d * d).index_select(1, lower_of(d, z.device))
     return torch.cat([totals[:, :, 0], second], dim=1).to(torch.int64)
 
 
@@ -292,137 +202,3 @@ def _in_blocks(rows: Tensor) -> list[Tensor]:
     whole = len(rows) - len(rows) % _BLOCK_ROWS
     parts = (rows[:whole].unflatten(0, (-1, _BLOCK_ROWS)), rows[whole:][None])
     return [part.transpose(1, 2) for part in parts if part.numel()]
-
-
-def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
-    """Return counts and sums of labelled records, shape (n_cells, 1 + D), without those labelled -1."""
-    with_count = torch.cat([torch.ones_like(q[:, :1]), q], dim=1)
-    totals = torch.zeros((n_cells + 1, with_count.shape[1]), dtype=torch.float64, device=q.device)
-    return totals.index_add_(0, labels + 1, with_count)[1:].to(torch.int64)
-
-
-# -- labels, bins and codes ---------------------------------------------------------------------------
-
-
-def cell_labels(cells: Any, q: Tensor) -> Tensor:
-    """Return the cell of each quantised record, -1 for none; unknown rules are asked on the host."""
-    if isinstance(cells, PrefixCells):
-        return _prefix_labels(cells, q)
-    if isinstance(cells, NearestCubes):
-        return _cube_labels(cells, q)
-    return on_device(cells.labels(q.cpu().numpy().astype(np.int64)), q.device)
-
-
-def _prefix_labels(cells: PrefixCells, q: Tensor) -> Tensor:
-    codes = binary_codes(cells.codes, q)
-    starts, ends = on_device(cells.starts, q.device), on_device(cells.ends, q.device)
-    cell = torch.searchsorted(starts, codes, right=True) - 1
-    inside = (cell >= 0) & (codes < ends[cell.clamp(min=0)])
-    return torch.where(inside, cell, -1)
-
-
-def _cube_labels(cells: NearestCubes, q: Tensor) -> Tensor:
-    """Follow ``NearestCubes.labels``: all axes have been halved ``depth`` times."""
-    rule, spare = cells.codes, cells.codes.bits - cells.depth
-    cubes = ((2 * (_axis_cells(rule, q) >> spare) + 1) << spare) - (1 << rule.bits)
-    centres = on_device(cells.centres, q.device)
-    distances = torch.zeros((len(q), len(centres)), dtype=torch.int64, device=q.device)
-    for axis in range(rule.n_axes):
-        distances += (cubes[:, axis, None] - centres[:, axis]).square()
-    return distances.argmin(dim=1)
-
-
-def binary_codes(rule: BinaryCodes, q: Tensor) -> Tensor:
-    """Return the code of each quantised record, as ``BinaryCodes.codes``."""
-    cells = _axis_cells(rule, q)
-    codes = torch.zeros(len(q), dtype=torch.int64, device=q.device)
-    for bit in range(rule.bits - 1, -1, -1):
-        for axis in range(rule.n_axes):
-            codes = (codes << 1) | ((cells[:, axis] >> bit) & 1)
-    return codes
-
-
-def _axis_cells(rule: BinaryCodes, q: Tensor) -> Tensor:
-    y = (q @ on_device(rule.projection, q.device).T).to(torch.int64)
-    return ((y + (rule.width << rule.bits) // 2) // rule.width).clamp_(0, (1 << rule.bits) - 1)
-
-
-def column_bins(q: Tensor) -> Tensor:
-    """Return the bin of each coordinate of quantised records, as ``ColumnHistograms.bins``."""
-    shift = GRID_BITS + 1 - BIN_BITS
-    return ((q.to(torch.int64) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
-
-
-def magnitude_bins(X: Tensor) -> Tensor:
-    """Return the bin of each value, as ``MagnitudeHistograms.bins``; NaN falls into the middle."""
-    values = X.to(torch.float64)
-    steps = (torch.frexp(values).exponent - SMALLEST_EXPONENT).clamp(0, N_MAGNITUDES).to(torch.int64)
-    signed = torch.where(values > 0, steps, torch.where(values < 0, -steps, 0))
-    return signed + N_MAGNITUDES
-
-
-def counts_of(bins: Tensor, n_bins: int) -> Tensor:
-    """Count the bins of each column, shape (n_features, n_bins)."""
-    n_features = bins.shape[1]
-    first = n_bins * torch.arange(n_features, device=bins.device)
-    return torch.bincount((bins + first).flatten(), minlength=n_features * n_bins).view(n_features, n_bins)
-
-
-# -- labels of a density ------------------------------------------------------------------------------
-
-
-class Density(NamedTuple):
-    """A mixture and its domain on a device; ``radius`` is infinite for the box."""
-
-    means: Tensor
-    whiteners: Tensor
-    log_factors: Tensor
-    lower: Tensor
-    upper: Tensor
-    centre: Tensor
-    unit: Tensor
-    radius: float
-
-
-def density_on(
-    device: Any, means: FloatArray, whiteners: FloatArray, log_factors: FloatArray, domain: Domain
-) -> Density:
-    """Return a mixture and its domain on a device."""
-    return Density(
-        on_device(means, device),
-        on_device(whiteners, device),
-        on_device(log_factors, device),
-        on_device(domain.lower, device),
-        on_device(domain.upper, device),
-        on_device(domain.centre, device),
-        on_device(domain.unit, device),
-        float("inf") if domain.radius is None else domain.radius,
-    )
-
-
-def most_probable(X: Tensor, density: Density) -> Tensor:
-    """Return the most probable component of each record, clipped to the domain; the first of equals."""
-    points = _clip(X.to(torch.float64), density)
-    log_densities = [
-        log_factor - 0.5 * ((points - mean) @ whitener.T).square_().sum(dim=1)
-        for mean, whitener, log_factor in zip(
-            density.means, density.whiteners, density.log_factors, strict=True
-        )
-    ]
-    return torch.stack(log_densities, dim=1).argmax(dim=1)
-
-
-def _clip(points: Tensor, density: Density) -> Tensor:
-    """Move points into the domain, as ``Domain.clip``."""
-    inside = torch.minimum(torch.maximum(points, density.lower), density.upper)
-    if density.radius == float("inf"):
-        return inside
-    scaled = (inside - density.centre) / density.unit
-    norms = torch.linalg.norm(scaled, dim=1, keepdim=True)
-    radius = torch.full_like(norms, density.radius)
-    return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))
-
-
-def relabelled(components: Tensor, names: LabelArray) -> Tensor:
-    """Return what each component is called."""
-    return torch.as_tensor(names, device=components.device)[components]

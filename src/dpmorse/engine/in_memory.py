@@ -21,6 +21,7 @@ from dpmorse.statistics import (
     GRID_BITS,
     N_BINS,
     ROUNDING_BITS,
+    TABLE_STEPS_PER_NAT,
     BinaryCodes,
     Domain,
     ExactMoments,
@@ -32,7 +33,7 @@ from dpmorse.statistics import (
     SecondMoments,
     Tally,
 )
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _T = TypeVar("_T")
 _Pass = Callable[[FloatArray, int, int, _T], None]
@@ -206,12 +207,14 @@ def _nearest(domain: Domain, cells: GaussianCells) -> Nearest:
 
 
 def _soft(statistic: Moments, cells: GaussianCells) -> _Pass[Totals]:
-    grid, exact = _grid(statistic.domain), _pad(cells)
+    nearest = _nearest(statistic.domain, cells)
+    beyond = np.array([EXP_TABLE.size / TABLE_STEPS_PER_NAT, 0.0], np.float32)
+    nearest = nearest._replace(bound=nearest.bound + np.float32(1.001) * beyond)
     steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
     whitened = _whitened(statistic)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, grid, exact, cells.steps_per_score, table, steps, whitened, totals)
+        soft_pass(X, start, stop, nearest, cells.steps_per_score, table, steps, whitened, totals)
 
     return chunk_pass
 
@@ -248,11 +251,10 @@ def _pad(cells: GaussianCells) -> Rule:
     """Pad to whole groups of four columns with zeros, which change no score."""
     n_columns = cells.offsets.shape[1]
     missing = padded(n_columns) - n_columns
-    return Rule(
-        np.pad(cells.factors, ((0, 0), (0, missing), (0, missing))),
-        np.pad(cells.offsets, ((0, 0), (0, missing))),
-        cells.constants,
-    )
+    factors = np.pad(cells.factors, ((0, 0), (0, missing), (0, missing)))
+    fours = factors.shape[1] // 4
+    filled: BoolArray = np.any(factors.reshape(cells.n_cells, fours, 4, fours, 4), axis=(2, 4))
+    return Rule(factors, np.pad(cells.offsets, ((0, 0), (0, missing))), cells.constants, filled)
 
 
 def _single_precision(exact: Rule, cells: GaussianCells) -> tuple[Rule, Reals]:
@@ -266,19 +268,47 @@ def _single_precision(exact: Rule, cells: GaussianCells) -> tuple[Rule, Reals]:
     doubling; a further factor 2 covers the float32 evaluation of the bound itself.
     """
     # Powers of two: the change of units rounds nothing by itself.
-    score_bits = cells.score_bits
+    score_bits, width = cells.score_bits, exact.offsets.shape[1]
     to_root_nats, to_nats = 2.0 ** -(score_bits + ROUNDING_BITS), 4.0**-score_bits
-    width = exact.offsets.shape[1]
-    relative = 2 * (width + 4) * 2.0**-24
-    reach = np.abs(exact.offsets) + 2.0**cells.grid_bits * np.abs(exact.factors).sum(axis=2)
-    largest = np.linalg.norm(reach, axis=1).max() * to_root_nats
-    distance = relative * largest + 0.5 * np.sqrt(width) * 2.0**-score_bits
-    rule = Rule(
-        (exact.factors * to_root_nats).astype(np.float32),
-        (exact.offsets * to_root_nats).astype(np.float32),
-        (exact.constants * to_nats).astype(np.float32),
+    rule = exact._replace(
+        factors=exact.factors * to_root_nats,
+        offsets=exact.offsets * to_root_nats,
+        constants=exact.constants * to_nats,
     )
-    return rule, 4 * np.array([4 * distance + distance**2, distance / 4 + relative]).astype(np.float32)
+    reach = np.abs(rule.offsets) + 2.0**cells.grid_bits * np.abs(rule.factors).sum(axis=2)
+    largest = np.linalg.norm(reach, axis=1).max()
+    relative, rounding = 2 * (width + 4) * 2.0**-24, 0.5 * np.sqrt(width) * 2.0**-score_bits
+    if _equally_round(cells):
+        return _linear(rule, relative, 2.0**cells.grid_bits, 2 * largest * rounding + rounding**2)
+    distance = relative * largest + rounding
+    bound = np.array([4 * distance + distance**2, distance / 4 + relative])
+    return _in_float32(rule), (4 * bound).astype(np.float32)
+
+
+def _equally_round(cells: GaussianCells) -> bool:
+    """Say whether all cells have the same multiple of the identity as their factor."""
+    size = cells.factors[0, 0, 0]
+    return bool(np.all(cells.factors == size * np.eye(cells.offsets.shape[1])))
+
+
+def _linear(rule: Rule, relative: float, largest: float, rounded: float) -> tuple[Rule, Reals]:
+    r"""Return scores of equally round cells without the part that all have in common, and their bound.
+
+    With factor f, ``|o + f q|^2 = |o|^2 + 2 f o.q + f^2 |q|^2``, and the last term is that of every cell.
+    With ``|q_j| <= largest`` the sum in float32 is off by at most ``g`` times ``|o|^2 + c + 2 f largest
+    sum_j |o_j|``, and rounding ``u`` to ``v`` moves a score by at most ``rounded``. The factor 4 is that of
+    the bound for other cells.
+    """
+    size = rule.factors[0, 0, 0]
+    slopes, constants = 2 * size * rule.offsets, rule.constants + np.square(rule.offsets).sum(axis=1)
+    off = relative * (constants + largest * np.abs(slopes).sum(axis=1)).max() + rounded
+    linear = rule._replace(factors=np.empty((0, 0, 0)), offsets=slopes, constants=constants)
+    return _in_float32(linear), np.array([4 * off, 0.0], np.float32)
+
+
+def _in_float32(rule: Rule) -> Rule:
+    factors, offsets, constants = (part.astype(np.float32) for part in rule[:3])
+    return Rule(factors, offsets, constants, rule.filled)
 
 
 def _empty_totals(statistic: Moments) -> Totals:

@@ -1,8 +1,8 @@
-"""Exact sums over a torch tensor, on the device it is on: one fused kernel on CUDA, plain torch elsewhere."""
+"""Exact sums over a torch tensor, on the device it is on: kernels on CUDA, plain torch elsewhere."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,12 @@ from dpmorse.statistics import (
     ProfileCells,
     RadiusHistograms,
     SecondMoments,
-    TableMoments,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 if TYPE_CHECKING:
-    from dpmorse.engine._tensor_passes import Arithmetic, Tensor
+    from dpmorse.engine._tensor_rules import Tensor
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,8 @@ class TensorEngine:
     chunk_rows : int or None
         Rows handed to torch at a time; None takes as many as keep temporaries small.
     fused : bool
-        Whether to use fused kernels where they apply, on an NVIDIA GPU of compute capability 9.0 with Triton
-        3.6 or newer: one for hard cells of up to 16 columns and 64 cells, others for all cells of up to 63
-        columns. Otherwise, and for tables with a schema, plain torch adds up.
+        Whether to use kernels where they apply: on an NVIDIA GPU of compute capability 9.0 with Triton 3.6 or
+        newer, for up to 64 columns or directions. Otherwise plain torch adds up.
     """
 
     chunk_rows: int | None = None
@@ -67,135 +65,109 @@ class TensorEngine:
         return sealed(add_up(parts))
 
     def _reduce(self, records: "Tensor", statistic: Moments, cells: Cells) -> ExactMoments:
-        if isinstance(cells, ProfileCells):
-            return self._reduce_profiles(records, statistic, cells)
-        if not isinstance(cells, GaussianCells):
+        if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
-        if isinstance(statistic, TableMoments):
-            return self._reduce_plainly(records, statistic, cells)
-        plain = statistic.weight_bits or statistic.domain.projection is not None
-        kernels = _kernels() if self.fused and not plain else None
-        if kernels is not None and kernels.covers(records, cells):
-            return _unpack(kernels.hard_moments(records, statistic, cells), statistic)
-        return self._reduce_plainly(records, statistic, cells)
-
-    def count(self, records: "Tensor", statistic: Histograms) -> Exact[IntArray]:
-        """Count records in bins; see ``Engine.count``."""
-        if isinstance(statistic, RadiusHistograms):
-            return sealed(self._count_radii(records, statistic))
-        passes = _passes()
-        if isinstance(statistic, MagnitudeHistograms):
-            _check(records, statistic.n_features)
-            n_bins, bins = statistic.n_bins, passes.magnitude_bins
-        else:
-            _check(records, statistic.domain.n_columns)
-            grid = passes.grid_of(statistic.domain, records.device)
-            n_bins, bins = N_BINS, lambda chunk: passes.column_bins(passes.quantise(chunk, grid))
-        shape = (statistic.n_features, n_bins)
-        return sealed(self._total(records, 1, shape, lambda chunk: passes.counts_of(bins(chunk), n_bins)))
-
-    def _arithmetic(self, records: "Tensor", cells: GaussianCells) -> "Arithmetic":
-        """Return kernels where they may be used, and otherwise the same in plain torch."""
-        kernels = _kernels("_fused_cells") if self.fused else None
-        plain: Arithmetic = _passes().PLAIN
-        return plain if kernels is None or not kernels.covers(records, cells) else kernels.FUSED
-
-    def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
-        cells = statistic.cells
-        _check(records, cells.box.n_columns)
-        profiles, device = _profiles(), records.device
-        profile, limits = profiles.profile_of(cells, device), profiles.limits_of(statistic, device)
-        shape, by = (cells.n_cells, statistic.n_bins), self._arithmetic(records, cells.partition)
-        return self._total(
+        passes, task = self._passes(records, cells), _rules().task_of(statistic, cells, records.device)
+        totals = self._total(
             records,
-            cells.n_cells,
-            shape,
-            lambda part: profiles.counts_of_radii(part, profile, limits, by),
-            by=by,
+            (statistic.n_cells, task.n_sums),
+            lambda chunk: passes.moments(chunk, task),
+            passes.rows_at_a_time(records.device, records.shape[1], statistic.n_cells, soft=task.soft),
         )
-
-    def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
-        """Count codes; see ``Engine.tally``."""
-        _check(records, codes.domain.n_columns)
-        passes, grid = _passes(), _passes().grid_of(codes.domain, records.device)
-        none = np.empty(0, dtype=np.int64)
-        parts = [Tally(none, none, codes.n_bits)]
-        for chunk in self._chunks(records, 1):
-            found = passes.binary_codes(codes, passes.quantise(chunk, grid))
-            distinct, counts = found.unique(return_counts=True)
-            parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
-        return sealed(add_up(parts))
-
-    def _reduce_plainly(self, records: "Tensor", statistic: Moments, cells: GaussianCells) -> ExactMoments:
-        passes = _passes()
-        grid, rule = passes.grid_of(statistic.domain, records.device), passes.rule_of(cells, records.device)
-        is_table, soft = isinstance(statistic, TableMoments), bool(statistic.weight_bits)
-        by = passes.PLAIN if is_table else self._arithmetic(records, cells)
-        pass_over = passes.soft_moments if soft else passes.hard_moments
-        # The kernel of residuals adds up few rows at a time by itself.
-        plain = by is passes.PLAIN or not statistic.of_residuals
-        most = passes.SOFT_ROWS if soft and plain else passes.HARD_ROWS
-
-        def chunk_pass(chunk: "Tensor") -> "Tensor":
-            q = passes.quantise(chunk, grid)
-            if is_table:
-                return passes.table_moments(q, rule, statistic.measured, soft=soft)
-            return pass_over(q, rule, of_residuals=statistic.of_residuals, by=by)
-
-        shape = (cells.n_cells, _n_columns(statistic))
-        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most, by=by), statistic)
-
-    def _reduce_profiles(self, records: "Tensor", statistic: Moments, cells: ProfileCells) -> ExactMoments:
-        profiles, most = _profiles(), _passes().HARD_ROWS
-        profile = profiles.profile_of(cells, records.device)
-        shape, by = (cells.n_cells, _n_columns(statistic)), self._arithmetic(records, cells.partition)
-
-        def chunk_pass(chunk: "Tensor") -> "Tensor":
-            if isinstance(statistic, TableMoments):
-                return profiles.table_moments(chunk, profile, statistic.measured)
-            return profiles.moments(chunk, profile, by)
-
-        return _unpack(self._total(records, cells.n_cells, shape, chunk_pass, most, by=by), statistic)
+        return _unpack(totals, statistic)
 
     def _reduce_labelled(self, records: "Tensor", statistic: Moments, cells: LabelledCells) -> ExactMoments:
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:
             raise ValueError("cells that are only labels have counts and sums of records, nothing else")
-        passes, k, d = _passes(), cells.n_cells, statistic.domain.n_features
-        grid = passes.grid_of(statistic.domain, records.device)
+        k, d = cells.n_cells, statistic.domain.n_features
+        passes, labels, grid = self._passes(records), _labels(), _grid(statistic.domain, records)
 
         def chunk_pass(chunk: "Tensor") -> "Tensor":
-            q = passes.quantise(chunk, grid)
-            return passes.sums_of_labelled(passes.cell_labels(cells, q), q, k)
+            q = passes.quantise(chunk, grid).double()
+            return labels.sums_of_labelled(labels.cell_labels(cells, q), q, k)
 
-        totals = self._total(records, k, (k, 1 + d), chunk_pass)
+        totals = self._total(records, (k, 1 + d), chunk_pass, self._plain_rows(records, k))
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
+
+    def count(self, records: "Tensor", statistic: Histograms) -> Exact[IntArray]:
+        """Count records in bins; see ``Engine.count``."""
+        if isinstance(statistic, RadiusHistograms):
+            return sealed(self._count_radii(records, statistic))
+        passes, labels = self._passes(records), _labels()
+        if isinstance(statistic, MagnitudeHistograms):
+            _check(records, statistic.n_features)
+            n_bins, bins = statistic.n_bins, labels.magnitude_bins
+        else:
+            _check(records, statistic.domain.n_columns)
+            grid = _grid(statistic.domain, records)
+            n_bins, bins = N_BINS, lambda chunk: labels.column_bins(passes.quantise(chunk, grid))
+        shape = (statistic.n_features, n_bins)
+        return sealed(
+            self._total(
+                records,
+                shape,
+                lambda chunk: labels.counts_of(bins(chunk), n_bins),
+                self._plain_rows(records, 1),
+            )
+        )
+
+    def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
+        cells, device = statistic.cells, records.device
+        _check(records, cells.box.n_columns)
+        passes, task = self._passes(records, cells), _rules().task_of_lengths(statistic, device)
+        limits = _rules().on_device(statistic.limits, device)
+        return self._total(
+            records,
+            (cells.n_cells, statistic.n_bins),
+            lambda chunk: _labels().counts_between(
+                *passes.squared_lengths(chunk, task), limits, cells.n_cells
+            ),
+            passes.rows_at_a_time(device, records.shape[1], cells.n_cells),
+        )
+
+    def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
+        """Count codes; see ``Engine.tally``."""
+        _check(records, codes.domain.n_columns)
+        passes, grid = self._passes(records), _grid(codes.domain, records)
+        none = np.empty(0, dtype=np.int64)
+        parts = [Tally(none, none, codes.n_bits)]
+        for chunk in self._chunks(records, self._plain_rows(records, 1)):
+            found = _labels().binary_codes(codes, passes.quantise(chunk, grid).double())
+            distinct, counts = found.unique(return_counts=True)
+            parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
+        return sealed(add_up(parts))
+
+    def _passes(self, records: "Tensor", cells: GaussianCells | ProfileCells | None = None) -> Any:
+        """Return the kernels where they may be used, and otherwise the same in plain torch."""
+        kernels = _kernels() if self.fused else None
+        if isinstance(cells, ProfileCells):
+            rules = [cells.partition, cells.units]
+        else:
+            rules = [] if cells is None else [cells]
+        return _plain() if kernels is None or not kernels.covers(records, *rules) else kernels
+
+    def _plain_rows(self, records: "Tensor", n_cells: int) -> int:
+        return int(_plain().rows_at_a_time(records.device, records.shape[1], n_cells))
 
     def _total(
         self,
         records: "Tensor",
-        n_cells: int,
         shape: tuple[int, int],
         chunk_pass: Callable[["Tensor"], "Tensor"],
-        most: int | None = None,
-        *,
-        by: "Arithmetic | None" = None,
+        most: int,
     ) -> IntArray:
         """Add up the int64 results of all chunks, on the device; return them on the host."""
-        total = _passes().zeros(shape, records.device)
-        for chunk in self._chunks(records, n_cells, most, by):
+        total = _rules().zeros(shape, records.device)
+        for chunk in self._chunks(records, most):
             total += chunk_pass(chunk)
         result: IntArray = total.cpu().numpy()
         return result
 
-    def _chunks(
-        self, records: "Tensor", n_cells: int, most: int | None = None, by: "Arithmetic | None" = None
-    ) -> Iterator["Tensor"]:
-        """Yield the rows in chunks, of at most ``most`` rows if given."""
-        fitting = _passes().rows_at_a_time(records.device, records.shape[1], n_cells, by)
-        n_rows = min(self.chunk_rows or fitting, most or len(records) or 1)
+    def _chunks(self, records: "Tensor", most: int) -> Iterator["Tensor"]:
+        """Yield the rows in chunks of at most ``most`` rows."""
         done = counter()
-        for chunk in records.split(n_rows) if len(records) else ():
+        for chunk in records.split(min(self.chunk_rows or most, most)) if len(records) else ():
             yield chunk
             done(len(chunk))
 
@@ -232,22 +204,16 @@ def labels_of_tensor(
         On the device of the points; ties go to the first component.
     """
     _check(points, domain.n_features)
-    passes = _passes()
-    density = passes.density_on(points.device, means, whiteners, log_factors, domain)
-    n_rows = chunk_rows or passes.rows_at_a_time(points.device, points.shape[1], len(means))
+    labels = _labels()
+    density = labels.density_on(points.device, means, whiteners, log_factors, domain)
+    n_rows = chunk_rows or _plain().rows_at_a_time(points.device, points.shape[1], len(means))
     if of_component is None:
         of_component = np.arange(len(means)).astype(label_dtype(len(means)))
-    found = passes.zeros((len(points),), points.device, of_component.dtype.name)
+    found = _rules().zeros((len(points),), points.device, of_component.dtype.name)
     for start in range(0, len(points), n_rows):
-        components = passes.most_probable(points[start : start + n_rows], density)
-        found[start : start + n_rows] = passes.relabelled(components, of_component)
+        components = labels.most_probable(points[start : start + n_rows], density)
+        found[start : start + n_rows] = labels.relabelled(components, of_component)
     return found
-
-
-def _n_columns(statistic: Moments) -> int:
-    """Return how many sums one cell has: a count, sums, lower second moments."""
-    d = statistic.measured.stop - statistic.measured.start
-    return int(1 + statistic.domain.n_features + d * (d + 1) // 2)
 
 
 def _unpack(totals: IntArray, statistic: Moments) -> ExactMoments:
@@ -258,10 +224,13 @@ def _unpack(totals: IntArray, statistic: Moments) -> ExactMoments:
     return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + width].copy(), second)
 
 
+def _grid(domain: Domain, records: "Tensor") -> Any:
+    return _rules().grid_of(domain, records.device)
+
+
 def _check(records: "Tensor", n_features: int) -> None:
     """Refuse what is not a tensor of records with these columns; one column would be taken for all."""
-    passes = _passes()
-    if not passes.is_table_of_floats(records):
+    if not _labels().is_table_of_floats(records):
         raise InvalidTypeError(
             "TensorEngine takes a torch.Tensor of shape (n_samples, n_features), float32 or float64, got "
             f"{_validate.describe(type(records))}."
@@ -271,25 +240,23 @@ def _check(records: "Tensor", n_features: int) -> None:
 
 
 @cache
-def _passes() -> Any:
+def _loaded(module: str) -> Any:
     """Load torch and what needs it, once it is needed."""
     try:
-        return import_module("dpmorse.engine._tensor_passes")
+        return import_module(f"dpmorse.engine.{module}")
     except ModuleNotFoundError as error:
         raise DPMorseError("TensorEngine needs torch: pip install 'dpmorse[gpu]'") from error
 
 
-@cache
-def _profiles() -> Any:
-    """Load the passes over profile cells, which need torch as well."""
-    _passes()
-    return import_module("dpmorse.engine._tensor_profiles")
+_rules = partial(_loaded, "_tensor_rules")
+_labels = partial(_loaded, "_tensor_labels")
+_plain = partial(_loaded, "_tensor_passes")
 
 
 @cache
-def _kernels(module: str = "_fused_pass") -> Any:
-    """Load fused kernels, or return None where there is no Triton."""
+def _kernels() -> Any:
+    """Load the kernels, or return None where there is no Triton."""
     try:
-        return import_module(f"dpmorse.engine.{module}")
+        return import_module("dpmorse.engine._fused_passes")
     except ImportError:
         return None

@@ -7,7 +7,6 @@ from dpmorse.records.base import refuse_no_columns as refuse_no_columns
 from dpmorse.records.data_file import DataFile as DataFile
 from dpmorse.records.data_file import is_number as is_number
 from dpmorse.records.files import DataFiles as DataFiles
-from dpmorse.records.files import open_tables as open_tables
 from dpmorse.records.in_memory import Table as Table
 from dpmorse.records.inspection import ColumnFacts as ColumnFacts
 from dpmorse.records.inspection import FileFacts as FileFacts
@@ -22,6 +21,8 @@ from dpmorse.records.opening import open_matching as open_matching
 from dpmorse.records.opening import open_records as open_records
 from dpmorse.records.opening import unowned as unowned
 from dpmorse.records.queries import Query as Query
+from dpmorse.records.reading import MARK_NAMES as MARK_NAMES
+from dpmorse.records.reading import READING_OPTIONS as READING_OPTIONS
 from dpmorse.records.reading import Reading as Reading
 from dpmorse.records.remote_files import is_address as is_address
 from dpmorse.records.rows import Rows as Rows
@@ -31,3 +32,5 @@ from dpmorse.records.rows import read_rows as read_rows
 from dpmorse.records.rows import refuse_missing as refuse_missing
 from dpmorse.records.rows import refuse_text as refuse_text
 from dpmorse.records.rows import split_names as split_names
+from dpmorse.records.sources import open_tables as open_tables
+from dpmorse.records.values import plain as plain

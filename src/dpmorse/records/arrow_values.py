@@ -120,7 +120,7 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
 def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
     listed = getattr(dict(schema.columns).get(name), "values", ())
-    known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts)
+    known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
     return [text for text in known if text not in listed]
 
 

@@ -89,9 +89,9 @@ class DataFile:
         kind, packing = kind_of(path)
         with problems_told(path):
             if kind == "csv":
-                text = TextFile.open(PackedText(path, packing, reading.decimal or "."), reading)
-                columns = [(name, None) for name in text.names]
-                return cls(path, kind, reading, distinct(path, columns), text)
+                text = TextFile.open(PackedText(path, packing, reading))
+                names = [name for i, name in enumerate(text.names) if name or "" not in text.names[:i]]
+                return cls(path, kind, reading, distinct(path, [(name, None) for name in names]), text)
             schema = _schema(path, kind)
         return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
 
@@ -162,20 +162,20 @@ def is_number(kind: Any) -> bool:
 
 def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
     """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
-    if not reading.na:
+    if not (reading.na or reading.na_of):
         return batch
-    columns = [_without_codes(column, reading, texts=texts) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    names = batch.schema.names
+    columns = [_without_codes(batch.column(name), reading, name, texts=texts) for name in names]
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
-def _without_codes(column: Any, reading: Reading, *, texts: bool) -> Any:
+def _without_codes(column: Any, reading: Reading, name: str, *, texts: bool) -> Any:
     kind = column.type
     if is_number(kind) and not pa.types.is_boolean(kind):
-        found = pc.is_in(
-            column.cast(pa.float64(), safe=False), value_set=pa.array(reading.numbers, pa.float64())
-        )
+        codes = pa.array(reading.numbers_of(name), pa.float64())
+        found = pc.is_in(column.cast(pa.float64(), safe=False), value_set=codes)
     elif texts and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        found = pc.is_in(column, value_set=pa.array(reading.texts, kind))
+        found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
     else:
         return column
     return pc.if_else(found, pa.scalar(None, kind), column)
@@ -191,10 +191,14 @@ def _schema(path: str, kind: str) -> Any:
 def kind_of(path: str) -> tuple[str, str]:
     """Return the kind of a file and how it is packed, by its name."""
     if os.path.isdir(path):
-        raise InvalidParameterError(f"the data must be one file, got the folder {path!r}.")
+        raise InvalidParameterError(
+            f"the data must be one file, got the folder {path!r}. Give the path of one of its files."
+        )
     root, packing = os.path.splitext(path.lower())
     packed = packing in COMPRESSIONS
     kind = "csv" if packing == ".zip" else _KINDS.get(os.path.splitext(root)[1] if packed else packing)
+    if kind is None and not (isinstance(path, RemotePath) or os.path.lexists(path)):
+        raise InvalidParameterError(f"there is no file {path!r}.")
     if kind is None or (packed and kind != "csv"):
         raise InvalidParameterError(
             f"the data must be a file .csv, .tsv or .txt (also packed: {', '.join(COMPRESSIONS)}, .zip), "
@@ -241,9 +245,9 @@ def _what_is_wrong(error: Exception) -> str:
         return "is not written in the encoding that was given. `dpmorse inspect` guesses it."
     if "Expected" in message and "columns, got" in message:
         return (
-            "has rows with more or fewer values than its first line. If there are titles above the names, or "
-            "sums below the records, remove them; if the separator is another one, give --separator "
-            "(separator=)."
+            "has rows with more or fewer values than its first line. Put texts that hold the separator into "
+            "quotation marks, and remove notes below the records; lines above the names are left out with "
+            "--skip (skip=), and another separator is given with --separator (separator=)."
         )
     if "Empty CSV" in message:
         return "is empty."

@@ -1,38 +1,30 @@
 """Records in files, one or many, in databases, and in what can be read again as Arrow batches."""
 
-import glob
-import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.arrow_ids import ColumnOwners
-from dpmorse.records.arrow_tables import ArrowTable, open_arrow
 from dpmorse.records.arrow_values import encoded_batches
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
-from dpmorse.records.data_file import ENDINGS, DataFile
+from dpmorse.records.data_file import DataFile
 from dpmorse.records.encoding import described
 from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.queries import Query
 from dpmorse.records.reading import Reading
-from dpmorse.records.remote_files import is_address, remote_files, shown_address
 from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
+from dpmorse.records.sources import AnyTable, open_tables
 from dpmorse.records.streams import StreamedRecords
+from dpmorse.records.text_refusals import excluded
 from dpmorse.schema import Schema
-
-_NOTHING_SAID = Reading()
 
 _MISSING = ("refuse", "drop")
 """What may happen to rows with missing values."""
-
-
-_Table = DataFile | ArrowTable | Query
 
 
 class DataFiles(StreamedRecords):
@@ -46,8 +38,9 @@ class DataFiles(StreamedRecords):
     source : path, sequence of paths, or a table that can be read again
         A file .csv, .tsv or .txt (also packed, such as .csv.gz or .zip), .xlsx (``pip install
         'dpmorse[excel]'``), .parquet or .feather; a pattern such as ``"2026/*.parquet"``; or a folder of such
-        files; also at an address such as ``s3://``. All files must have the columns that are used. Or a
-        ``Query``, a DuckDB relation, a polars LazyFrame, an Ibis table, an Arrow dataset.
+        files, and of its partitions, such as ``year=2026``; also at an address such as ``s3://``. All files
+        must have the columns that are used. Or a ``Query``, a DuckDB relation, a polars LazyFrame, an Ibis
+        table, an Arrow dataset.
     columns : sequence of str, optional
         The columns to use, in this order. If not given, all but row numbers and ids, by their names, and
         columns that are no numbers by their type; a warning names those that are left out. They must hold
@@ -56,15 +49,24 @@ class DataFiles(StreamedRecords):
         Columns that are not used.
     unit : str, optional
         A column that says whose record a row is; goes with ``max_rows_per_group``.
+    sheet : str, optional
+        The sheet of a workbook, where several hold something.
+    skip, skip_below : int, optional
+        Lines above the names of the columns, and between the names and the records.
     separator : str, optional
         What is between values of CSV; found in the first line if not given.
     decimal : {".", ","}, optional
         The sign before decimals in CSV; the point if not given.
+    thousands : {",", ".", "'", " "}, optional
+        The mark between thousands in CSV, such as in 1,234.5; none if not given.
+    remove : sequence of str
+        Texts that stand before or behind numbers in CSV, such as ``["kg", "%"]``.
     encoding : str, optional
         How the characters of CSV are written, such as "cp1252"; UTF-8 if not given, or UTF-16 where the first
         bytes say so.
-    na : sequence of str or number
-        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA.
+    na : sequence of str or number, or dict of them
+        Codes for missing values, such as ``[-999, "?"]``, beside those that are always known, such as NA; or
+        by column, such as ``{"income": [98, 99]}``.
     dates : {"iso", "day-first", "month-first"}, optional
         How dates are written in text, beside 2024-05-31: such as 31.05.2024, or 05/31/2024.
     missing : {"refuse", "drop"}
@@ -88,15 +90,31 @@ class DataFiles(StreamedRecords):
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] = (),
         unit: str | None = None,
+        sheet: str | None = None,
+        skip: int | None = None,
+        skip_below: int | None = None,
         separator: str | None = None,
         decimal: str | None = None,
+        thousands: str | None = None,
+        remove: Sequence[str] = (),
         encoding: str | None = None,
         na: Any = (),
         dates: str | None = None,
         missing: str = "refuse",
     ) -> None:
         _validate.choice(missing=missing, among=_MISSING)
-        reading = Reading.of(separator=separator, decimal=decimal, encoding=encoding, na=na, dates=dates)
+        reading = Reading.of(
+            sheet=sheet,
+            skip=skip,
+            skip_below=skip_below,
+            separator=separator,
+            decimal=decimal,
+            thousands=thousands,
+            remove=remove,
+            encoding=encoding,
+            na=na,
+            dates=dates,
+        )
         self.tables = open_tables(source, reading)
         self.unit, self.missing, self.drops_rows = unit, missing, missing == "drop"
         self._needed = [] if unit is None else [unit]
@@ -210,8 +228,8 @@ class DataFiles(StreamedRecords):
         if self.drops_rows:
             return rows.only_complete()
         hint = (
-            "Fill them in by a rule that looks at one row only, or give --missing drop (missing='drop'; in "
-            "Spark: X.dropna())."
+            "Leave such rows out with --missing drop (missing='drop'; in Spark: X.dropna()), or, where most "
+            f"values are missing, such columns: {excluded(rows.missing)} (exclude={rows.missing!r})."
         )
         return refuse_missing(rows, hint)
 
@@ -220,7 +238,7 @@ class DataFiles(StreamedRecords):
         unit: str | None,
         columns: Sequence[str] | None,
         schema: Schema | None,
-        tables: Sequence[_Table] | None = None,
+        tables: Sequence[AnyTable] | None = None,
     ) -> "DataFiles":
         exclude = self._exclude if columns is None else ()
         given = tables or self.tables
@@ -239,49 +257,5 @@ def checked_unit(groups: Any) -> str | None:
     return groups
 
 
-def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
-    """Open every table of a source: the names of its columns are read, no value."""
-    if isinstance(source, _Table):
-        return [_as_told(source, reading)]
-    single = isinstance(source, str | os.PathLike)
-    if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
-        return [_as_told(open_arrow(source), reading)]
-    found = [path for one in ([source] if single else source) for path in _paths(one)]
-    if not found:
-        raise InvalidParameterError(f"there is no data file {_named(source)!r}.")
-    return [path if isinstance(path, _Table) else DataFile.open(path, reading) for path in found]
-
-
-def _as_told(table: _Table, reading: Reading) -> _Table:
-    """Return a table in which codes for missing values are missing; a query says that itself."""
-    if reading == _NOTHING_SAID or isinstance(table, DataFile):
-        return table
-    if isinstance(table, Query) or reading != Reading(na=reading.na):
-        raise InvalidParameterError(
-            "separator, decimal, encoding, na and dates are for files. A query states what is missing by "
-            "itself, such as select nullif(pressure, -999)."
-        )
-    return replace(table, reading=reading)
-
-
-def _held(table: _Table) -> AbstractContextManager[_Table]:
+def _held(table: AnyTable) -> AbstractContextManager[AnyTable]:
     return table.held() if isinstance(table, Query) else nullcontext(table)
-
-
-def _named(source: Any) -> Any:
-    return shown_address(source) if is_address(source) else source
-
-
-def _paths(path: Any) -> list[Any]:
-    """Return the files of a pattern or a folder, in the order of their names; an open file as it is."""
-    if isinstance(path, _Table):
-        return [path]
-    path = os.fspath(path)
-    if is_address(path):
-        return remote_files(path, ENDINGS)
-    if os.path.isdir(path):
-        names = sorted(os.listdir(path))
-        return [os.path.join(path, name) for name in names if name.lower().endswith(ENDINGS)]
-    if glob.has_magic(path) and not os.path.lexists(path):
-        return sorted(glob.glob(path))
-    return [path]

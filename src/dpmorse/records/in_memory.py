@@ -31,6 +31,20 @@ REPLACE = "Replace such values record by record, by a rule that does not look at
 """The advice for missing and infinite values. A rule that looks at other records, such as the mean of a
 column, would not be private."""
 
+_LEAVE_OUT_ROWS = (
+    'Leave such rows out (X.dropna(), which looks at one row at a time; not with neighboring="replace-one"), '
+    "replace such values by a rule that does not look at other records, or say what a missing value means: "
+    'columns={"age": Numeric(0, 120, missing="ignore"), ...}.'
+)
+"""The advice for missing values in a frame."""
+
+_SAY_WHAT = (
+    "Leave them out, such as by X.drop(columns=[...]), convert text that holds numbers, or say what all "
+    'columns are: columns={"age": Numeric(0, 120), "ward": Nominal(["a", "b"]), "day": Date("2000-01-01", '
+    '"2030-01-01")}.'
+)
+"""The advice for columns of a frame that hold no numbers."""
+
 OTHER_INDEX = (
     "X and groups must have the same index, in the same order: their indices differ, so that rows might be "
     "taken for those of somebody else. Take groups from the same frame as X, or give the name of its column."
@@ -156,7 +170,8 @@ def open_table(X: Any, *, described: bool = False) -> Any:
     if len(array.shape) != 2:
         raise InvalidParameterError(
             f"X must have two dimensions, (n_samples, n_features), got {len(array.shape)}. "
-            "Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one record."
+            "Reshape your data: X.reshape(-1, 1) if it is one column (a series: X.to_frame()), "
+            "X.reshape(1, -1) if it is one record."
         )
     return array
 
@@ -207,7 +222,10 @@ def _open_array(X: Any, kind: Any) -> Any:
     except (TypeError, ValueError):
         raise InvalidParameterError("X must be a table: its rows have different lengths.") from None
     if array.dtype.kind == "O" and array.ndim == 0:
-        raise InvalidTypeError(f"X must be an array or a data frame, got {type(X).__name__}.")
+        raise InvalidTypeError(
+            f"X must be an array or a data frame, got {type(X).__name__}. Make it one, such as by "
+            "pandas.DataFrame(X)."
+        )
     return array
 
 
@@ -257,11 +275,13 @@ def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     columns = [frame.get_column(name) for name in frame.columns]
     odd = [not _is_number(column.dtype) for column in columns]
     if any(odd):
-        raise InvalidTypeError(f"X must hold numbers; these columns do not: {_listed_where(odd, frame)}.")
+        raise InvalidTypeError(
+            f"X must hold numbers; these columns do not: {_listed_where(odd, frame)}. {_SAY_WHAT}"
+        )
     missing = [column.null_count() > 0 for column in columns]
     if any(missing):
         raise InvalidParameterError(
-            f"X has missing values in the columns {_listed_where(missing, frame)}. {REPLACE}"
+            f"X has missing values in the columns {_listed_where(missing, frame)}. {_LEAVE_OUT_ROWS}"
         )
     single = all(column.dtype == nw.Float32 for column in columns)
     kind = nw.Float32 if single else nw.Float64

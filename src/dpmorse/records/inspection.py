@@ -3,7 +3,7 @@
 The flags are read off the records and are not private. Codes for missing values are those of public lists.
 """
 
-import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,22 +12,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.data_file import DataFile, is_number, kind_of, problems_told
-from dpmorse.records.looks import NULLS, Look, codes_in, kinds_in, simplified
-from dpmorse.records.packed import PackedText
+from dpmorse.records.data_file import DataFile, is_number, problems_told
+from dpmorse.records.guesses import guessed_encoding, guessed_reading
+from dpmorse.records.known_texts import NUMBER_CODES
+from dpmorse.records.looks import NULLS, Look, Seen, seen_in, simplified
+from dpmorse.records.number_texts import without_marks
 from dpmorse.records.reading import Reading
 from dpmorse.records.remote_files import is_address, remote_file
-from dpmorse.records.text_file import encoding_of
+from dpmorse.records.text_refusals import LinesAboveError
 from dpmorse.typing import FloatArray
-
-NUMBER_CODES = (
-    *(-1.0, -7.0, -8.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0, -99999.0),
-    *(99.0, 999.0, 9999.0, 99999.0, 999999.0),
-)
-"""Numbers that often stand for a missing value: a public list."""
 
 _APART = 3
 """A large number is taken for a code if it is this many times the largest of all others."""
+
+_LAST_ANSWER = 6
+"""Up to here the answers of a survey are counted; 7, 8 and 9 behind a gap are codes."""
+
+_POSITIVE_CODES = {f"{code:g}" for code in NUMBER_CODES if code > 0}
+"""Codes that may be an age or a count in another column, or in another file."""
+
+_NO_VALUES = frozenset({Look.CODES, Look.SUMS})
+"""Kinds of texts that stand among values and are none."""
 
 _FEW_ROWS = 20
 """With fewer rows nothing is said about values that occur once."""
@@ -37,9 +42,6 @@ MANY_TEXTS = 50
 
 _MOST_KEPT = 100_000
 """Values that are compared with one another to find those that occur twice."""
-
-_PIECE = 1 << 20
-"""Bytes that are decoded at a time."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class ColumnFacts:
     distinct: bool
     many_texts: bool
     codes: tuple[str, ...]
+    not_codes: tuple[str, ...]
+    sums: bool
+    three_decimals: bool
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,12 @@ class FileFacts:
 def inspected(path: str, told: Reading) -> FileFacts:
     """Read a file once or twice, and say what it is like."""
     path = remote_file(path) if is_address(path) else path
-    encoding = told.encoding or _unusual_encoding(path)
-    data = DataFile.open(path, replace(told, encoding=encoding))
-    decimal = told.decimal or _decimal(data)
-    if decimal != data.reading.decimal:
-        data = DataFile.open(path, replace(data.reading, decimal=decimal))
-    watches = {name: _Watch(decimal or ".", told) for name in data.names}
+    data = _opened(path, replace(told, encoding=told.encoding or guessed_encoding(path)))
+    if data.text is not None:
+        with problems_told(path):
+            guess = guessed_reading(data.text)
+        data = DataFile.open(path, guess)
+    watches = {name: _Watch(name, data.reading) for name in data.names}
     for batch in _batches(data):
         for name in data.names:
             watches[name].see(batch.column(name))
@@ -82,83 +87,49 @@ def inspected(path: str, told: Reading) -> FileFacts:
     return FileFacts(data, _reading(data, columns), columns)
 
 
+def _opened(path: str, reading: Reading) -> DataFile:
+    """Open a file; titles above the names are left out."""
+    try:
+        return DataFile.open(path, reading)
+    except LinesAboveError as error:
+        return DataFile.open(path, replace(reading, skip=error.n_lines))
+
+
 def _batches(data: DataFile) -> Iterator[Any]:
     """Yield all columns: those of a file of text as text, in which nothing is missing yet."""
     yield from (batch for batch, _ in data.parts([], data.names, told_nulls=False))
 
 
-def _unusual_encoding(path: str) -> str | None:
-    """Return the encoding of a file of text that is neither UTF-8 nor says what it is; a guess."""
-    kind, packing = kind_of(path)
-    if kind != "csv" or packing == ".xlsx":
-        return None
-    candidates = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252", "latin-1")}
-    start = b""
-    with problems_told(path), PackedText(path, packing).opened() as (stream, _):
-        while piece := stream.read(_PIECE):
-            start = start or piece
-            candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
-    if encoding_of(start) != "utf-8":
-        return None
-    if b"\0" in start[:100]:
-        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
-    found = next(iter(candidates))
-    return None if found == "utf-8" else found
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
-    try:
-        decoder.decode(piece)
-    except UnicodeError:
-        return False
-    return True
-
-
-def _decimal(data: DataFile) -> str | None:
-    """Return the comma if it makes more columns numbers than the point; None where it cannot be one."""
-    if data.text is None or data.text.separator == ",":
-        return None
-    batch = next(_batches(data), None)
-    if batch is None:
-        return None
-    numbers = {
-        sign: sum(kinds_in(column, sign) <= {Look.NUMBERS, Look.CODES} for column in batch.columns)
-        for sign in ".,"
-    }
-    return "," if numbers[","] > numbers["."] else None
-
-
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
-    """Return the options that this file needs."""
+    """Return the options that this file needs; codes that may be values elsewhere go by column."""
     orders = {kind for facts in columns.values() for kind in facts.kinds} & {Look.DAY_FIRST, Look.MONTH_FIRST}
     found = {Look.DAY_FIRST: "day-first", Look.MONTH_FIRST: "month-first"}
+    values = {code for facts in columns.values() for code in facts.not_codes} | _POSITIVE_CODES
+    every = dict.fromkeys(code for facts in columns.values() for code in facts.codes if code not in values)
+    single = {name: tuple(code for code in facts.codes if code in values) for name, facts in columns.items()}
     return replace(
         data.reading,
         separator=data.text.separator if data.text is not None and data.text.separator != "," else None,
-        na=tuple(dict.fromkeys([*data.reading.na, *_codes(columns)])),
+        na=tuple(dict.fromkeys([*data.reading.na, *every])),
+        na_of={**data.reading.na_of, **{name: codes for name, codes in single.items() if codes}},
         dates=data.reading.dates or (found[orders.pop()] if len(orders) == 1 else None),
     )
-
-
-def _codes(columns: dict[str, ColumnFacts]) -> list[str]:
-    """Return the codes that seem to mean the same wherever they are."""
-    return list(dict.fromkeys(code for facts in columns.values() for code in facts.codes))
 
 
 @dataclass
 class _Watch:
     """What has been seen of one column. Values that are kept here leave it as flags."""
 
-    decimal: str
-    told: Reading
-    kinds: set[Look] = field(default_factory=set)
-    codes: set[str] = field(default_factory=set)
+    name: str
+    reading: Reading
+    seen: Seen = field(default_factory=Seen)
     missing: bool = False
     n_rows: int = 0
     whole: bool = True
     binary: bool = True
     counts_rows: bool = True
     repeated: bool = False
+    decimals: set[int] = field(default_factory=set)
     _values: set[Any] = field(default_factory=set)
     _last: float | None = None
     _number_codes: set[float] = field(default_factory=set)
@@ -172,7 +143,7 @@ class _Watch:
         present = self._present(column)
         self.missing |= len(present) < len(column)
         self.n_rows += len(column)
-        self.kinds |= self._kinds(present)
+        self.seen |= self._seen(present)
         self._see_values(present)
         numbers = self._numbers(present)
         self.counts_rows &= len(numbers) == len(column) and self._counts_on(numbers)
@@ -180,11 +151,10 @@ class _Watch:
 
     def facts(self) -> ColumnFacts:
         """Return the flags."""
-        kinds, few = simplified(self.kinds), self.n_rows < _FEW_ROWS
+        kinds, few = simplified(self.seen.kinds), self.n_rows < _FEW_ROWS
         likely = self._likely_codes() if not self.counts_rows else set()
-        known = {Look.NUMBERS} if self.n_rows and kinds <= {Look.NUMBERS, Look.CODES} else set()
         return ColumnFacts(
-            kinds=frozenset(known or kinds),
+            kinds=frozenset(kinds - _NO_VALUES or kinds),
             whole=self.whole,
             binary=self.binary and Look.NUMBERS in kinds,
             missing=self.missing or bool(likely),
@@ -193,6 +163,9 @@ class _Watch:
             distinct=not (self.repeated or few),
             many_texts=len(self._values) > MANY_TEXTS,
             codes=tuple(sorted(likely)),
+            not_codes=tuple(sorted({f"{code:g}" for code in self._number_codes} - likely)),
+            sums=Look.SUMS in kinds,
+            three_decimals=bool(self.decimals) and self.decimals <= {3},
         )
 
     def _present(self, column: Any) -> Any:
@@ -200,21 +173,32 @@ class _Watch:
         column = column.drop_null()
         if not _is_text(column.type):
             return column
-        trimmed = pc.utf8_trim_whitespace(column)
+        trimmed = without_marks(column, self.reading)
         return trimmed.filter(
-            pc.invert(pc.is_in(trimmed, value_set=pa.array([*NULLS, *self.told.texts], trimmed.type)))
+            pc.invert(
+                pc.is_in(
+                    trimmed, value_set=pa.array([*NULLS, *self.reading.texts_of(self.name)], trimmed.type)
+                )
+            )
         )
 
-    def _kinds(self, present: Any) -> set[Look]:
+    def _seen(self, present: Any) -> Seen:
         kind = present.type
         if _is_text(kind):
-            self.codes |= codes_in(present)
-            return kinds_in(present, self.decimal)
+            self._see_decimals(present)
+            return seen_in(present, self.reading.sign)
         if pa.types.is_boolean(kind):
-            return {Look.TRUTH}
+            return Seen(frozenset({Look.TRUTH}))
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return {Look.DATES}
-        return {Look.NUMBERS} if is_number(kind) else {Look.TEXT}
+            return Seen(frozenset({Look.DATES}))
+        return Seen(frozenset({Look.NUMBERS if is_number(kind) else Look.TEXT}))
+
+    def _see_decimals(self, present: Any) -> None:
+        """Notice how many decimals numbers have, 0 standing for another form: three may be thousands."""
+        sign = re.escape(self.reading.sign)
+        signed = present.filter(pc.match_substring_regex(present, rf"^[+-]?\d*{sign}\d*$"))
+        grouped = pc.match_substring_regex(signed, rf"^[+-]?[1-9]\d{{0,2}}{sign}\d{{3}}$")
+        self.decimals |= {3 if is_grouped else 0 for is_grouped in pc.unique(grouped).to_pylist()}
 
     def _see_values(self, present: Any) -> None:
         """Notice whether a value occurs twice; many values are not kept once one has."""
@@ -231,7 +215,7 @@ class _Watch:
     def _numbers(self, present: Any) -> FloatArray:
         """Return those that are numbers; text that is none is left out."""
         if _is_text(present.type):
-            points = pc.replace_substring(present, self.decimal, ".") if self.decimal != "." else present
+            points = pc.replace_substring(present, self.reading.sign, ".")
             present = points.filter(
                 pc.match_substring_regex(points, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
             )
@@ -239,7 +223,9 @@ class _Watch:
         elif not is_number(present.type) or pa.types.is_boolean(present.type):
             return np.empty(0)
         numbers = np.asarray(present.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-        kept: FloatArray = numbers[np.isfinite(numbers) & ~np.isin(numbers, self.told.numbers)]
+        kept: FloatArray = numbers[
+            np.isfinite(numbers) & ~np.isin(numbers, self.reading.numbers_of(self.name))
+        ]
         return kept
 
     def _counts_on(self, numbers: FloatArray) -> bool:
@@ -261,15 +247,18 @@ class _Watch:
 
     def _likely_codes(self) -> set[str]:
         """Return the codes that are apart from all other numbers, and codes among numbers that are text."""
-        apart = {
-            code
-            for code in self._number_codes
-            if (code < 0 and not self._other_negative) or 0 <= self._largest_other * _APART <= code
-        }
-        numeric = bool(self.kinds & {Look.NUMBERS, Look.DATES}) and Look.TEXT not in self.kinds
-        return {f"{code:g}" for code in apart if Look.NUMBERS in self.kinds} | (
-            self.codes if numeric else set()
-        )
+        kinds = self.seen.kinds
+        apart = {code for code in self._number_codes if self._is_apart(code)}
+        in_numbers = {f"{code:g}" for code in apart if Look.NUMBERS in kinds}
+        in_text = self.seen.codes if kinds - _NO_VALUES and Look.TEXT not in kinds else set()
+        return in_numbers | in_text
+
+    def _is_apart(self, code: float) -> bool:
+        """Say whether a number is far from all others, or behind a gap in the answers of a survey."""
+        if code < 0:
+            return not self._other_negative
+        behind_gap = self.whole and 0 <= self._largest_other <= min(_LAST_ANSWER, code - 2)
+        return 0 <= self._largest_other * _APART <= code or behind_gap
 
 
 def _is_text(kind: Any) -> bool:

@@ -1,9 +1,10 @@
-"""Columns that are not taken for data unless they are named: row numbers, ids, and text in typed files.
+"""Columns that are not taken for data unless they are named: row numbers, ids, codes, text in typed files.
 
 Names of columns are public, and so are types where a file states them: no value is looked at.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__|unnamed: \d+(?:_level_\d+)?|", re.IGNORECASE)
@@ -12,27 +13,38 @@ _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__|unnamed: \d+(?:_le
 _ROW_NUMBERS = {"index", "idx", "row", "rownumber", "rownum", "rowno", "rownr", "lfdnr", "obs", "recno"}
 """Whole names that say that a column counts rows, without marks between their words."""
 
-_IDS = {"id", "ids", "uuid", "guid", "mrn", "ssn", "pid", "pidnum", "patid", "subjid"}
-"""Words that say that a column tells who somebody is."""
+_IDS = {
+    *("id", "ids", "uuid", "guid", "mrn", "ssn", "pid", "pidnum", "patid", "subjid", "nhs", "barcode"),
+    *("kvnr", "aktenzeichen", "versichertennummer", "nir", "ipp", "iep", "niss", "matricule", "identifiant"),
+}
+"""Words that say that a column tells who somebody is, in English, German and French."""
 
 _WHOSE = (
-    "patient|patienten|person|user|customer|client|subject|case|fall|record|visit|member|employee|account|"
-    "sample|study|encounter"
+    "patient|patienten|pat|person|personal|user|customer|client|subject|case|fall|record|visit|member|employee|"
+    "account|sample|study|encounter|kunden|konto|akten|auftrags|rechnungs|matrikel|proben|dossier|sejour|compte"
 )
-_JOINED = re.compile(rf"(?:{_WHOSE})(?:id|no|nr|num|number|nummer)")
-"""The same in one word, or in two: "patientid", "case number"."""
+_COUNTED = "no|nr|num|number|nummer|numero"
+_JOINED = re.compile(rf"(?:{_WHOSE})(?:id|{_COUNTED})|(?:n|{_COUNTED})(?:de?)?(?:{_WHOSE})")
+"""The same in one word, or in two: "patientid", "case number", "numéro de dossier"."""
+
+_POSTAL = {"plz", "postleitzahl", "zip", "zipcode", "postcode", "postalcode", "codepostal"}
+"""Whole names that say that a column holds postal codes."""
 
 ROW_NUMBERS = "row numbers, by its name"
 ID = "ids, by its name"
+POSTAL = "postal codes, by its name"
 NO_NUMBERS = "no numbers, by its type"
 
 
 def reason_of_name(name: str) -> str | None:
     """Say why a column of this name is not taken for data; None if it is."""
-    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()  # without accents
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).lower())
     joined = "".join(words)
     if _INDEX.fullmatch(name.strip()) or joined in _ROW_NUMBERS:
         return ROW_NUMBERS
+    if joined in _POSTAL:
+        return POSTAL
     return ID if _IDS.intersection(words) or _JOINED.fullmatch(joined) else None
 
 

@@ -4,7 +4,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.names import listed
+from dpmorse.records.reading import Reading
 from dpmorse.records.remote_files import open_bytes
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
@@ -38,13 +39,26 @@ class PackedText:
         Where it is.
     packing : str
         The last ending of its name, in lower case: that of a compression, ".zip", ".xlsx" or another one.
-    decimal : str
-        The sign before decimals in the text that is made of a workbook.
+    reading : Reading
+        What was said of how it is written.
     """
 
     path: str
     packing: str
-    decimal: str = "."
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        if self.reading.sheet is not None and self.packing != ".xlsx":
+            raise InvalidParameterError(
+                f"sheet is for workbooks (.xlsx), and {self.path!r} is none. Leave --sheet (sheet=) out."
+            )
+
+    @property
+    def text_reading(self) -> Reading:
+        """How the text is written: that of a workbook is made here, whatever was said."""
+        if self.packing != ".xlsx":
+            return self.reading
+        return replace(self.reading, separator=",", encoding="utf-8", skip=0)
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Any, Fraction]]:
@@ -88,7 +102,7 @@ class PackedText:
                 f"{self.path!r} needs openpyxl: pip install 'dpmorse[excel]'; or save the sheet as CSV."
             ) from None
         with open_bytes(self.path) as raw:
-            content: bytes = workbook.sheet_as_csv(self.path, raw, self.decimal)
+            content: bytes = workbook.sheet_as_csv(self.path, raw, self.reading)
         return content
 
 

@@ -115,14 +115,14 @@ def refuse_text(data: DataFile, names: Sequence[str]) -> None:
         )
 
 
-def check_columns(data: DataFile, names: Sequence[str]) -> None:
-    """Refuse names that the file does not have."""
+def check_columns(data: DataFile, names: Sequence[str], what: str = "has no column") -> None:
+    """Refuse names that the file does not have; ``what`` begins the sentence about them."""
     unknown = [name for name in names if name not in data.types]
     if unknown:
         hint = f" It has {listed(data.names)}."
         if data.kind == "csv" and len(data.names) == 1:
             hint += " If the values are separated by something else, say by what: --separator (separator=)."
-        raise InvalidParameterError(f"{data.path!r} has no column {listed(unknown)}.{hint}")
+        raise InvalidParameterError(f"{data.path!r} {what} {listed(unknown)}.{hint}")
 
 
 def read_rows(

@@ -1,7 +1,5 @@
-"""Files of text with a line of names: how they are written, found without a value, and rows in batches."""
+"""Files of text with a line of names: the names, and rows in batches."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +10,26 @@ import pyarrow.csv
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.looks import FALSE_TEXTS, NULLS, TRUE_TEXTS, Look, kinds_in
+from dpmorse.records.looks import FALSE_TEXTS, NULLS, TRUE_TEXTS, Look, Seen
 from dpmorse.records.names import refuse_data_as_names
+from dpmorse.records.number_texts import as_numbers
+from dpmorse.records.odd_rows import odd_columns, seen_in_rows
 from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import Reading
-from dpmorse.records.text_refusals import refuse_encoding, refuse_texts
+from dpmorse.records.text_refusals import (
+    LinesAboveError,
+    refuse_encoding,
+    refuse_lines_below,
+    refuse_texts,
+)
+from dpmorse.records.text_structure import (
+    encoding_of,
+    guessed_separator,
+    lines_above,
+    lines_of,
+    stated_separator,
+    without_lines,
+)
 
 _LARGEST_HEADER = 1 << 20
 """Most bytes of a CSV file's first line. A compressed file could otherwise hold a line that fills the
@@ -24,20 +37,6 @@ memory."""
 
 _BLOCK_BYTES = 8 << 20
 """Bytes of CSV text that are parsed at a time, which give about as many rows as a batch has."""
-
-_MOST_LINES = 100
-"""Lines whose number of values is compared where the first line alone does not tell the separator."""
-
-SEPARATORS = (",", ";", "\t", "|")
-"""What can be between values, unless a separator is given."""
-
-_MARKS = {
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
-"""First bytes that tell an encoding. That of UTF-8 is skipped by all who read UTF-8 here."""
 
 _ADD_NAMES = "Put a line with names above it."
 """The advice for a CSV file whose first line looks like a record."""
@@ -52,11 +51,13 @@ class TextFile:
     packed : PackedText
         Where it is, and how it is packed.
     names : list of str
-        Its first line.
-    separator, decimal, encoding : str
+        Its line of names.
+    separator, encoding : str
         How it is written.
-    nulls : tuple of str
-        What stands for a missing value.
+    reading : Reading
+        What else was said of how it is written.
+    skip : int
+        Lines above the names.
     truths : set of str
         Columns of true and false, or yes and no, that were asked for as numbers.
     """
@@ -64,26 +65,37 @@ class TextFile:
     packed: PackedText
     names: list[str]
     separator: str
-    decimal: str
     encoding: str
-    nulls: tuple[str, ...]
+    reading: Reading
+    skip: int = 0
     truths: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
-    def open(cls, packed: PackedText, reading: Reading) -> "TextFile":
-        """Read the first line; if it does not tell the separator, also how many values other lines have."""
+    def open(cls, packed: PackedText) -> "TextFile":
+        """Read the line of names; how many values lines have tells whether it is one."""
         with packed.opened() as (stream, _):
             start = _atomic.read_bytes(stream, _LARGEST_HEADER)  # a packed file can hold an endless line
-        path, workbook = packed.path, packed.packing == ".xlsx"
-        encoding = reading.encoding if reading.encoding is not None and not workbook else encoding_of(start)
+        path, reading = packed.path, packed.text_reading
+        encoding = reading.encoding or encoding_of(start)
         text = start.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
-        usual = "," if workbook else "\t" if packed.inner_name.endswith(".tsv") else None
-        separator = (None if workbook else reading.separator) or usual or guessed_separator(path, text)
-        names = next(_lines(text, separator), [])
+        stated = stated_separator(text) if reading.skip is None else None
+        skip = reading.skip or (stated is not None)
+        below = without_lines(text, skip)
+        usual = reading.separator or stated or ("\t" if packed.inner_name.endswith(".tsv") else None)
+        above = lines_above(below, usual) if packed.reading.skip is None else 0
+        if above:
+            raise LinesAboveError(path, skip + above)
+        separator = usual or guessed_separator(path, below)
+        names = next(filter(None, lines_of(below, separator)), [])
         if len(start) > _LARGEST_HEADER and not re.search(r"[\r\n]", text):
             raise InvalidParameterError(f"the first line of {path!r} is too long for names of columns.")
         _check_names(path, names, encoding)
-        return cls(packed, names, separator, reading.decimal or ".", encoding, (*NULLS, *reading.texts))
+        return cls(packed, names, separator, encoding, reading, skip)
+
+    @property
+    def decimal(self) -> str:
+        """The sign before decimals."""
+        return self.reading.sign
 
     def parts(
         self, numbers: Sequence[str], others: Sequence[str], *, told_nulls: bool
@@ -97,8 +109,9 @@ class TextFile:
             kinds = {**dict.fromkeys(others, pa.string()), **{name: self._kind(name) for name in numbers}}
             try:
                 for batch, done in _after(n_read, self.batches(kinds, told_nulls=told_nulls)):
+                    asked = self._as_asked(batch, numbers, others)
                     n_read += len(batch)
-                    yield batch.select([*numbers, *others]), done
+                    yield asked, done
             except pa.ArrowInvalid as error:
                 message = str(error)  # told below, where no error is chained: it quotes a value
             else:
@@ -112,23 +125,48 @@ class TextFile:
                 yield batch, fraction()
 
     def _reader(self, stream: Any, kinds: Mapping[str, Any], told_nulls: bool) -> Any:
+        below = self.reading.skip_below or 0
         return pa.csv.open_csv(
             stream,
-            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, encoding=self.encoding),
+            read_options=pa.csv.ReadOptions(
+                block_size=_BLOCK_BYTES,
+                encoding=self.encoding,
+                skip_rows=self.skip,
+                skip_rows_after_names=below,
+            ),
             parse_options=pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict(kinds),
                 include_columns=list(kinds),
                 strings_can_be_null=told_nulls,
-                null_values=list(self.nulls),
+                null_values=self._nulls,
                 decimal_point=self.decimal,
                 true_values=[*TRUE_TEXTS, "1"],
                 false_values=[*FALSE_TEXTS, "0"],
             ),
         )
 
+    @property
+    def _nulls(self) -> list[str]:
+        return [*NULLS, *self.reading.nulls]
+
+    def _as_asked(self, batch: Any, numbers: Sequence[str], others: Sequence[str]) -> Any:
+        """Return the columns in order, with numbers for texts that are numbers with marks."""
+        columns = {name: batch.column(name) for name in (*numbers, *others)}
+        for name in numbers:
+            if pa.types.is_string(columns[name].type):
+                columns[name] = self._as_numbers(name, columns[name])
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _as_numbers(self, name: str, texts: Any) -> Any:
+        try:
+            return as_numbers(texts, self.reading, self._nulls)
+        except pa.ArrowInvalid:  # told as pyarrow tells of other columns, without the value
+            raise pa.ArrowInvalid(f"In CSV column #{self.names.index(name)}: no number") from None
+
     def _kind(self, name: str) -> Any:
-        return pa.bool_() if name in self.truths else pa.float64()
+        plain = pa.float64() if self.reading.plain_numbers else pa.string()
+        return pa.bool_() if name in self.truths else plain
 
     def _new_truths(self, numbers: Sequence[str], message: str) -> set[str]:
         """Say which columns that are no numbers are true and false instead; refuse if there are others."""
@@ -138,66 +176,25 @@ class TextFile:
         if "invalid UTF8" in message:
             refuse_encoding(self.packed.path, self.encoding)
         named = self.names[int(column[1])]
-        odd = {name: kinds for name, kinds in self._kinds_of(numbers).items() if kinds - {Look.NUMBERS}}
-        new = {name for name, kinds in odd.items() if kinds == {Look.TRUTH}} - self.truths
-        if set(odd) <= self.truths | new and new:
-            return new
-        refuse_texts(self.packed.path, odd or {named: {Look.TEXT}}, self.separator)
-        return set()
+        seen, n_above = seen_in_rows(self.as_texts(numbers), self.reading)
+        odd = odd_columns(seen)
+        new = {name for name, one in odd.items() if one.kinds == {Look.TRUTH}} - self.truths
+        if not new or set(odd) - self.truths - new:
+            if n_above:
+                refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
+            others = {name: one for name, one in odd.items() if one.kinds != {Look.TRUTH}}
+            refuse_texts(self.packed.path, others or {named: Seen(frozenset({Look.TEXT}))}, self.separator)
+        return new
 
-    def _kinds_of(self, names: Sequence[str]) -> dict[str, set[Look]]:
-        """Return what kinds of values the columns hold."""
-        found: dict[str, set[Look]] = {name: set() for name in names}
-        for batch, _ in self.batches(dict.fromkeys(names, pa.string()), told_nulls=True):
-            for name in names:
-                found[name] |= kinds_in(batch.column(name), self.decimal)
-        return found
-
-
-def encoding_of(start: bytes) -> str:
-    """Return the encoding that the first bytes of a file tell; UTF-8 if they tell none."""
-    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), "utf-8")
-
-
-def guessed_separator(path: str, text: str) -> str:
-    """Return the separator that is in the first line, or refuse to guess between two.
-
-    Where several may be meant, the one that gives all lines as many values as the first is taken. No value
-    is looked at.
-    """
-    found = [mark for mark in SEPARATORS if _n_names(text, mark) > 1]
-    if len(found) > 1:
-        found = [mark for mark in found if _is_even(text, mark)]
-        if len(found) != 1:
-            raise InvalidParameterError(
-                f"{path!r} has more than one mark in its first line that may stand between values. Say "
-                "which it is: --separator ';' or --separator ',' (separator=';'), tab, or '|'."
-            )
-    return found[0] if found else ","
-
-
-def _n_names(text: str, separator: str) -> int:
-    """Return how many names a separator makes of the first line; none where one would be far too long."""
-    try:
-        return len(next(_lines(text, separator), []))
-    except csv.Error:
-        return 0
-
-
-def _is_even(text: str, separator: str) -> bool:
-    """Say whether all lines of the beginning have as many values; the last may not be complete."""
-    lines = [line for line, _ in zip(_lines(text, separator), range(_MOST_LINES), strict=False) if line]
-    complete = lines if len(lines) < 3 else lines[:-1]
-    return len({len(line) for line in complete}) == 1
-
-
-def _lines(text: str, separator: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    def as_texts(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield rows of columns as text, missing where that is so by the codes that are known."""
+        kinds = dict.fromkeys(names, pa.string())
+        yield from (batch for batch, _ in self.batches(kinds, told_nulls=True))
 
 
 def _check_names(path: str, names: list[str], encoding: str) -> None:
     if any("\ufffd" in name or "\0" in name for name in names):
-        refuse_encoding(path, encoding)
+        refuse_encoding(path, encoding, "utf-16-le" if any("\0" in name for name in names) else "cp1252")
     if not names:
         raise InvalidParameterError(f"{path!r} must begin with the names of its columns.")
     refuse_data_as_names(names, f"the first line of {path!r}", _ADD_NAMES)

@@ -13,11 +13,13 @@ from dpmorse.report.measured import Measured
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
+    APART,
+    LARGER,
     N_RECORDS,
     joint_memberships,
     merges_apart,
     separation,
-    separation_in_words,
+    word_of,
 )
 from dpmorse.report.released import ReleasedModel
 from dpmorse.typing import FloatArray, IntArray
@@ -68,6 +70,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
         "separation": _separations(joint, nodes),
+        "words": {"apart": [w.to_dict() for w in APART], "larger": [w.to_dict() for w in LARGER]},
         "n_columns": len(model.columns),
         "axes": _axes(axes, low, high),
         "components": _components(model, axes),
@@ -189,8 +192,8 @@ def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
 
 
 def _separations(joint: FloatArray, nodes: FloatArray) -> list[list[Any]]:
-    """Return how clearly the records of each node belong to it, as a part and in words."""
-    return [[round(float(part), 3), separation_in_words(part)] for part in separation(joint, nodes)]
+    """Return how clearly the records of each node belong to it, as a part and by the place of its word."""
+    return [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)]
 
 
 def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:

@@ -104,7 +104,9 @@ def _records(model: ReleasedModel) -> dict[str, str]:
         return {}
     half = _TWO_SIDED * model.profile.count_stddev * math.sqrt(model.profile.n_components)
     total = max(0.0, float(model.profile.counts.sum()))
-    return {"Records": f"about {total:,.0f} \N{PLUS-MINUS SIGN} {half:,.0f}"}
+    return {
+        "Records": f"about {total:,.0f}\N{NO-BREAK SPACE}\N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}{half:,.0f}"
+    }
 
 
 def ledger(rows: Sequence[Mapping[str, object]]) -> str:

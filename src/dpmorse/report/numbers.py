@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmorse.profiles import Caution, ClusterTable, Estimate, about_intervals, shown_decimals
 from dpmorse.report.measured import Measured
-from dpmorse.report.quality import size_in_words
+from dpmorse.report.quality import LARGER, word_of
 from dpmorse.report.sentences import sentence, whole_sentence
 from dpmorse.report.text import plain
 from dpmorse.report.traits import Trait, Traits
@@ -91,7 +91,7 @@ def _portrait(traits: Traits, table: ClusterTable, i: int, *, is_whole: bool) ->
         "traits": [_plain_trait(trait) for trait in found[:_MOST_TRAITS]],
         "n_traits": len(found),
         "clear": traits.clear_levels(i),
-        "size": [round(over_noise, 1), size_in_words(over_noise)],
+        "size": [round(over_noise, 1), word_of(over_noise, LARGER)],
     }
 
 

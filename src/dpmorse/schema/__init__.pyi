@@ -8,5 +8,6 @@ from dpmorse.schema.columns import Numeric as Numeric
 from dpmorse.schema.columns import Ordinal as Ordinal
 from dpmorse.schema.layout import Layout as Layout
 from dpmorse.schema.schema import Schema as Schema
+from dpmorse.schema.spellings import BOOLEANS as BOOLEANS
 from dpmorse.schema.spellings import OTHER as OTHER
 from dpmorse.schema.spellings import text_of as text_of

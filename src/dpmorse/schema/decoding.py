@@ -26,7 +26,7 @@ def decoded_number(column: NumberColumn, values: FloatArray, holes: FloatArray |
         )
     if isinstance(column, Date):
         days = (_within(column, values) + (column.first - _DAY_ZERO)).astype("datetime64[D]")
-        return _with_gaps(days, missing, np.datetime64("NaT"))
+        return _with_gaps(days, missing, np.datetime64("NaT", "D"))
     if not column.integer:
         return _with_gaps(np.array(values, dtype=np.float64), missing, np.nan)
     return _whole_numbers(column, values, missing)

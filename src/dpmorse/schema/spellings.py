@@ -23,10 +23,10 @@ PRESENT = "present"
 """The level that tells that a number is there."""
 
 BOOLEANS: Mapping[str, int] = {
-    **dict.fromkeys(("false", "no", "f", "n", "0", "0.0"), 0),
-    **dict.fromkeys(("true", "yes", "t", "y", "1", "1.0"), 1),
+    **dict.fromkeys(("false", "no", "f", "n", "0", "0.0", "nein", "falsch", "non", "faux"), 0),
+    **dict.fromkeys(("true", "yes", "t", "y", "1", "1.0", "ja", "j", "wahr", "oui", "vrai"), 1),
 }
-"""What is false and what is true, in lower case."""
+"""What is false and what is true, in lower case: in English, German and French."""
 
 
 def text_of(value: object) -> str | None:

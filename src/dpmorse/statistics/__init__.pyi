@@ -2,6 +2,7 @@ from dpmorse.statistics.cells import EXP_TABLE as EXP_TABLE
 from dpmorse.statistics.cells import LARGEST_N_CELLS as LARGEST_N_CELLS
 from dpmorse.statistics.cells import LARGEST_RESIDUAL as LARGEST_RESIDUAL
 from dpmorse.statistics.cells import ROUNDING_BITS as ROUNDING_BITS
+from dpmorse.statistics.cells import TABLE_STEPS_PER_NAT as TABLE_STEPS_PER_NAT
 from dpmorse.statistics.cells import WEIGHT_BITS as WEIGHT_BITS
 from dpmorse.statistics.cells import GaussianCells as GaussianCells
 from dpmorse.statistics.codes import LARGEST_N_BITS as LARGEST_N_BITS

@@ -78,10 +78,10 @@ def release_components(queries: Queries, units: Units, start: Estimates, stage: 
     # component; solved for R at the tolerated noise. The limit 1e6 keeps `round` away from infinity.
     affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, units, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
+    scales = queries.calibrate(statistic, stage.cost / n_rounds, _SHARES)
     components = start
     for i in range(1, n_rounds + 1):
         cells = units.cells(components.weights, components.means, components.covariances, radius)
-        scales = queries.calibrate(statistic, stage.cost / n_rounds, _SHARES)
         step = stage.step("round", i, n_rounds)
         noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
         relaxation = _OVER_RELAXATION if i < n_rounds else 1.0

@@ -120,9 +120,9 @@ def release_coreset(
     k = statistic.n_cells
     centres = k_means(start, k, 1, rng).cluster_centers_
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
+    scales = queries.calibrate(statistic, cost, _SHARES)
     for i in range(1, N_ROUNDS + 1):
         cells = GaussianCells.nearest(balls.centres / outer.radius, reach / outer.radius)
-        scales = queries.calibrate(statistic, cost, _SHARES)
         noisy = queries.moments(
             stage.step("round", i, N_ROUNDS), statistic, cells, scales, n_repeats=N_ROUNDS - i
         )

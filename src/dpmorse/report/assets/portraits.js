@@ -8,6 +8,9 @@ const traitsOf = (cluster) => (cluster.row === null ? [] : cluster.row.traits)
 const standsOut = (cluster, place, level) =>
   cluster.row.clear[entries[place].category].includes(level);
 
+// Dates are not broken at their hyphens.
+const unbroken = (text) => text.replace(/(?<=\d)-(?=\d)/g, "\u2060-\u2060");
+
 function drawPortraits(cut) {
   byId("portraits").replaceChildren(...cut.clusters.map(portrait));
   byId("portraits-caption").textContent = data.numbers === null
@@ -20,27 +23,28 @@ function drawPortraits(cut) {
 function portrait(cluster) {
   const title = make("h3", {}, swatch(cluster.colour), `Cluster ${cluster.number}`);
   const said = cluster.row === null ? `${showShare(cluster.share)} of the records.` : cluster.row.said;
-  return make("article", {class: "portrait"}, title, make("p", {class: "said"}, said),
+  return make("article", {class: "portrait"}, title, make("p", {class: "said"}, unbroken(said)),
     make("ul", {class: "quality", "aria-label": `Quality of cluster ${cluster.number}`},
       ...qualityOf(cluster)), ...ranking(cluster));
 }
 
+// A cluster that may be noise is said to be no more than that.
 function qualityOf(cluster) {
   const items = [];
-  if (cluster.separation !== null) {
-    const [part, words] = cluster.separation;
-    items.push(make("li", {class: gradeOf(part, [0.85, 0.7])}, make("strong", {}, words),
-      ` \u2013 a record of it belongs to it with ${fixed(100 * part, 0)} % on average`));
+  if (cluster.separation !== null && !(cluster.row !== null && mayBeNoise(cluster))) {
+    const [part, place] = cluster.separation;
+    items.push(qualityItem(data.words.apart[place], `mean membership ${fixed(100 * part, 0)}\u00a0%`));
   }
   if (cluster.row !== null) {
-    const [over, words] = cluster.row.size;
-    items.push(make("li", {class: gradeOf(over, [5, 3])}, make("strong", {}, words),
-      ` \u2013 ${over >= 10 ? fixed(over, 0) : fixed(over, 1)} times the noise in its size`));
+    const [over, place] = cluster.row.size;
+    items.push(qualityItem(data.words.larger[place],
+      `${over >= 10 ? fixed(over, 0) : fixed(over, 1)}\u00a0\u00d7\u00a0its\u00a0noise`));
   }
   return items;
 }
 
-const gradeOf = (value, [good, fair]) => (value >= good ? "good" : value >= fair ? "fair" : "poor");
+const qualityItem = ({name, promise, grade}, number) =>
+  make("li", {class: grade}, make("strong", {}, name), ` \u2013 ${promise} (${number})`);
 
 function ranking(cluster) {
   const traits = traitsOf(cluster);
@@ -65,5 +69,5 @@ function rankedColumn(trait, most, cluster) {
     entries[trait.place].name),
   make("span", {class: "diverging", "aria-hidden": "true"}, inner),
   make("span", {class: "ranked-value"}, sign + fixed(trait.difference, 1)),
-  make("span", {class: "ranked-words"}, trait.words));
+  make("span", {class: "ranked-words"}, unbroken(trait.words)));
 }

@@ -17,7 +17,7 @@ function whyRow(k, counts) {
   const {clusters} = clustersAt(k);
   const clear = clusters.map((cluster) => (cluster.separation === null ? 1 : cluster.separation[0]));
   const least = clear.indexOf(Math.min(...clear)), next = k > 1 ? brackets[nLeaves - k].apart : null;
-  const words = clusters[least].separation === null ? "" : clusters[least].separation[1];
+  const words = clusters[least].separation === null ? "" : data.words.apart[clusters[least].separation[1]].name;
   const row = make("tr", {class: k === state.k ? "chosen" : null}, make("th", {scope: "row"}, String(k)),
     cell(k > 1 ? `${fixed(100 * clear[least], 0)} % (${words})` : NONE),
     cell(next === null ? NONE : `${fixed(100 * next, 0)} %`),

@@ -1,0 +1,280 @@
+"""Passes over a chunk of a CUDA tensor by kernels: what ``_tensor_passes`` returns, in less time and memory.
+
+A chunk is quantised, its records find their cells (``_triton_cells``), and the members of every cell are
+listed, by torch: few cells have a share in a record, so that little is left to add up (``_triton_moments``).
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from dpmorse.engine import _tensor_passes as plain
+from dpmorse.engine._gpu import can_run_on, processors, working_on
+from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, grid_of, lower_of, rule_of
+from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel, shares_kernel
+from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
+from dpmorse.statistics import Domain, GaussianCells
+
+MOST_FEATURES = 64
+"""Most columns that the kernels support: tiles as wide as the columns stay in shared memory."""
+
+_MOST_NARROW = 16
+"""Most columns of records whose scores a thread computes by itself; more are products of matrices. A kernel
+has D^2 / 2 multiplications in a row, and keeps D numbers for each record in registers."""
+
+_MOST_NARROW_MOMENTS = 8
+"""The same for moments: a thread keeps all 45 sums of eight columns, and 44 numbers of a cell, in 220 of its
+255 registers."""
+
+_LARGEST_STEP = 2.0**23
+"""Largest step of residuals: |v| < 2^27, and what the kernels round must be below 2^51."""
+
+_PROGRAMS_PER_PROCESSOR = 16
+"""Programs for each multiprocessor, of which few run at a time. The others even out the load at the end."""
+
+_BYTES = 1 << 30
+"""Bytes of temporaries at a time."""
+
+
+def covers(records: Tensor, *rules: GaussianCells) -> bool:
+    """Say whether the kernels can run on these records, and are exact for these cells."""
+    fits = all(
+        rule.offsets.shape[1] <= MOST_FEATURES and float(rule.residual_steps.max()) < _LARGEST_STEP
+        for rule in rules
+    )
+    sizes = {rule.offsets.shape[1] for rule in rules}
+    usable = len(records) > 0 and fits and can_run_on(records.device)
+    return usable and all(_agrees(records.device, size) for size in sizes)
+
+
+@cache
+def _agrees(device: Any, n_features: int) -> bool:
+    """Say whether this device, driver and compiler give the sums of plain torch, on invented records.
+
+    A kernel that is compiled for another device or by another compiler is not what was tested.
+    """
+    rng, n_cells = np.random.default_rng(0), 5
+    means, spreads = rng.uniform(-1, 1, (n_cells, n_features)), rng.uniform(0.01, 1, (n_cells, n_features))
+    covariances = np.eye(n_features) * spreads[:, None] ** 2
+    cells = GaussianCells.from_mixture(np.full(n_cells, 0.2), means, covariances, radii=2.0)
+    grid = grid_of(Domain.from_bounds((-1.0, 1.0), n_features, 1.1), device)
+    rule, X = rule_of(cells, device), torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
+    for soft in (True, False):
+        task = Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features)
+        if not torch.equal(moments(X, task), plain.moments(X, task)):
+            return False
+    return bool(torch.equal(squared_lengths(X, task)[1], plain.squared_lengths(X, task)[1]))
+
+
+def rows_at_a_time(_device: Any, n_features: int, n_cells: int, *, soft: bool = False) -> int:
+    """Return how many rows take about as much memory as is set aside, and can be added up in float64.
+
+    A share and a place in a list for every cell, where cells are soft; a record twice, its label and a place.
+    """
+    fitting = _BYTES // (12 * n_cells * soft + 8 * n_features + 32)
+    return min(max(256, fitting), plain.HARD_ROWS)
+
+
+def quantise(X: Tensor, grid: Grid) -> Tensor:
+    """Return records as integers, in int32."""
+    if grid.projection is not None:
+        before, matrix = grid.projection
+        X = plain.quantise(X, before) @ matrix
+    n_rows, n_features = X.shape
+    if n_features > MOST_FEATURES:
+        return plain.quantise(X, grid._replace(projection=None)).to(torch.int32)
+    q = torch.empty((n_rows, n_features), dtype=torch.int32, device=X.device)
+    radius = torch.full((1,), grid.squared_radius, dtype=torch.float64, device=X.device)
+    sizes = _quantising(n_features)
+    with working_on(X.device):
+        quantise_kernel[(-(-n_rows // sizes["BLOCK"]),)](
+            X,
+            n_rows,
+            *X.stride(),
+            grid.centre,
+            grid.half_width,
+            grid.steps_per_unit,
+            radius,
+            q,
+            BALL=grid.squared_radius > 0,
+            **sizes,
+        )
+    return q
+
+
+def moments(X: Tensor, task: Task) -> Tensor:
+    """Return counts, sums and lower second moments of the cells, shape (K, ...), in int64."""
+    q = quantise(X, task.grid)
+    if task.soft:
+        shares = _shares(q, task.rule)
+        return _sums(q, shares, _members_of_shares(shares), task)
+    labels = _labels(q, task.rule)
+    whole = q if task.apart is None else quantise(X, task.apart)
+    return _sums(whole, labels, _members_of_labels(labels, task.rule.n_cells), task)
+
+
+def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
+    """Return the cell of each record, and its exact squared length in the coordinates of that cell."""
+    q = quantise(X, task.grid)
+    labels = _labels(q, task.rule)
+    entries, begins = _members_of_labels(labels, task.rule.n_cells)
+    whole = q if task.apart is None else quantise(X, task.apart)
+    units, found = task.units, torch.empty(len(whole), dtype=torch.float64, device=whole.device)
+    with working_on(whole.device):
+        lengths_kernel[_programs(whole, units, soft=False), units.n_cells](
+            whole,
+            units.n_cells,
+            entries,
+            begins,
+            units.factors,
+            units.offsets,
+            found,
+            **_sizes_of(units.n_features),
+        )
+    return labels.to(torch.int64), found
+
+
+# -- the cells of records -----------------------------------------------------------------------------
+
+
+def _labels(q: Tensor, rule: Rule) -> Tensor:
+    labels = torch.empty(len(q), dtype=torch.int32, device=q.device)
+    sizes = _sizes_of(rule.n_features)
+    with working_on(q.device):
+        labels_kernel[(-(-len(q) // sizes["BLOCK"]),)](
+            q, len(q), rule.n_cells, rule.factors, rule.offsets, rule.constants, labels, **sizes
+        )
+    return labels
+
+
+def _shares(q: Tensor, rule: Rule) -> Tensor:
+    """Return memberships, a row for each cell."""
+    shares = torch.empty((rule.n_cells, len(q)), dtype=torch.int32, device=q.device)
+    sizes = _sizes_of(rule.n_features)
+    with working_on(q.device):
+        shares_kernel[(-(-len(q) // sizes["BLOCK"]),)](
+            q,
+            len(q),
+            rule.n_cells,
+            rule.factors,
+            rule.offsets,
+            rule.constants,
+            rule.table,
+            len(rule.table) - 1,
+            rule.steps_per_score,
+            shares,
+            **sizes,
+        )
+    return shares
+
+
+def _members_of_shares(shares: Tensor) -> tuple[Tensor, Tensor]:
+    """List the places of all shares, cell by cell, and where those of each cell begin."""
+    n_cells, n_rows = shares.shape
+    entries = torch.nonzero(shares.view(-1)).view(-1)
+    return entries, torch.searchsorted(entries, n_rows * torch.arange(n_cells + 1, device=shares.device))
+
+
+def _members_of_labels(labels: Tensor, n_cells: int) -> tuple[Tensor, Tensor]:
+    """List the rows of all records, cell by cell, and where those of each cell begin."""
+    # Sorting takes a pass for each byte of a label.
+    in_order, entries = torch.sort(labels.to(torch.uint8 if n_cells <= 256 else torch.int16))
+    cells = torch.arange(n_cells + 1, device=labels.device, dtype=torch.int32)
+    return entries, torch.searchsorted(in_order.to(torch.int32), cells)
+
+
+# -- the sums of cells --------------------------------------------------------------------------------
+
+
+def _sums(q: Tensor, shares: Tensor, members: tuple[Tensor, Tensor], task: Task) -> Tensor:
+    """Add up the members of each cell; ``shares`` are not read where cells are hard."""
+    units, sizes = task.units, _adding_up(task.units.n_features)
+    width, d = sizes.get("WIDTH", 0), units.n_features
+    n_sums = 1 + (1 + width) * width if width else 1 + d + d * (d + 1) // 2
+    programs = _programs(q, units, soft=task.soft)
+    totals = torch.empty((programs, units.n_cells, n_sums), dtype=torch.int64, device=q.device)
+    with working_on(q.device):
+        _adder(d)[programs, units.n_cells](
+            q,
+            len(q),
+            units.n_cells,
+            *members,
+            shares,
+            units.factors,
+            units.offsets,
+            units.residual_steps,
+            totals,
+            SOFT=task.soft,
+            RESIDUALS=task.residuals,
+            FIRST=task.first,
+            LAST=task.last,
+            **sizes,
+        )
+    total = totals.sum(dim=0)
+    return _picked(total, task, width) if width else _of_span(total, task)
+
+
+def _adder(n_features: int) -> Any:
+    return moments_kernel if n_features <= _MOST_NARROW_MOMENTS else wide_moments_kernel
+
+
+def _picked(total: Tensor, task: Task, width: int) -> Tensor:
+    """Return count, sums and lower second moments out of all products of columns."""
+    products = total[:, 1 + width :].unflatten(1, (width, width))
+    second = products[:, task.first : task.last, task.first : task.last].flatten(1)
+    lower = second.index_select(1, lower_of(task.last - task.first, total.device))
+    return torch.cat([total[:, : 1 + task.units.n_features], lower], dim=1)
+
+
+def _of_span(total: Tensor, task: Task) -> Tensor:
+    """Return sums without the second moments of entries that have none."""
+    d = task.units.n_features
+    rows, columns = np.tril_indices(d)
+    wanted = np.flatnonzero((columns >= task.first) & (rows < task.last))
+    kept = torch.from_numpy(np.concatenate([np.arange(1 + d), 1 + d + wanted])).to(total.device)
+    return total.index_select(1, kept)
+
+
+def _programs(q: Tensor, rule: Rule, *, soft: bool) -> int:
+    """Return how many programs share a cell: one adds up half of the rows that are exact in float64."""
+    most = plain.SOFT_ROWS if soft else plain.HARD_ROWS
+    return max(-(-2 * len(q) // most), _PROGRAMS_PER_PROCESSOR * processors(q.device) // rule.n_cells, 1)
+
+
+# -- sizes that kernels are compiled for --------------------------------------------------------------
+
+
+def _quantising(d: int) -> dict[str, Any]:
+    """Return sizes and options of the kernel that quantises: some thousand numbers at a time."""
+    width = _power_of_two(d)
+    return {"D": d, "WIDTH": width, "BLOCK": max(16, 1024 // width), **_compilation(4)}
+
+
+def _sizes_of(d: int) -> dict[str, Any]:
+    """Return sizes and options of kernels of scores: several records for a thread, or a tile for all."""
+    if d <= _MOST_NARROW:
+        return {"D": d, "WIDTH": 0, "BLOCK": 256 if d <= 8 else 128, **_compilation(2)}
+    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
+
+
+def _adding_up(d: int) -> dict[str, Any]:
+    """Return sizes and options of kernels of moments: one record for a thread, or a tile for all."""
+    if d <= _MOST_NARROW_MOMENTS:
+        return {"D": d, "BLOCK": 128, **_compilation(4)}
+    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
+
+
+def _tile(d: int) -> int:
+    """Return the width of a tile: tensor cores take 16 columns or more."""
+    return max(16, _power_of_two(d))
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << (n - 1).bit_length()
+
+
+def _compilation(warps: int) -> dict[str, Any]:
+    """Return options for the compiler; it must not fuse what the plain form rounds one by one."""
+    return {"num_warps": warps, "num_stages": 1, "enable_fp_fusion": False}

@@ -1,0 +1,169 @@
+"""Labels, bins and codes of a chunk of a torch tensor, in plain torch, on any device.
+
+Exactness is that of ``_tensor_passes``, but for labels of a density, which are computed in float64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from dpmorse.engine._tensor_rules import Tensor, on_device
+from dpmorse.statistics import (
+    BIN_BITS,
+    GRID_BITS,
+    N_BINS,
+    N_MAGNITUDES,
+    SMALLEST_EXPONENT,
+    BinaryCodes,
+    Domain,
+    NearestCubes,
+    PrefixCells,
+)
+from dpmorse.typing import FloatArray, LabelArray
+
+
+def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
+    """Return counts and sums of labelled records, shape (n_cells, 1 + D), without those labelled -1."""
+    with_count = torch.cat([torch.ones_like(q[:, :1]), q], dim=1)
+    totals = torch.zeros((n_cells + 1, with_count.shape[1]), dtype=torch.float64, device=q.device)
+    return totals.index_add_(0, labels + 1, with_count)[1:].to(torch.int64)
+
+
+def is_table_of_floats(records: Any) -> bool:
+    """Say whether records are a tensor of two dimensions, float32 or float64."""
+    is_tensor = isinstance(records, torch.Tensor)
+    return is_tensor and records.ndim == 2 and records.dtype in {torch.float32, torch.float64}
+
+
+def cell_labels(cells: Any, q: Tensor) -> Tensor:
+    """Return the cell of each quantised record, -1 for none; unknown rules are asked on the host."""
+    if isinstance(cells, PrefixCells):
+        return _prefix_labels(cells, q)
+    if isinstance(cells, NearestCubes):
+        return _cube_labels(cells, q)
+    return on_device(cells.labels(q.cpu().numpy().astype(np.int64)), q.device)
+
+
+def _prefix_labels(cells: PrefixCells, q: Tensor) -> Tensor:
+    codes = binary_codes(cells.codes, q)
+    starts, ends = on_device(cells.starts, q.device), on_device(cells.ends, q.device)
+    cell = torch.searchsorted(starts, codes, right=True) - 1
+    inside = (cell >= 0) & (codes < ends[cell.clamp(min=0)])
+    return torch.where(inside, cell, -1)
+
+
+def _cube_labels(cells: NearestCubes, q: Tensor) -> Tensor:
+    """Follow ``NearestCubes.labels``: all axes have been halved ``depth`` times."""
+    rule, spare = cells.codes, cells.codes.bits - cells.depth
+    cubes = ((2 * (_axis_cells(rule, q) >> spare) + 1) << spare) - (1 << rule.bits)
+    centres = on_device(cells.centres, q.device)
+    distances = torch.zeros((len(q), len(centres)), dtype=torch.int64, device=q.device)
+    for axis in range(rule.n_axes):
+        distances += (cubes[:, axis, None] - centres[:, axis]).square()
+    return distances.argmin(dim=1)
+
+
+def binary_codes(rule: BinaryCodes, q: Tensor) -> Tensor:
+    """Return the code of each quantised record, as ``BinaryCodes.codes``."""
+    cells = _axis_cells(rule, q)
+    codes = torch.zeros(len(q), dtype=torch.int64, device=q.device)
+    for bit in range(rule.bits - 1, -1, -1):
+        for axis in range(rule.n_axes):
+            codes = (codes << 1) | ((cells[:, axis] >> bit) & 1)
+    return codes
+
+
+def _axis_cells(rule: BinaryCodes, q: Tensor) -> Tensor:
+    y = (q @ on_device(rule.projection, q.device).T).to(torch.int64)
+    return ((y + (rule.width << rule.bits) // 2) // rule.width).clamp_(0, (1 << rule.bits) - 1)
+
+
+def column_bins(q: Tensor) -> Tensor:
+    """Return the bin of each coordinate of quantised records, as ``ColumnHistograms.bins``."""
+    shift = GRID_BITS + 1 - BIN_BITS
+    return ((q.to(torch.int64) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
+
+
+def magnitude_bins(X: Tensor) -> Tensor:
+    """Return the bin of each value, as ``MagnitudeHistograms.bins``; NaN falls into the middle."""
+    values = X.to(torch.float64)
+    steps = (torch.frexp(values).exponent - SMALLEST_EXPONENT).clamp(0, N_MAGNITUDES).to(torch.int64)
+    signed = torch.where(values > 0, steps, torch.where(values < 0, -steps, 0))
+    return signed + N_MAGNITUDES
+
+
+def counts_of(bins: Tensor, n_bins: int) -> Tensor:
+    """Count the bins of each column, shape (n_features, n_bins)."""
+    n_features = bins.shape[1]
+    first = n_bins * torch.arange(n_features, device=bins.device)
+    return torch.bincount((bins + first).flatten(), minlength=n_features * n_bins).view(n_features, n_bins)
+
+
+def counts_between(labels: Tensor, values: Tensor, limits: Tensor, n_cells: int) -> Tensor:
+    """Count the values of each cell between limits, shape (n_cells, limits); the last bin has no end."""
+    places = torch.searchsorted(limits, values, right=True)
+    # One place more than there are bins: the first one is for those in none.
+    n_places = len(limits) + 1
+    counts = torch.bincount(labels * n_places + places, minlength=n_cells * n_places)
+    return counts.view(n_cells, n_places)[:, 1:]
+
+
+# -- labels of a density ------------------------------------------------------------------------------
+
+
+class Density(NamedTuple):
+    """A mixture and its domain on a device; ``radius`` is infinite for the box."""
+
+    means: Tensor
+    whiteners: Tensor
+    log_factors: Tensor
+    lower: Tensor
+    upper: Tensor
+    centre: Tensor
+    unit: Tensor
+    radius: float
+
+
+def density_on(
+    device: Any, means: FloatArray, whiteners: FloatArray, log_factors: FloatArray, domain: Domain
+) -> Density:
+    """Return a mixture and its domain on a device."""
+    return Density(
+        on_device(means, device),
+        on_device(whiteners, device),
+        on_device(log_factors, device),
+        on_device(domain.lower, device),
+        on_device(domain.upper, device),
+        on_device(domain.centre, device),
+        on_device(domain.unit, device),
+        float("inf") if domain.radius is None else domain.radius,
+    )
+
+
+def most_probable(X: Tensor, density: Density) -> Tensor:
+    """Return the most probable component of each record, clipped to the domain; the first of equals."""
+    points = _clip(X.to(torch.float64), density)
+    log_densities = [
+        log_factor - 0.5 * ((points - mean) @ whitener.T).square_().sum(dim=1)
+        for mean, whitener, log_factor in zip(
+            density.means, density.whiteners, density.log_factors, strict=True
+        )
+    ]
+    return torch.stack(log_densities, dim=1).argmax(dim=1)
+
+
+def _clip(points: Tensor, density: Density) -> Tensor:
+    """Move points into the domain, as ``Domain.clip``."""
+    inside = torch.minimum(torch.maximum(points, density.lower), density.upper)
+    if density.radius == float("inf"):
+        return inside
+    scaled = (inside - density.centre) / density.unit
+    norms = torch.linalg.norm(scaled, dim=1, keepdim=True)
+    radius = torch.full_like(norms, density.radius)
+    return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))
+
+
+def relabelled(components: Tensor, names: LabelArray) -> Tensor:
+    """Return what each component is called."""
+    return torch.as_tensor(names, device=components.device)[components]

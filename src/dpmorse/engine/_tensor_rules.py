@@ -1,0 +1,136 @@
+"""What a pass over a torch tensor is told: grids, rules of cells and what is added up, on a device."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from dpmorse.statistics import (
+    EXP_TABLE,
+    CellMoments,
+    Domain,
+    GaussianCells,
+    ProfileCells,
+    RadiusHistograms,
+    TableMoments,
+)
+
+Tensor = Any
+"""A torch.Tensor: torch is optional, and has no types where it is not installed."""
+
+
+class Grid(NamedTuple):
+    """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box.
+
+    ``projection`` is None, or a grid and the matrix that records on it are multiplied by first.
+    """
+
+    centre: Tensor
+    half_width: Tensor
+    steps_per_unit: Tensor
+    squared_radius: float
+    projection: Any
+
+
+class Rule(NamedTuple):
+    """A ``GaussianCells`` on a device; factors of all cells are side by side, shape (D, K D)."""
+
+    factors: Tensor
+    offsets: Tensor
+    constants: Tensor
+    residual_steps: Tensor
+    table: Tensor
+    steps_per_score: Tensor
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.constants)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coordinates."""
+        return len(self.factors)
+
+
+class Task(NamedTuple):
+    """How records find their cells, and what of them is added up there.
+
+    ``grid`` and ``rule`` give a record its cell. It is measured by ``units`` on the same grid, or on another
+    one, ``apart``. The entries ``first`` to ``last`` are whitened and have second moments, all others are
+    added up as they are; ``residuals`` is False where nothing is whitened.
+    """
+
+    grid: Grid
+    rule: Rule
+    apart: Grid | None
+    units: Rule
+    soft: bool
+    residuals: bool
+    first: int
+    last: int
+
+    @property
+    def n_sums(self) -> int:
+        """How many sums one cell has: a count, sums, lower second moments."""
+        d = self.last - self.first
+        return 1 + self.units.n_features + d * (d + 1) // 2
+
+
+def task_of(statistic: CellMoments | TableMoments, cells: GaussianCells | ProfileCells, device: Any) -> Task:
+    """Return what a pass is told about moments of cells."""
+    measured = {"first": statistic.measured.start, "last": statistic.measured.stop}
+    if isinstance(cells, ProfileCells):
+        return Task(*_profile(cells, device), soft=False, residuals=True, **measured)
+    grid, rule = grid_of(statistic.domain, device), rule_of(cells, device)
+    soft = bool(statistic.weight_bits)
+    return Task(grid, rule, None, rule, soft=soft, residuals=statistic.of_residuals, **measured)
+
+
+def task_of_lengths(statistic: RadiusHistograms, device: Any) -> Task:
+    """Return what a pass is told about lengths of residuals."""
+    cells, last = statistic.cells, statistic.cells.box.n_features
+    return Task(*_profile(cells, device), soft=False, residuals=True, first=0, last=last)
+
+
+def _profile(cells: ProfileCells, device: Any) -> tuple[Grid, Rule, Grid, Rule]:
+    found = grid_of(cells.ball, device), rule_of(cells.partition, device)
+    return *found, grid_of(cells.box, device), rule_of(cells.units, device)
+
+
+def grid_of(domain: Domain, device: Any) -> Grid:
+    """Return the grid of a domain."""
+    squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
+    parts = (domain.centre, domain.half_width, domain.steps_per_unit)
+    centre, half_width, steps_per_unit = (on_device(part, device) for part in parts)
+    first = domain.projection
+    projection = first and (grid_of(first.domain, device), on_device(first.matrix.T, device))
+    return Grid(centre, half_width, steps_per_unit, squared_radius, projection)
+
+
+def rule_of(cells: GaussianCells, device: Any) -> Rule:
+    """Return the rule of cells. The last entry of its table is 0 and stands for all larger steps."""
+    parts = (
+        cells.factors.reshape(-1, cells.offsets.shape[1]).T,
+        cells.offsets.ravel(),
+        cells.constants,
+        cells.residual_steps,
+        np.append(EXP_TABLE, 0.0),
+        np.array([cells.steps_per_score]),
+    )
+    return Rule(*(on_device(part, device) for part in parts))
+
+
+def on_device(array: Any, device: Any) -> Tensor:
+    """Copy an array to a device."""
+    return torch.from_numpy(np.array(array, order="C")).to(device)
+
+
+def zeros(shape: tuple[int, ...], device: Any, dtype: str = "int64") -> Tensor:
+    """Return zeros on a device."""
+    return torch.zeros(shape, dtype=getattr(torch, dtype), device=device)
+
+
+def lower_of(d: int, device: Any) -> Tensor:
+    """Return where the lower triangle is in a flattened matrix."""
+    return on_device(np.flatnonzero(np.tri(d)), device)
