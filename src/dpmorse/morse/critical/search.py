@@ -252,14 +252,13 @@ class RidgelineSearch(Search):
         whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
         wells = Wells(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
-        lone = self._lone_modes()
-        new = ~(lone[first] & lone[second])  # between lone ones, components have been followed
-        first, second = first[new], second[new]
-        if not self.thorough:
+        if self.thorough:
+            lone = self._lone_modes()
+            new = ~(lone[first] & lone[second])  # between lone ones, components have been followed
+        else:
             crossings = self.landscape.heights(touching_points(wells, first, second))
-            near = crossings - _GAP < self.known_barriers()[first, second]
-            first, second = first[near], second[near]
-        self._follow(wells, first, second, np.arange(len(modes)))
+            new = crossings - _GAP < self.known_barriers()[first, second]
+        self._follow(wells, first[new], second[new], np.arange(len(modes)))
 
     def _lone_modes(self) -> BoolArray:
         """Say which modes are centres of components that no other reaches."""
