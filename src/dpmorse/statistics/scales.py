@@ -53,18 +53,23 @@ class NoiseScales:
             object.__setattr__(self, field.name, max(scale, SMALLEST_SCALE))
 
 
+_NARROW, _DIGITS = 1e-6, 1e-12
+"""The relative width of the first range in which a factor is looked for, and of the last."""
+
+
 def smallest_factor(affordable: Callable[[float], bool], guess: float) -> float:
     """Return the smallest factor of all scales that is affordable, to twelve digits and never below it.
 
-    ``guess`` would be the answer if scales were no integers and had no smallest value.
+    ``guess`` would be the answer if scales were no integers and had no smallest value: the search starts in
+    a narrow range around it.
     """
-    high = 1.01 * guess
-    while not affordable(high):
-        high *= 2
-    low = high / 1.05
-    while low > 2.0**-60 and affordable(low):  # only where some scales are at their smallest
-        low /= 2
-    for _ in range(40):
+    width = _NARROW
+    while not affordable(high := guess * (1 + width)):
+        width *= 4
+    width = _NARROW
+    while (low := guess / (1 + width)) > 2.0**-60 and affordable(low):  # some scales are at their smallest
+        width *= 4
+    while high > low * (1 + _DIGITS):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if affordable(middle) else (middle, high)
     return high
