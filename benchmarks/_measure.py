@@ -74,7 +74,12 @@ class ScriptError(RuntimeError):
 
 def in_own_environment(name: str, requirements: list[str], script: Path, *arguments: str) -> dict[str, Any]:
     """Run a script with libraries that cannot share our environment; it prints one JSON object."""
-    return printed_by(environment(name, requirements), str(script), *arguments)
+    return printed_by(environment(name, requirements), *alone(script), *arguments)
+
+
+def alone(script: Path) -> tuple[str, ...]:
+    """Return the words that run a script without searching its folder: ours has a `numbers`, like Python."""
+    return "-P", str(script)
 
 
 def environment(name: str, requirements: Sequence[str], local: Sequence[str] = ()) -> Path:
@@ -111,8 +116,7 @@ def _install(python: Path, what: Sequence[str]) -> None:
 
 def printed_by(python: Path, *arguments: str) -> dict[str, Any]:
     """Return the JSON object that the Python of another environment prints, given these arguments."""
-    # -P: the script's folder is not searched for modules. Ours has a `numbers`, as the standard library has.
-    done = subprocess.run([str(python), "-P", *arguments], check=False, capture_output=True, text=True)
+    done = subprocess.run([str(python), *arguments], check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise ScriptError(_last_words(done.stderr))
     result: dict[str, Any] = json.loads(done.stdout)

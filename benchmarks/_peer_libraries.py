@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from benchmarks._clusterings import DELTA
-from benchmarks._measure import NotInstalledError, environment, printed_by
+from benchmarks._measure import NotInstalledError, alone, environment, printed_by
 from dpmorse.typing import FloatArray
 
 DIFFPRIVLIB = ["diffprivlib==0.6.6", "scikit-learn==1.6.1", "numpy<2.3"]  # scikit-learn 1.9 breaks its import
@@ -121,5 +121,5 @@ def fit_peer(
         folder = Path(name)
         np.save(folder / "records.npy", X)
         (folder / "settings.json").write_text(json.dumps(asked), encoding="utf-8")
-        found = printed_by(peer.python(), str(_FIT), peer.key, name)
+        found = printed_by(peer.python(), *alone(_FIT), peer.key, name)
         return np.load(folder / "centres.npy"), float(found["seconds"])
