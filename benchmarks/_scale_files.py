@@ -33,7 +33,7 @@ def write_parquet(path: Path, n_rows: int) -> None:
     schema = pa.schema([(f"x{j}", pa.float64()) for j in range(N_FEATURES)])
     with pa.parquet.ParquetWriter(path, schema) as writer:
         for start in range(0, n_rows, _GROUP_ROWS):
-            X = overlapping_groups(min(_GROUP_ROWS, n_rows - start), N_COMPONENTS, 0.3, seed=start)
+            X = overlapping_groups(min(_GROUP_ROWS, n_rows - start), N_COMPONENTS, 0.3, part=start)
             writer.write_table(pa.table(list(X.T), schema=schema))
 
 

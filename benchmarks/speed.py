@@ -35,10 +35,11 @@ from dpmorse.typing import FloatArray
 N_FEATURES, N_COMPONENTS = 8, 12
 
 
-def overlapping_groups(n: int, n_groups: int, spread: float, seed: int = 0) -> FloatArray:
-    """Groups in the box that overlap enough for every method to keep iterating."""
-    rng = np.random.default_rng(seed)
+def overlapping_groups(n: int, n_groups: int, spread: float, part: int = 0) -> FloatArray:
+    """Groups in the box that overlap enough for every method to keep iterating; all parts have the same."""
+    rng = np.random.default_rng(0)
     centres = rng.uniform(-0.7, 0.7, size=(n_groups, N_FEATURES))
+    rng = np.random.default_rng(part) if part else rng
     points: FloatArray = centres[rng.integers(0, n_groups, n)] + spread * rng.standard_normal((n, N_FEATURES))
     return np.clip(points, -1, 1)
 
