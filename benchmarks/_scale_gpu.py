@@ -4,8 +4,9 @@
 
 Prints JSON, and writes it to FILE. Needs CUDA. Records are made on the device; the same run checks, on
 fewer of them, that models and sums are those of the engine for arrays, bit for bit. The peer of the default
-estimator is expectation-maximisation without privacy, in float64, as one writes it in torch: as many rounds
-and components as the soft rounds of the fit have.
+estimator is expectation-maximisation without privacy in torch, in float64: as many rounds and components as
+the soft rounds of the fit have. It is written twice: with ``torch.distributions``, as in a textbook, and with
+one product of matrices for all whitened records, as who knows GPUs writes it.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from dpmorse.statistics.cells import WEIGHT_BITS
 
 N_FEATURES, N_COMPONENTS, N_ITER = 8, 12, 10
 ROWS, PLAIN_ROWS, CHECKED_ROWS = 1_000_000_000, 200_000_000, 5_000_000
-_EM_ROWS, _EM_CHUNK, _EM_COMPONENTS, _EM_ROUNDS = 20_000_000, 1_000_000, 25, 10
+_EM_CHUNK, _EM_COMPONENTS, _EM_ROUNDS = 1_000_000, 25, 10
 _SPREAD = 0.3
 _AT_A_TIME = 10_000_000
 
@@ -136,34 +137,30 @@ def measured_default(n_rows: int) -> dict[str, Any]:
     records = groups_on_device(n_rows)
     default_fit(records[:200_000])  # load and compile
     fits = [_best_of_three(records[:n]) for n in (n_rows // 10, n_rows)]
-    some = records[:_EM_ROWS]
-    expectation_maximisation(some[:_EM_CHUNK], 1)
-    em = seconds(lambda: expectation_maximisation(some, _EM_ROUNDS), 1) / len(some)
     ours = fits[0]["whole fit, s"] / fits[0]["rows"]
-    return {
-        "fits": fits,
-        "EM in torch: rows": len(some),
-        "EM in torch: ns a row and round": 1e9 * em / _EM_ROUNDS,
-        "EM in torch: times a whole fit": em / ours,
-    }
+    results: dict[str, Any] = {"fits": fits}
+    for name, n, log_densities in (("textbook", 200_000, textbook), ("product", 20_000_000, one_product)):
+        some = records[:n]
+        expectation_maximisation(some[:_EM_CHUNK], 1, log_densities)  # load and compile
+        em = seconds(lambda e=log_densities, r=some: expectation_maximisation(r, _EM_ROUNDS, e), 1) / n  # type: ignore[misc]
+        results[f"EM, {name}: rows"] = n
+        results[f"EM, {name}: ns a row and round"] = 1e9 * em / _EM_ROUNDS
+        results[f"EM, {name}: times a whole fit"] = em / ours
+    return results
 
 
-def expectation_maximisation(records: Any, n_rounds: int) -> Any:
-    """Fit a mixture without privacy, in float64, with broadcasting as in a textbook; a chunk at a time."""
+def expectation_maximisation(records: Any, n_rounds: int, log_densities: Callable[..., Any]) -> Any:
+    """Fit a mixture without privacy, in float64, a chunk at a time."""
     k, d = _EM_COMPONENTS, records.shape[1]
     options = {"dtype": torch.float64, "device": records.device}
     means = torch.rand((k, d), **options) - 0.5
     covariances, weights = torch.eye(d, **options).repeat(k, 1, 1), torch.full((k,), 1 / k, **options)
     for _ in range(n_rounds):
-        factors = torch.linalg.cholesky(covariances)
-        log_factors = weights.log() - factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
-        whiteners = torch.linalg.inv(factors)
         counts, sums = torch.zeros(k, **options), torch.zeros((k, d), **options)
         second = torch.zeros((k, d, d), **options)
         for chunk in records.split(_EM_CHUNK):
             x = chunk.double()
-            y = torch.einsum("kij,nkj->nki", whiteners, x[:, None] - means)
-            shares = (log_factors - 0.5 * y.square().sum(dim=2)).softmax(dim=1)
+            shares = (weights.log() + log_densities(x, means, covariances)).softmax(dim=1)
             counts += shares.sum(dim=0)
             sums += shares.T @ x
             second += torch.stack([(x * share[:, None]).T @ x for share in shares.unbind(1)])
@@ -171,6 +168,19 @@ def expectation_maximisation(records: Any, n_rounds: int) -> Any:
         covariances = second / counts[:, None, None] - means[:, :, None] * means[:, None]
         covariances += 1e-6 * torch.eye(d, **options)
     return weights, means, covariances
+
+
+def textbook(x: Any, means: Any, covariances: Any) -> Any:
+    """Return ln densities of records in all components."""
+    normal = torch.distributions.MultivariateNormal(means, covariances, validate_args=False)
+    return normal.log_prob(x[:, None])
+
+
+def one_product(x: Any, means: Any, covariances: Any) -> Any:
+    """Return ln densities of records in all components, up to a constant."""
+    factors = torch.linalg.cholesky(covariances)
+    y = torch.einsum("kij,nkj->nki", torch.linalg.inv(factors), x[:, None] - means)
+    return -factors.diagonal(dim1=1, dim2=2).log().sum(dim=1) - 0.5 * y.square().sum(dim=2)
 
 
 def compared_models(n_rows: int) -> dict[str, Any]:
@@ -217,9 +227,9 @@ def compared_sums(n_rows: int = 100_000) -> dict[str, Any]:
 
 def _cases() -> Iterator[tuple[str, Domain, GaussianCells, dict[str, Any]]]:
     """Yield shapes, balls, residuals, memberships, and cells that float32 cannot tell apart."""
-    for d, k in ((1, 1), (2, 3), (3, 16), (5, 33), (8, 12), (8, 64), (9, 4), (12, 7), (16, 32), (20, 5)):
+    for d, k in ((2, 3), (8, 1), (8, 12), (8, 64), (16, 32), (20, 5)):  # kernels take seconds to compile
         yield f"{d} columns, {k} cells", _box(d), _true_cells(k, d), {}
-    for d, k in ((1, 2), (8, 12), (11, 5)):
+    for d, k in ((8, 12), (20, 5)):
         for radius in (None, 1.1):
             for weight_bits in (0, WEIGHT_BITS):
                 options = {"weight_bits": weight_bits, "of_residuals": True}

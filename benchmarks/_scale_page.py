@@ -149,6 +149,7 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
     read, bandwidth = 1000 * fits["one read of the records, s"], fits["bandwidth of that read, TB/s"]
     slower = fits["plain torch: slower per row by a factor of"]
     yield "### A GPU"
+    yield from _default_on_gpu(found["default"])
     yield _prose(
         f"{found['machine']['gpu']}, torch {found['machine']['torch']}: {fits['rows']:,} x 8 float32 on the "
         f"device, 12 components, a whole fit of `DPMoGHard` with {fits['iterations']} iterations in "
@@ -163,4 +164,25 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
         f"{len(same)} cases (float32 and float64, fused and plain), and so are the sums in "
         f"{sums['cases'] - len(sums['differing'])} of {sums['cases']} (columns, cells, balls, residuals, "
         "soft cells, needles, near ties)."
+    )
+
+
+def _default_on_gpu(found: dict[str, Any]) -> Iterator[str]:
+    headings = [
+        "`DPMorse`, 12 clusters, records x 8",
+        "whole fit, s",
+        "passes, s",
+        "all else, s",
+        "GB besides",
+    ]
+    rows = [
+        [f"{fit['rows']:,}", *(f"{value:.2f}" for name, value in fit.items() if name != "rows")]
+        for fit in found["fits"]
+    ]
+    yield _table(headings, rows)
+    textbook, product = (found[f"EM, {name}: times a whole fit"] for name in ("textbook", "product"))
+    yield _prose(
+        "As many rounds of expectation-maximisation without privacy, in torch and float64, take "
+        f"{textbook:.0f} times as long as a whole private fit if densities are those of "
+        f"`torch.distributions`, and {product:.1f} times if records are whitened by one product of matrices."
     )
