@@ -62,7 +62,7 @@ def quantise(X: Tensor, grid: Grid) -> Tensor:
 
 def shrink(points: Tensor, largest: float) -> Tensor:
     """Shrink integer points, one a row, to squared norms of at most ``largest``, towards zero."""
-    squared_norm = torch.zeros_like(points[..., 0])
+    squared_norm = points.new_zeros(points.shape[:-1])
     # Column by column: beyond 2^53 sums are rounded, and the order of additions matters.
     for column in points.unbind(-1):
         squared_norm += column * column
@@ -193,7 +193,7 @@ def _sums_of_each(weights: Tensor, z: Tensor) -> Tensor:
     blocks = zip(_in_blocks(y), _in_blocks(weights[..., None]), strict=True)
     totals: Tensor = sum(((some * shares).transpose(2, 3) @ some).sum(dim=0) for some, shares in blocks)
     d = z.shape[2]
-    second = totals[:, 1:, 1:].reshape(-1, d * d).index_select(1, lower_of(d, z.device))
+    second = totals[:, 1:, 1:].reshape(len(totals), d * d).index_select(1, lower_of(d, z.device))
     return torch.cat([totals[:, :, 0], second], dim=1).to(torch.int64)
 
 
