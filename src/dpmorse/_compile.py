@@ -1,9 +1,11 @@
 """The options of numba in one place, and compilation that also works where nothing can be cached."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -13,21 +15,14 @@ def compiled(function: Function) -> Function:
     return _compile(function, fastmath=False)
 
 
-def compiled_inner(function: Function) -> Function:
-    """Compile what compiled code alone calls: the way in from Python would take longest to compile."""
-    return _compile(function, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
 def compiled_fused(function: Function) -> Function:
     """Compile, and allow a product and a sum to be rounded once; NaN and infinity are handled as usual."""
     return _compile(function, fastmath={"contract"})
 
 
 def compiled_reordered(function: Function) -> Function:
-    """Compile inner sums, and allow them to be reordered and fused; NaN and infinity are handled as usual."""
-    return _compile(
-        function, fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
+    """Compile, and allow sums to be reordered and fused; NaN and infinity are handled as usual."""
+    return _compile(function, fastmath={"reassoc", "contract"})
 
 
 def compiled_any_order(function: Function) -> Function:
@@ -40,9 +35,37 @@ def compiled_any_order(function: Function) -> Function:
 
 
 def _compile(function: Function, **more: Any) -> Function:
+    # What is private to its file is called by compiled code alone: the way in from Python, which often takes
+    # longer to compile than the function, is left out.
+    inner = function.__name__.startswith("_")
+    more |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": inner}
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
     try:
         jitted: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in: a read-only installation without a home
         jitted = numba.njit(**options)(function)
     return jitted
+
+
+@contextmanager
+def compilation_told(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function once if anything is compiled while the block runs, and not taken from the cache."""
+    listener = _Once(tell)
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)
+
+
+class _Once(event.Listener):  # type: ignore[misc]  # numba has no types
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell, self._told = tell, False
+
+    def on_start(self, event: Any) -> None:
+        if not self._told:
+            self._told = True
+            self._tell()
+
+    def on_end(self, event: Any) -> None:
+        pass

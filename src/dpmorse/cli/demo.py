@@ -16,6 +16,7 @@ from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_text
 from dpmorse.cli.plain_table import write_columns
+from dpmorse.cli.progress import compiling_told
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
@@ -61,7 +62,7 @@ def demo(
     model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
-    with numbers_told_later():
+    with compiling_told(shown=not quiet), numbers_told_later():
         model.fit(points)
     labels = model.predict(points)
     _name_columns(model, _COLUMNS)

@@ -10,7 +10,8 @@ from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColu
 from rich.progress import Progress as Bars
 
 from dpmorse import _progress
-from dpmorse.cli.messages import printable
+from dpmorse._compile import compilation_told
+from dpmorse.cli.messages import note, printable
 
 Update = Callable[[float, str], None]
 
@@ -51,6 +52,16 @@ def _show(report: _progress.Progress, update: Update) -> None:
 
 
 @contextmanager
+def compiling_told(*, shown: bool) -> Iterator[None]:
+    """Say, if somebody can see it, why the first fit of an installation takes so long."""
+    if not (shown and sys.stderr.isatty()):
+        yield
+        return
+    with compilation_told(lambda: note("Compiling, once for this installation: this can take a minute.")):
+        yield
+
+
+@contextmanager
 def progress_bar(*, shown: bool) -> Iterator[Bar]:
     """Draw a bar while the block runs, if it is wanted and somebody can see it."""
     if not (shown and sys.stderr.isatty()):
@@ -58,5 +69,6 @@ def progress_bar(*, shown: bool) -> Iterator[Bar]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     console = Console(stderr=True)
-    with Bars(*columns, TaskProgressColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
+    bars = Bars(*columns, TaskProgressColumn(), TimeElapsedColumn(), console=console, transient=True)
+    with bars, compiling_told(shown=shown):
         yield Bar(bars)

@@ -47,7 +47,7 @@ class SwapCosts:
         owner = distances.argmin(axis=1)
         ranked = np.partition(np.column_stack([distances, np.full(len(distances), self.limit)]), 1, axis=1)
         kept, moved = np.zeros(len(candidates)), np.zeros((len(chosen), len(candidates)))
-        _add_swaps(
+        add_swaps(
             points.astype(np.float64),
             counts.astype(np.float64),
             np.ascontiguousarray(candidates.T, dtype=np.float64),
@@ -84,7 +84,7 @@ class SwapCosts:
 
 
 @compiled_any_order
-def _add_swaps(  # noqa: PLR0917 - compiled code takes arrays
+def add_swaps(  # noqa: PLR0917 - compiled code takes arrays
     points: FloatArray,
     counts: FloatArray,
     candidates: FloatArray,
@@ -94,6 +94,7 @@ def _add_swaps(  # noqa: PLR0917 - compiled code takes arrays
     kept: FloatArray,
     moved: FloatArray,
 ) -> None:
+    """Add ``min(D_j, d1)`` to what is kept, and ``min(D_j, d2) - min(D_j, d1)`` to what each owner moves."""
     n_axes, n_candidates = candidates.shape
     distance = np.empty(n_candidates)
     for r in range(points.shape[0]):

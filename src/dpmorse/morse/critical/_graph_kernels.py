@@ -5,7 +5,7 @@ Compiled functions call those of their own file only, because numba's cache noti
 
 import numpy as np
 
-from dpmorse._compile import compiled, compiled_inner
+from dpmorse._compile import compiled
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 
@@ -33,7 +33,7 @@ def fill_bottlenecks(first: IntArray, second: IntArray, weights: FloatArray, mat
         _rename(group, theirs, ours)
 
 
-@compiled_inner
+@compiled
 def _rename(group: IntArray, old: int, new: int) -> None:
     for node in range(group.size):
         if group[node] == old:

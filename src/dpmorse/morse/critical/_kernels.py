@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpmorse._compile import compiled, compiled_inner, compiled_reordered
+from dpmorse._compile import compiled, compiled_reordered
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # A component whose density is e^-40 (4e-18) of the whole changes no double: it takes no part.
@@ -109,7 +109,7 @@ class _Room(NamedTuple):
     trial: FloatArray
 
 
-@compiled_inner
+@compiled
 def _room(components: PackedComponents) -> _Room:
     (n, d), n_blocks = components.centres.shape, components.factors.shape[1]
     n_axes = min(d, n + 1)
@@ -188,14 +188,14 @@ def fill_squared_lengths(
             squared[n] -= 2.0 * room.shares[a] * log  # w_k |L_k step|^2
 
 
-@compiled_inner
+@compiled
 def _copy(source: FloatArray, target: FloatArray) -> None:
     """Copy numbers: numba takes seconds to compile an assignment of arrays, with all that may be wrong."""
     for j in range(source.size):
         target[j] = source[j]
 
 
-@compiled_inner
+@compiled
 def _weigh(point: FloatArray, components: PackedComponents, room: _Room) -> tuple[float, int]:
     """Write which components matter at a point, with their shares w_k; return f and how many they are.
 
@@ -215,7 +215,7 @@ def _weigh(point: FloatArray, components: PackedComponents, room: _Room) -> tupl
     return _share(top, logs, room.active, room.shares)
 
 
-@compiled_inner
+@compiled
 def _log_term(
     factors: FloatArray, k: int, offset: float, least: float, away: FloatArray, white: FloatArray
 ) -> float:
@@ -237,7 +237,7 @@ def _log_term(
     return log
 
 
-@compiled_inner
+@compiled
 def _share(top: float, logs: FloatArray, active: IntArray, shares: FloatArray) -> tuple[float, int]:
     """Write the components that matter and their shares, w_k = exp(log_k) / sum; return f and their number.
 
@@ -254,7 +254,7 @@ def _share(top: float, logs: FloatArray, active: IntArray, shares: FloatArray) -
     return -(top + np.log(total)), n_active
 
 
-@compiled_inner
+@compiled
 def _pull(components: PackedComponents, room: _Room, n_active: int) -> None:
     """Write pulls g_k = P_k (x - mu_k) = L_k^T u_k of the components that matter, and the gradient."""
     factors, white, active = components.factors, room.white, room.active
@@ -278,7 +278,7 @@ def _pull(components: PackedComponents, room: _Room, n_active: int) -> None:
             gradient[j] += shares[a] * pulls[a, j]
 
 
-@compiled_inner
+@compiled
 def _add_up_metric(components: PackedComponents, room: _Room, n_active: int, metric: FloatArray) -> None:
     """Write A = sum w_k P_k."""
     precisions, active, shares, flat = components.precisions, room.active, room.shares, metric.reshape(-1)
@@ -289,7 +289,7 @@ def _add_up_metric(components: PackedComponents, room: _Room, n_active: int, met
             flat[i] += share * precisions[k, i]
 
 
-@compiled_inner
+@compiled
 def _add_up_covariance(room: _Room, n_active: int, covariance: FloatArray) -> None:
     """Write Cov_w(g) = sum w_k (g_k - g)(g_k - g)^T, with g = sum w_k g_k.
 
@@ -310,7 +310,7 @@ def _add_up_covariance(room: _Room, n_active: int, covariance: FloatArray) -> No
 # -- how f bends at a point ---------------------------------------------------------------------------
 
 
-@compiled_inner
+@compiled
 def _frame(point: FloatArray, components: PackedComponents, room: _Room) -> tuple[float, int, float]:
     r"""Write the axes along which f bends, with curvatures and slopes.
 
@@ -330,7 +330,7 @@ def _frame(point: FloatArray, components: PackedComponents, room: _Room) -> tupl
     return height, _write_axes(_upper_factor(room.metric), room, n_active), rounding
 
 
-@compiled_inner
+@compiled
 def _rounding(point: FloatArray, metric: FloatArray) -> float:
     """Return the length of gradient that rounding of the coordinates alone makes.
 
@@ -343,7 +343,7 @@ def _rounding(point: FloatArray, metric: FloatArray) -> float:
     return 8.0 * _EPSILON * math.sqrt(squared)
 
 
-@compiled_inner
+@compiled
 def _write_lone_axis(point: FloatArray, components: PackedComponents, room: _Room) -> int:
     """Write the one axis that has a slope where a single component matters: A = P_k, and f is round there."""
     k = room.active[0]
@@ -355,7 +355,7 @@ def _write_lone_axis(point: FloatArray, components: PackedComponents, room: _Roo
     return 1
 
 
-@compiled_inner
+@compiled
 def _write_axes(upper: FloatArray, room: _Room, n_active: int) -> int:
     """Write the axes that components bend, and that of what they leave of the gradient; return how many."""
     slope = room.gradient.copy()
@@ -377,7 +377,7 @@ def _write_axes(upper: FloatArray, room: _Room, n_active: int) -> int:
     return n
 
 
-@compiled_inner
+@compiled
 def _whitened_covariance(upper: FloatArray, room: _Room, n_active: int) -> FloatArray:
     """Return W W^T = U^-T Cov_w(g) U^-1."""
     covariance = np.empty((len(upper), len(upper)))
@@ -389,7 +389,7 @@ def _whitened_covariance(upper: FloatArray, room: _Room, n_active: int) -> Float
     return covariance
 
 
-@compiled_inner
+@compiled
 def _bent_directions(W: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues of W W^T that are not 0, and its eigenvectors as rows; so is W given."""
     basis = W.copy()
@@ -400,7 +400,7 @@ def _bent_directions(W: FloatArray) -> tuple[FloatArray, FloatArray]:
     return squares, _products(turn, basis.T.copy())
 
 
-@compiled_inner
+@compiled
 def _whitened_pulls(upper: FloatArray, room: _Room, n_active: int) -> FloatArray:
     """Return the rows of W^T: U^-T sqrt(w_k) (g_k - g) for the components that matter."""
     pulls, gradient = room.pulls, room.gradient
@@ -413,7 +413,7 @@ def _whitened_pulls(upper: FloatArray, room: _Room, n_active: int) -> FloatArray
     return whitened
 
 
-@compiled_inner
+@compiled
 def _make_orthonormal(directions: FloatArray, vector: FloatArray) -> float:
     """Take the parts along orthonormal directions out of a vector; return its length, and make it 1.
 
@@ -433,7 +433,7 @@ def _make_orthonormal(directions: FloatArray, vector: FloatArray) -> float:
     return length
 
 
-@compiled_inner
+@compiled
 def _products(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return all products of a row of one matrix and a row of the other."""
     products = np.empty((len(left), len(right)))
@@ -443,7 +443,7 @@ def _products(left: FloatArray, right: FloatArray) -> FloatArray:
     return products
 
 
-@compiled_inner
+@compiled
 def _diagonalised(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues of a small symmetric matrix, falling, and its eigenvectors as rows.
 
@@ -467,7 +467,7 @@ def _diagonalised(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, vectors
 
 
-@compiled_inner
+@compiled
 def _sort(values: FloatArray, vectors: FloatArray) -> None:
     """Order values so that they fall, and vectors with them."""
     for row in range(values.size):  # few: the largest of the rest comes next
@@ -479,7 +479,7 @@ def _sort(values: FloatArray, vectors: FloatArray) -> None:
             vectors[row, j], vectors[largest, j] = vectors[largest, j], vectors[row, j]
 
 
-@compiled_inner
+@compiled
 def _tridiagonalise(matrix: FloatArray, values: FloatArray, beside: FloatArray, vectors: FloatArray) -> None:
     """Write diagonal and subdiagonal of a matrix reflected to tridiagonal form; reflect vectors likewise."""
     n = len(matrix)
@@ -497,7 +497,7 @@ def _tridiagonalise(matrix: FloatArray, values: FloatArray, beside: FloatArray, 
     values[n - 1] = matrix[n - 1, n - 1]
 
 
-@compiled_inner
+@compiled
 def _reflect(rows: FloatArray, first: int, v: FloatArray, scale: float, p: FloatArray) -> None:
     """Multiply rows from the ``first`` on by the reflection ``1 - scale v v^T`` from the left."""
     for j in range(len(rows)):
@@ -510,7 +510,7 @@ def _reflect(rows: FloatArray, first: int, v: FloatArray, scale: float, p: Float
             rows[i, j] -= scale * v[i] * p[j]
 
 
-@compiled_inner
+@compiled
 def _reflect_both_sides(matrix: FloatArray, first: int, v: FloatArray, scale: float, p: FloatArray) -> None:
     """Multiply a symmetric matrix, from row and column ``first`` on, by the reflection from both sides."""
     for i in range(first, len(matrix)):
@@ -523,7 +523,7 @@ def _reflect_both_sides(matrix: FloatArray, first: int, v: FloatArray, scale: fl
             matrix[i, j] -= v[i] * p[j] + p[i] * v[j]
 
 
-@compiled_inner
+@compiled
 def _turn(values: FloatArray, beside: FloatArray, vectors: FloatArray, row: int, last: int) -> None:
     """Chase one implicit shift through rows ``row`` to ``last`` of a tridiagonal matrix."""
     g = (values[row + 1] - values[row]) / (2.0 * beside[row])
@@ -556,13 +556,13 @@ def _dot(left: FloatArray, right: FloatArray) -> float:
     return total
 
 
-@compiled_inner
+@compiled
 def _upper_factor(metric: FloatArray) -> FloatArray:
     """Return U with A = U^T U, row by row in memory."""
     return np.linalg.cholesky(metric).T  # type: ignore[return-value]  # of doubles, as A is
 
 
-@compiled_inner
+@compiled
 def _forward(upper: FloatArray, vector: FloatArray) -> None:
     """Solve U^T y = vector in its place."""
     for j in range(vector.size):
@@ -581,12 +581,12 @@ def _backward(upper: FloatArray, vector: FloatArray) -> None:
         vector[i] = (vector[i] - total) / upper[i, i]
 
 
-@compiled_inner
+@compiled
 def _length(vector: FloatArray) -> float:
     return math.sqrt(_dot(vector, vector))
 
 
-@compiled_inner
+@compiled
 def _newton(curvatures: FloatArray, slopes: FloatArray, flattest: float) -> FloatArray:
     """Return the coordinates of a Newton step downhill along all axes, whatever the sign of the curvature."""
     coordinates = np.empty(slopes.size)
@@ -595,7 +595,7 @@ def _newton(curvatures: FloatArray, slopes: FloatArray, flattest: float) -> Floa
     return coordinates
 
 
-@compiled_inner
+@compiled
 def _write_step(coordinates: FloatArray, longest: float, room: _Room) -> None:
     """Write the step with these coordinates along the axes; both become shorter if they are too long."""
     step, axes, factor = room.step, room.axes, min(1.0, longest / max(_length(coordinates), 1e-300))
@@ -674,7 +674,7 @@ def descend(
             _add(room.step, point)
 
 
-@compiled_inner
+@compiled
 def _step_down(
     point: FloatArray,
     components: PackedComponents,
@@ -702,13 +702,13 @@ def _step_down(
     return max(radius / 2, _SHORTEST_DOWN)
 
 
-@compiled_inner
+@compiled
 def _add(step: FloatArray, point: FloatArray) -> None:
     for j in range(point.size):
         point[j] += step[j]
 
 
-@compiled_inner
+@compiled
 def _proved(coordinates: FloatArray, slopes: FloatArray) -> bool:
     """Say whether the majorant proves that a step descends (or the step is too short to matter).
 
@@ -722,7 +722,7 @@ def _proved(coordinates: FloatArray, slopes: FloatArray) -> bool:
     return inside or _length(coordinates) < _TOO_SHORT_TO_MATTER
 
 
-@compiled_inner
+@compiled
 def _falls(point: FloatArray, components: PackedComponents, height: float, room: _Room) -> bool:
     """Say whether f never rises along the step that is written, at 26 points of it."""
     before, most = height, 1e-12 * (1 + abs(height))
@@ -776,7 +776,7 @@ def climb(
         _copy(room.axes[0], tangent)
 
 
-@compiled_inner
+@compiled
 def _uphill(tangent: FloatArray, n_axes: int, n_negative: int, room: _Room) -> int:
     """Choose the axis to climb: the one most along the tangent, a negative one where there is one."""
     candidates = n_negative if n_negative > 0 else n_axes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpmorse._compile import compiled, compiled_inner
+from dpmorse._compile import compiled
 from dpmorse.morse.critical._kernels import PackedComponents
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -51,7 +51,7 @@ class _Room(NamedTuple):
     stack: FloatArray
 
 
-@compiled_inner
+@compiled
 def _room(components: PackedComponents) -> _Room:
     n, n_blocks = components.factors.shape[:2]
     return _Room(
@@ -104,7 +104,7 @@ def fill_extrema(
         counts[p] = count if count % 2 == 1 else count - 1  # the list was full
 
 
-@compiled_inner
+@compiled
 def _fill_parabolas(here: FloatArray, there: FloatArray, components: PackedComponents, room: _Room) -> int:
     """Write f_k(s) = a + b s + c s^2 on a piece for the components that matter there; return how many."""
     centres, factors, offsets = components.centres, components.factors, components.offsets
@@ -130,7 +130,7 @@ def _fill_parabolas(here: FloatArray, there: FloatArray, components: PackedCompo
     return n_active
 
 
-@compiled_inner
+@compiled
 def _parabola(
     factors: FloatArray,
     k: int,
@@ -161,7 +161,7 @@ def _parabola(
     return a, b, c, True
 
 
-@compiled_inner
+@compiled
 def _four_rows(
     factors: FloatArray, k: int, block: int, vector: FloatArray
 ) -> tuple[float, float, float, float]:
@@ -176,14 +176,14 @@ def _four_rows(
     return u0, u1, u2, u3
 
 
-@compiled_inner
+@compiled
 def _lowest(a: float, b: float, c: float) -> float:
     """Return the least of a + b s + c s^2 for s in [0, 1]."""
     s = min(max(-b / (2 * c), 0.0), 1.0) if c > 0.0 else 0.0
     return a + b * s + c * s * s
 
 
-@compiled_inner
+@compiled
 def _fill_marks(parabolas: FloatArray, first: float, last: float, end: float, marks: FloatArray) -> int:
     """Write, in order, where to look at f on a piece: around components narrower than it, and its end."""
     marks[0], count = end, 1
@@ -199,7 +199,7 @@ def _fill_marks(parabolas: FloatArray, first: float, last: float, end: float, ma
     return count
 
 
-@compiled_inner
+@compiled
 def _insert(mark: float, marks: FloatArray, count: int) -> None:
     """Insert a number where it belongs among those in order."""
     i = count
@@ -209,7 +209,7 @@ def _insert(mark: float, marks: FloatArray, count: int) -> None:
     marks[i] = mark
 
 
-@compiled_inner
+@compiled
 def _scan_piece(
     parabolas: FloatArray,
     piece: int,
@@ -248,12 +248,12 @@ def _scan_piece(
     return count, g0 > 0.0
 
 
-@compiled_inner
+@compiled
 def _push(stack: FloatArray, top: int, s: float, f: float, g: float, c: float, depth: float) -> None:
     stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4] = s, f, g, c, depth
 
 
-@compiled_inner
+@compiled
 def _surprises(h: float, f0: float, g0: float, c0: float, f1: float, g1: float, c1: float) -> bool:
     """Say whether f between two points may hide more than value, slope and curvature there tell.
 
@@ -272,7 +272,7 @@ def _surprises(h: float, f0: float, g0: float, c0: float, f1: float, g1: float, 
     return (middle > 0.0) != rises or (early > 0.0) != rises or (late > 0.0) != rises
 
 
-@compiled_inner
+@compiled
 def _flat_point(parabolas: FloatArray, s0: float, g0: float, s1: float, g1: float) -> tuple[float, float]:
     """Return where the slope changes sign, by the Illinois rule, and f there to about 1e-10."""
     s, f, side = s0, 0.0, 0
@@ -291,7 +291,7 @@ def _flat_point(parabolas: FloatArray, s0: float, g0: float, s1: float, g1: floa
     return s, f
 
 
-@compiled_inner
+@compiled
 def _along(parabolas: FloatArray, s: float) -> tuple[float, float, float]:
     """Return f, its slope and its curvature at a fraction s of a piece."""
     lowest = np.inf
@@ -310,7 +310,7 @@ def _along(parabolas: FloatArray, s: float) -> tuple[float, float, float]:
     return lowest - np.log(total), slope, 2.0 * bend / total - (square / total - slope * slope)
 
 
-@compiled_inner
+@compiled
 def _record(position: float, height: float, positions: FloatArray, heights: FloatArray, count: int) -> int:
     """Append to a list that may be full; return its length."""
     if count < positions.size:

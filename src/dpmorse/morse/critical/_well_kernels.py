@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpmorse._compile import compiled, compiled_inner
+from dpmorse._compile import compiled
 from dpmorse.typing import FloatArray, IntArray
 
 # Halvings of the range of log odds: from at most some hundreds to less than a double can tell.
@@ -44,7 +44,7 @@ class Pencil(NamedTuple):
     offset: FloatArray
 
 
-@compiled_inner
+@compiled
 def _pencil(wells: PackedWells, k: int, other: int) -> Pencil:
     """Diagonalise two wells together."""
     across = np.dot(wells.whiteners[other], wells.spreads[k])
@@ -61,14 +61,14 @@ def _pencil(wells: PackedWells, k: int, other: int) -> Pencil:
     return Pencil(wells.centres[k], axes, ratios, offset)
 
 
-@compiled_inner
+@compiled
 def _middle_and_half(pencil: Pencil, tails: float) -> tuple[float, float]:
     """Return the middle and half-width of log odds outside which the ridgeline has arrived."""
     low, high = math.log(pencil.ratios[0]), math.log(pencil.ratios[-1])
     return -0.5 * (low + high), tails + 0.5 * (high - low)
 
 
-@compiled_inner
+@compiled
 def _go_to(log_odds: float, pencil: Pencil, y: FloatArray) -> tuple[float, float]:
     """Write the point of the ridgeline at these odds; return twice the heights above both floors."""
     ratios, offset = pencil.ratios, pencil.offset
@@ -81,7 +81,7 @@ def _go_to(log_odds: float, pencil: Pencil, y: FloatArray) -> tuple[float, float
     return from_k, from_l
 
 
-@compiled_inner
+@compiled
 def _write_point(pencil: Pencil, y: FloatArray, point: FloatArray) -> None:
     """Write x = centre + y axes."""
     centre, axes = pencil.centre, pencil.axes
@@ -134,7 +134,7 @@ def fill_ridgelines(
             paths[p, 0, j], paths[p, -1, j] = wells.centres[first[p], j], wells.centres[second[p], j]
 
 
-@compiled_inner
+@compiled
 def _spread_log_odds(pencil: Pencil, n_nodes: int) -> FloatArray:
     """Return log odds at which d_k / (d_k + d_l) is even, by interpolation between three times as many."""
     log_odds, y = np.empty(n_nodes), np.empty(pencil.ratios.size)
