@@ -55,7 +55,12 @@ def _measure_peak(prepare: Callable[[], Callable[[], object]], sender: Any) -> N
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far (Linux)
     before = _status("VmRSS")
     action()
-    sender.send(_status("VmHWM") - before)
+    sender.send(peak_megabytes() - before)
+
+
+def peak_megabytes() -> float:
+    """Return the peak memory of this program; ``resource`` counts what its parent had before it began."""
+    return _status("VmHWM")
 
 
 def _status(field: str) -> float:

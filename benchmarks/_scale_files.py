@@ -7,7 +7,6 @@ its resident memory.
 """
 
 import json
-import resource
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import dpmorse
-from benchmarks._measure import ROOT, printed_by, seconds
+from benchmarks._measure import ROOT, peak_megabytes, printed_by, seconds
 from benchmarks.speed import N_COMPONENTS, N_FEATURES, overlapping_groups
 
 ROWS = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 20_000_000)
@@ -64,8 +63,7 @@ def main() -> None:
         _model(estimator).fit(Path(folder) / "small.parquet")  # load and compile
     first = seconds(lambda: _model(estimator).fit(path), 1)
     least = min(first, seconds(lambda: _model(estimator).fit(path), 4)) if first < _SHORT else first
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": least, "peak MB": peak}))
+    print(json.dumps({"seconds": least, "peak MB": peak_megabytes()}))
 
 
 if __name__ == "__main__":
