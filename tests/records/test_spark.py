@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ pytest.importorskip("pyspark", reason="Spark is not installed: make test-engines
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs Java, and there is none", allow_module_level=True)
 
+import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession, functions
 
 from described_tables import SCHEMA, columns
@@ -31,6 +34,7 @@ from dpmorse import (
 )
 from dpmorse.engine import spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
+from dpmorse.records import spark_frames, spark_packing
 from own_process import printed_by
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own, of pandas and of sockets
@@ -141,8 +145,16 @@ def test_many_partitions_are_added_up_by_executors(spark, lazy, monkeypatch):
     assert model().fit(lazy.repartition(5)).mixture_ == model().fit(FRAME).mixture_
 
 
-def test_tasks_that_fail_change_nothing(lazy, tmp_path, monkeypatch):
-    """In every pass, one process dies and one task raises: one draw a release, one spend, the same model."""
+@pytest.fixture(params=["kept", "read again"])
+def kept(request, monkeypatch):
+    """Whether executors keep the records while a fit runs; where they cannot, each pass reads them again."""
+    if request.param == "read again":
+        monkeypatch.setattr(spark_frames, "kept", lambda _: nullcontext())
+    return request.param == "kept"
+
+
+def test_tasks_that_fail_change_nothing(lazy, tmp_path, monkeypatch, kept):
+    """Whenever records are read, one process dies and one task raises: one draw a release, one spend."""
     expected, draws = model().fit(FRAME), []
     original = NativeSampler.gaussian
     monkeypatch.setattr(
@@ -170,17 +182,58 @@ def test_tasks_that_fail_change_nothing(lazy, tmp_path, monkeypatch):
     assert ledger.events == expected.privacy_.events
 
 
-def test_a_frame_that_is_another_each_time_is_refused(lazy):
+def test_a_frame_that_is_another_each_time_is_kept_or_refused(lazy, kept):
     def any_rows(batches):
         import os
 
         for batch in batches:
             yield batch[ord(os.urandom(1)) % 50 :]
 
-    ledger = Ledger(Budget(9.0))
+    ledger, another = Ledger(Budget(9.0)), lazy.mapInArrow(any_rows, lazy.schema)
+    if kept:
+        model(ledger=ledger).fit(another)
+        return
     with pytest.raises(InvalidParameterError, match="X changed between two passes"):
-        model(ledger=ledger).fit(lazy.mapInArrow(any_rows, lazy.schema))
+        model(ledger=ledger).fit(another)
     assert ledger.events == ()
+
+
+def test_nothing_is_kept_after_a_fit(spark, lazy):
+    lazy.count()
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    model().fit(lazy)
+    with pytest.raises(InvalidParameterError, match="infinity"):
+        model().fit(lazy.withColumn("c", functions.lit(float("inf"))))
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+
+
+def test_nothing_is_kept_where_a_partition_would_have_to_fit_in_memory(spark, lazy, monkeypatch):
+    limit = "spark.sql.execution.arrow.maxBytesPerBatch"
+    with spark_packing.kept(lazy) as blocks:
+        assert blocks.columns == ["block"]
+    spark.conf.set(limit, 2**31 - 1)
+    try:
+        with spark_packing.kept(lazy) as blocks:
+            assert blocks is None
+        assert model().fit(lazy).mixture_ == model().fit(FRAME).mixture_
+    finally:
+        spark.conf.unset(limit)
+    monkeypatch.setattr(spark_packing, "_few_at_a_time", lambda _: refuse())
+    with spark_packing.kept(lazy) as blocks:
+        assert blocks is None, "a cluster that keeps nothing"
+
+
+def refuse():
+    raise AnalysisException("PERSIST TABLE is not supported on serverless compute")
+
+
+def test_a_block_is_what_it_was_made_of():
+    batches = [pa.RecordBatch.from_pandas(FRAME[start : start + 70]) for start in range(0, N, 70)]
+    made = list(spark_packing._packed(iter([*batches[:3], batches[0][:0], *batches[3:]])))
+    assert len(made) == 1
+    (block,) = spark_packing.unpacked(made)
+    assert block.to_pandas().equals(FRAME)
+    assert list(spark_packing._packed(iter([]))) == []
 
 
 @pytest.mark.parametrize(

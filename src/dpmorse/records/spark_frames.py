@@ -6,6 +6,7 @@ find them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from dpmorse.records.data_file import distinct, problems_told
 from dpmorse.records.files import DataFiles, checked_unit
 from dpmorse.records.owners import called
 from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.spark_packing import joined, kept, unpacked
 from dpmorse.schema import Schema
 
 _PATH = "the Spark DataFrame"
@@ -41,8 +43,9 @@ class SparkRecords:
         groups: Any = None,
         schema: Schema | None = None,
         columns: Sequence[str] | None = None,
+        blocks: Any = None,
     ) -> None:
-        self._frame = _checked(X)
+        self._frame, self._blocks = _checked(X), blocks  # the same records, as executors keep them
         self._reading = _Reading(_public_types(X), checked_unit(groups), schema, columns)
         self._files = self._reading.files(())
         self.unit = self._files.unit
@@ -100,15 +103,29 @@ class SparkRecords:
         every = [*self._frame.schema.fields, types.StructField(name, kind, nullable=False)]
         return _by_place(self._frame).mapInArrow(task, types.StructType(every))
 
+    @contextmanager
+    def held(self) -> Iterator["SparkRecords"]:
+        """Return these records as executors keep them in memory, while the context lasts."""
+        with kept(self._needed) as blocks:
+            yield self._with(self._files, self._reading.schema, blocks)
+
+    @property
+    def _needed(self) -> Any:
+        """The columns that are read."""
+        needed = self._files.names if self.unit is None else [*self._files.names, self.unit]
+        chosen = [_place(self._frame.columns.index(name)) for name in needed]
+        return _by_place(self._frame).select(*chosen)
+
     @property
     def _parts(self) -> SparkParts:
         """The columns that are read, in batches with owners."""
-        needed = self._files.names if self.unit is None else [*self._files.names, self.unit]
-        chosen = [_place(self._frame.columns.index(name)) for name in needed]
-        return SparkParts(_by_place(self._frame).select(*chosen), self._reading.batches)
+        reading = self._reading
+        if self._blocks is None:
+            return SparkParts(self._needed, reading.batches)
+        return SparkParts(self._blocks, lambda batches: reading.batches(unpacked(batches)))
 
-    def _with(self, files: DataFiles, schema: Schema | None) -> "SparkRecords":
-        return SparkRecords(self._frame, files.unit, schema, files.names)
+    def _with(self, files: DataFiles, schema: Schema | None, blocks: Any = None) -> "SparkRecords":
+        return SparkRecords(self._frame, files.unit, schema, files.names, blocks)
 
 
 @dataclass(frozen=True)
@@ -141,28 +158,12 @@ class _Partition:
     batches: Iterable[Any]
 
     def start(self, columns: list[str], batch_size: int) -> Iterator[Any]:
-        """Yield batches of about ``batch_size`` rows: those that Spark sends are small."""
-        waiting, n_rows = [], 0
-        for batch in self.batches:
-            waiting.append(self._named(batch).select(columns))
-            n_rows += len(batch)
-            if n_rows >= batch_size:
-                yield _joined(waiting)
-                waiting, n_rows = [], 0
-        if waiting:
-            yield _joined(waiting)
+        """Yield batches of about ``batch_size`` rows."""
+        return joined((self._named(batch).select(columns) for batch in self.batches), batch_size)
 
     def _named(self, batch: Any) -> Any:
         names = [self.schema.names[int(place.removeprefix("_"))] for place in batch.schema.names]
         return pa.RecordBatch.from_arrays(batch.columns, names=names)
-
-
-def _joined(batches: Sequence[Any]) -> Any:
-    if len(batches) == 1:
-        return batches[0]
-    table = pa.Table.from_batches(batches).combine_chunks()
-    columns = [column.combine_chunks() for column in table.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
 def _checked(X: Any) -> Any:
