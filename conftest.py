@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 _NEEDS = {
-    "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_frames.py"],
+    "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_*.py"],
     "torch": [
         "src/dpmorse/engine/_fused_passes.py",
         "src/dpmorse/engine/_gpu.py",
