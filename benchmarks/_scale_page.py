@@ -161,9 +161,9 @@ def _gpu(found: dict[str, Any]) -> Iterator[str]:
     same = [value for name, value in models.items() if name.endswith("same model")]
     yield _prose(
         f"The model of {models['rows']:,} records is that of the host, bit for bit, in {sum(same)} of "
-        f"{len(same)} cases (float32 and float64, fused and plain), and so are the sums in "
-        f"{sums['cases'] - len(sums['differing'])} of {sums['cases']} (columns, cells, balls, residuals, "
-        "soft cells, needles, near ties)."
+        f"{len(same)} cases (`DPMoGHard` in float32 and float64, fused and plain; `DPMorse` on a tenth "
+        f"of them), and so are the sums in {sums['cases'] - len(sums['differing'])} of {sums['cases']} "
+        "(columns, cells, balls, residuals, soft cells, needles, near ties)."
     )
 
 

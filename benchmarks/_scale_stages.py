@@ -1,9 +1,13 @@
 """What surrounds the passes over records: loading the library, and the tree of a released mixture."""
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ SIZES = ((8, 25), (64, 50), (256, 13))
 
 
 def start_up() -> dict[str, float]:
-    """Return how long a process takes that only loads, beside one that loads the libraries below."""
+    """Return how long processes take that load, that load the libraries below, or that fit the first time."""
     found = {name: seconds(partial(_process, words), _REPEATS) for name, words in _PROCESSES.items()}
     return {
         **{f"{name}, s": value for name, value in found.items()},
@@ -27,8 +31,21 @@ def start_up() -> dict[str, float]:
         / found["import sklearn.base, numba"],
         "from dpmorse import DPMorse / import sklearn.base, numba": found["from dpmorse import DPMorse"]
         / found["import sklearn.base, numba"],
+        "first fit, which compiles, s": seconds(_first_fit, 1),
     }
 
+
+def _first_fit() -> None:
+    """Run a small fit in a process that finds nothing compiled, as in a fresh installation."""
+    with tempfile.TemporaryDirectory() as empty:
+        _process(("-W", "ignore", "-c", _FIT), {"NUMBA_CACHE_DIR": empty})
+
+
+_FIT = """
+import numpy as np
+from dpmorse import DPMorse
+DPMorse(3, epsilon=1.0, bounds=(-4, 4)).fit(np.random.default_rng(0).normal(size=(3000, 4)))
+"""
 
 _PROCESSES = {
     "dpmorse --version": ("-m", "dpmorse.cli", "--version"),
@@ -44,8 +61,9 @@ _PROCESSES = {
 }
 
 
-def _process(words: tuple[str, ...]) -> None:
-    subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=True)
+def _process(words: tuple[str, ...], variables: Mapping[str, str] = MappingProxyType({})) -> None:
+    environment = {**os.environ, **variables}
+    subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=True, env=environment)
 
 
 def trees() -> dict[str, Any]:
