@@ -68,18 +68,18 @@ IN_THE_INTERPRETER = """
             raise
         sys.exit(print("this NumPy is too new for this Triton's interpreter"))
     check(records(130, 3), 5)
-    assert used == {"quantise", "shares", "moments"}, used
+    assert used == {"quantise", "members", "moments"}, used
     check(np.asfortranarray(records(70, 8).astype(np.float32)), 4, weight_bits=0)
     assert used == {"quantise", "labels", "moments"}, used
     check(records(65, 9), 2)
-    assert used == {"quantise", "shares", "wide_moments"}, used
+    assert used == {"quantise", "members", "wide_moments"}, used
     check(records(65, 17), 2, of_residuals=False)
     check(records(33, 64), 2, weight_bits=0)
     check(records(65, 1), 1)
     check(records(100, 2), 4, of_residuals=False, weight_bits=0, domain=unit_box(2))
     labels = torch.tensor([299, 5, 299, 0, 256, 5], dtype=torch.int32)  # of more than a byte
-    entries, begins = kernels._members_of_labels(labels, 300)
-    assert [sorted(entries[begins[k] : begins[k + 1]].tolist()) for k in (0, 5, 43, 256, 299)] == [
+    rows, begins, ends, *_ = kernels._members_of_labels(labels, 300)
+    assert [sorted(rows[begins[k] : ends[k]].tolist()) for k in (0, 5, 43, 256, 299)] == [
         [3], [1, 5], [], [4], [0, 2]
     ]
     check(records(200, 3), 4, cells=twins(rng, 3), of_residuals=False)
@@ -121,8 +121,8 @@ COMPILED = """
     from dpmorse.engine import _fused_passes as passes
 
     POINTERS = {
-        "X": "*fp32", "q": "*i32", "entries": "*i64", "begins": "*i64", "shares": "*i32", "labels": "*i32",
-        "totals": "*i64",
+        "X": "*fp32", "rows": "*i32", "begins": "*i64", "ends": "*i64", "weights": "*i32", "labels": "*i32",
+        "divisors": "*i32", "sizes": "*i32", "totals": "*i64",
     }
     NUMBERS = {name: "i32" for name in ("n_rows", "n_cells", "row_stride", "column_stride", "last")}
     OPTIONS = ("num_warps", "num_stages", "enable_fp_fusion")
@@ -130,7 +130,9 @@ COMPILED = """
     def compiled(kernel, **sizes):
         options = {name: sizes.pop(name) for name in OPTIONS}
         names = kernel.arg_names
-        types = {**POINTERS, **NUMBERS}
+        sizes = {name: value for name, value in {"BITS": 16, "ROUND": False, **sizes}.items() if name in names}
+        wide = sizes.get("WIDTH", 0) or "BALL" in sizes
+        types = {**POINTERS, **NUMBERS, "q": "*i16" if wide else "*i64"}
         signature = {name: "constexpr" if name in sizes else types.get(name, "*fp64") for name in names}
         constants = {(names.index(name),): value for name, value in sizes.items()}
         source = ASTSource(kernel, signature, constants)
@@ -141,10 +143,10 @@ COMPILED = """
         measured = {"SOFT": True, "RESIDUALS": True, "FIRST": 0, "LAST": d}
         for name, kernel in {
             "quantise": compiled(passes.quantise_kernel, BALL=True, **passes._quantising(d)),
-            "shares": compiled(passes.shares_kernel, **sizes),
+            "members": compiled(passes.members_kernel, **sizes),
             "labels": compiled(passes.labels_kernel, **sizes),
             "lengths": compiled(passes.lengths_kernel, **sizes),
-            "moments": compiled(passes._adder(d), **measured, **passes._adding_up(d)),
+            "moments": compiled(passes._adder(d), **measured, **passes._adding_up(d, round_cells=False)),
         }.items():
             ptx, what = kernel.asm["ptx"], (name, d)
             assert kernel.metadata.shared < 227 * 1024, f"{what}: more memory than a multiprocessor has"

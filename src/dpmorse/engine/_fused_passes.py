@@ -1,11 +1,11 @@
 """Passes over a chunk of a CUDA tensor by kernels: what ``_tensor_passes`` returns, in less time and memory.
 
 A chunk is quantised, its records find their cells (``_triton_cells``), and the members of every cell are
-listed, by torch: few cells have a share in a record, so that little is left to add up (``_triton_moments``).
+listed: few cells have a share in a record, so that little is left to add up (``_triton_moments``).
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ import torch
 from dpmorse.engine import _tensor_passes as plain
 from dpmorse.engine._gpu import can_run_on, processors, working_on
 from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, grid_of, lower_of, rule_of
-from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel, shares_kernel
+from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, members_kernel, quantise_kernel
 from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
 from dpmorse.statistics import Domain, GaussianCells
 
@@ -68,24 +68,45 @@ def _agrees(device: Any, n_features: int) -> bool:
     return bool(torch.equal(squared_lengths(X, task)[1], plain.squared_lengths(X, task)[1]))
 
 
+class _Members(NamedTuple):
+    """The members of each cell: ``rows[begins[k] : ends[k]]``.
+
+    Those of soft cells have weights beside their rows; ``divisors`` are sums of a record's weights.
+    """
+
+    rows: Tensor
+    begins: Tensor
+    ends: Tensor
+    weights: Tensor
+    divisors: Tensor
+
+
 def rows_at_a_time(_device: Any, n_features: int, n_cells: int, *, soft: bool = False) -> int:
     """Return how many rows take about as much memory as is set aside, and can be added up in float64.
 
-    A share and a place in a list for every cell, where cells are soft; a record twice, its label and a place.
+    A row and a weight for every cell, where cells are soft; a record twice, its label and a place.
     """
-    fitting = _BYTES // (12 * n_cells * soft + 8 * n_features + 32)
+    fitting = _BYTES // (8 * n_cells * soft + 8 * n_features + 32)
     return min(max(256, fitting), plain.HARD_ROWS)
 
 
 def quantise(X: Tensor, grid: Grid) -> Tensor:
     """Return records as integers, in int32."""
+    if grid.projection is None and X.shape[1] > MOST_FEATURES:
+        return plain.quantise(X, grid).to(torch.int32)
+    return _quantised(X, grid)[:, : len(grid.centre)].to(torch.int32)
+
+
+def _quantised(X: Tensor, grid: Grid) -> Tensor:
+    """Return records as integers of 16 bits, or 32 on a fine grid, padded to whole words of 64 bits."""
     if grid.projection is not None:
         before, matrix = grid.projection
         X = plain.quantise(X, before) @ matrix
     n_rows, n_features = X.shape
-    if n_features > MOST_FEATURES:
-        return plain.quantise(X, grid._replace(projection=None)).to(torch.int32)
-    q = torch.empty((n_rows, n_features), dtype=torch.int32, device=X.device)
+    bits = 32 if grid.fine else 16
+    padded = -(-n_features * bits // 64) * 64 // bits
+    dtype = torch.int32 if grid.fine else torch.int16
+    q = torch.empty((n_rows, padded), dtype=dtype, device=X.device)
     radius = torch.full((1,), grid.squared_radius, dtype=torch.float64, device=X.device)
     sizes = _quantising(n_features)
     with working_on(X.device):
@@ -98,6 +119,7 @@ def quantise(X: Tensor, grid: Grid) -> Tensor:
             grid.steps_per_unit,
             radius,
             q,
+            BITS=bits,
             BALL=grid.squared_radius > 0,
             **sizes,
         )
@@ -106,32 +128,35 @@ def quantise(X: Tensor, grid: Grid) -> Tensor:
 
 def moments(X: Tensor, task: Task) -> Tensor:
     """Return counts, sums and lower second moments of the cells, shape (K, ...), in int64."""
-    q = quantise(X, task.grid)
+    q = _quantised(X, task.grid)
     if task.soft:
-        shares = _shares(q, task.rule)
-        return _sums(q, shares, _members_of_shares(shares), task)
+        return _sums(q, _members_of_soft(q, task.rule), task)
     labels = _labels(q, task.rule)
-    whole = q if task.apart is None else quantise(X, task.apart)
-    return _sums(whole, labels, _members_of_labels(labels, task.rule.n_cells), task)
+    whole = q if task.apart is None else _quantised(X, task.apart)
+    return _sums(whole, _members_of_labels(labels, task.rule.n_cells), task)
 
 
 def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
     """Return the cell of each record, and its exact squared length in the coordinates of that cell."""
-    q = quantise(X, task.grid)
+    q = _quantised(X, task.grid)
     labels = _labels(q, task.rule)
-    entries, begins = _members_of_labels(labels, task.rule.n_cells)
-    whole = q if task.apart is None else quantise(X, task.apart)
-    units, found = task.units, torch.empty(len(whole), dtype=torch.float64, device=whole.device)
+    members = _members_of_labels(labels, task.rule.n_cells)
+    whole = q if task.apart is None else _quantised(X, task.apart)
+    units, sizes = task.units, _sizes_of(task.units.n_features)
+    found = torch.empty(len(whole), dtype=torch.float64, device=whole.device)
     with working_on(whole.device):
         lengths_kernel[_programs(whole, units, soft=False), units.n_cells](
-            whole,
+            _loaded(whole, sizes),
             units.n_cells,
-            entries,
-            begins,
+            members.rows,
+            members.begins,
+            members.ends,
             units.factors,
             units.offsets,
             found,
-            **_sizes_of(units.n_features),
+            BITS=_bits(whole),
+            ROUND=units.round,
+            **sizes,
         )
     return labels.to(torch.int64), found
 
@@ -144,64 +169,83 @@ def _labels(q: Tensor, rule: Rule) -> Tensor:
     sizes = _sizes_of(rule.n_features)
     with working_on(q.device):
         labels_kernel[(-(-len(q) // sizes["BLOCK"]),)](
-            q, len(q), rule.n_cells, rule.factors, rule.offsets, rule.constants, labels, **sizes
+            _loaded(q, sizes),
+            len(q),
+            rule.n_cells,
+            rule.factors,
+            rule.offsets,
+            rule.constants,
+            labels,
+            BITS=_bits(q),
+            ROUND=rule.round,
+            **sizes,
         )
     return labels
 
 
-def _shares(q: Tensor, rule: Rule) -> Tensor:
-    """Return memberships, a row for each cell."""
-    shares = torch.empty((rule.n_cells, len(q)), dtype=torch.int32, device=q.device)
+def _members_of_soft(q: Tensor, rule: Rule) -> _Members:
+    """List members of soft cells; every cell has room for all records."""
+    n_rows, n_cells = len(q), rule.n_cells
+    counts = torch.zeros(n_cells, dtype=torch.int32, device=q.device)
+    rows, weights = torch.empty((2, n_cells, n_rows), dtype=torch.int32, device=q.device)
+    divisors = torch.empty(n_rows, dtype=torch.int32, device=q.device)
     sizes = _sizes_of(rule.n_features)
     with working_on(q.device):
-        shares_kernel[(-(-len(q) // sizes["BLOCK"]),)](
-            q,
-            len(q),
-            rule.n_cells,
+        members_kernel[(-(-n_rows // sizes["BLOCK"]),)](
+            _loaded(q, sizes),
+            n_rows,
+            n_cells,
             rule.factors,
             rule.offsets,
             rule.constants,
             rule.table,
             len(rule.table) - 1,
             rule.steps_per_score,
-            shares,
+            counts,
+            rows,
+            weights,
+            divisors,
+            BITS=_bits(q),
+            ROUND=rule.round,
             **sizes,
         )
-    return shares
+    begins = n_rows * torch.arange(n_cells, device=q.device)
+    return _Members(rows, begins, begins + counts, weights, divisors)
 
 
-def _members_of_shares(shares: Tensor) -> tuple[Tensor, Tensor]:
-    """List the places of all shares, cell by cell, and where those of each cell begin."""
-    n_cells, n_rows = shares.shape
-    entries = torch.nonzero(shares.view(-1)).view(-1)
-    return entries, torch.searchsorted(entries, n_rows * torch.arange(n_cells + 1, device=shares.device))
-
-
-def _members_of_labels(labels: Tensor, n_cells: int) -> tuple[Tensor, Tensor]:
-    """List the rows of all records, cell by cell, and where those of each cell begin."""
+def _members_of_labels(labels: Tensor, n_cells: int) -> _Members:
+    """List the rows of all records, cell by cell; they have no weights."""
     # Sorting takes a pass for each byte of a label.
-    in_order, entries = torch.sort(labels.to(torch.uint8 if n_cells <= 256 else torch.int16))
+    in_order, rows = torch.sort(labels.to(torch.uint8 if n_cells <= 256 else torch.int16))
     cells = torch.arange(n_cells + 1, device=labels.device, dtype=torch.int32)
-    return entries, torch.searchsorted(in_order.to(torch.int32), cells)
+    begins = torch.searchsorted(in_order.to(torch.int32), cells)
+    return _Members(rows, begins[:-1], begins[1:], labels, labels)
+
+
+def _loaded(q: Tensor, sizes: dict[str, Any]) -> Tensor:
+    """Return records as kernels of these sizes load them: narrow ones by words of 64 bits."""
+    return q if sizes.get("WIDTH", 0) else q.view(torch.int64)
+
+
+def _bits(q: Tensor) -> int:
+    return 8 * int(q.element_size())
 
 
 # -- the sums of cells --------------------------------------------------------------------------------
 
 
-def _sums(q: Tensor, shares: Tensor, members: tuple[Tensor, Tensor], task: Task) -> Tensor:
-    """Add up the members of each cell; ``shares`` are not read where cells are hard."""
-    units, sizes = task.units, _adding_up(task.units.n_features)
+def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
+    """Add up the members of each cell."""
+    units, sizes = task.units, _adding_up(task.units.n_features, round_cells=task.units.round)
     width, d = sizes.get("WIDTH", 0), units.n_features
     n_sums = 1 + (1 + width) * width if width else 1 + d + d * (d + 1) // 2
     programs = _programs(q, units, soft=task.soft)
     totals = torch.empty((programs, units.n_cells, n_sums), dtype=torch.int64, device=q.device)
     with working_on(q.device):
         _adder(d)[programs, units.n_cells](
-            q,
-            len(q),
+            _loaded(q, sizes),
             units.n_cells,
             *members,
-            shares,
             units.factors,
             units.offsets,
             units.residual_steps,
@@ -210,6 +254,7 @@ def _sums(q: Tensor, shares: Tensor, members: tuple[Tensor, Tensor], task: Task)
             RESIDUALS=task.residuals,
             FIRST=task.first,
             LAST=task.last,
+            BITS=_bits(q),
             **sizes,
         )
     total = totals.sum(dim=0)
@@ -230,11 +275,15 @@ def _picked(total: Tensor, task: Task, width: int) -> Tensor:
 
 def _of_span(total: Tensor, task: Task) -> Tensor:
     """Return sums without the second moments of entries that have none."""
-    d = task.units.n_features
+    return total.index_select(1, _kept(task.units.n_features, task.first, task.last, total.device))
+
+
+@cache
+def _kept(d: int, first: int, last: int, device: Any) -> Tensor:
+    """Return where the sums are that a task asks for; copied to the device once, as chunks must not wait."""
     rows, columns = np.tril_indices(d)
-    wanted = np.flatnonzero((columns >= task.first) & (rows < task.last))
-    kept = torch.from_numpy(np.concatenate([np.arange(1 + d), 1 + d + wanted])).to(total.device)
-    return total.index_select(1, kept)
+    wanted = np.flatnonzero((columns >= first) & (rows < last))
+    return torch.from_numpy(np.concatenate([np.arange(1 + d), 1 + d + wanted])).to(device)
 
 
 def _programs(q: Tensor, rule: Rule, *, soft: bool) -> int:
@@ -254,15 +303,15 @@ def _quantising(d: int) -> dict[str, Any]:
 
 def _sizes_of(d: int) -> dict[str, Any]:
     """Return sizes and options of kernels of scores: several records for a thread, or a tile for all."""
-    if d <= _MOST_NARROW:
-        return {"D": d, "WIDTH": 0, "BLOCK": 256 if d <= 8 else 128, **_compilation(2)}
+    if d <= _MOST_NARROW:  # one warp, so that members are counted without waiting for others
+        return {"D": d, "WIDTH": 0, "BLOCK": 128 if d <= 8 else 64, **_compilation(1)}
     return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
 
 
-def _adding_up(d: int) -> dict[str, Any]:
+def _adding_up(d: int, *, round_cells: bool) -> dict[str, Any]:
     """Return sizes and options of kernels of moments: one record for a thread, or a tile for all."""
     if d <= _MOST_NARROW_MOMENTS:
-        return {"D": d, "BLOCK": 128, **_compilation(4)}
+        return {"D": d, "ROUND": round_cells, "BLOCK": 128, **_compilation(4)}
     return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
 
 

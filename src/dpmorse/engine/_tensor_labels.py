@@ -82,7 +82,7 @@ def _axis_cells(rule: BinaryCodes, q: Tensor) -> Tensor:
 def column_bins(q: Tensor) -> Tensor:
     """Return the bin of each coordinate of quantised records, as ``ColumnHistograms.bins``."""
     shift = GRID_BITS + 1 - BIN_BITS
-    return ((q.to(torch.int64) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
+    return ((q.to(torch.int32) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
 
 
 def magnitude_bins(X: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ def magnitude_bins(X: Tensor) -> Tensor:
 def counts_of(bins: Tensor, n_bins: int) -> Tensor:
     """Count the bins of each column, shape (n_features, n_bins)."""
     n_features = bins.shape[1]
-    first = n_bins * torch.arange(n_features, device=bins.device)
+    first = n_bins * torch.arange(n_features, dtype=bins.dtype, device=bins.device)
     return torch.bincount((bins + first).flatten(), minlength=n_features * n_bins).view(n_features, n_bins)
 
 

@@ -22,7 +22,8 @@ Tensor = Any
 class Grid(NamedTuple):
     """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box.
 
-    ``projection`` is None, or a grid and the matrix that records on it are multiplied by first.
+    ``projection`` is None, or a grid and the matrix that records on it are multiplied by first. A ``fine``
+    grid has integers of more than 16 bits.
     """
 
     centre: Tensor
@@ -30,10 +31,14 @@ class Grid(NamedTuple):
     steps_per_unit: Tensor
     squared_radius: float
     projection: Any
+    fine: bool
 
 
 class Rule(NamedTuple):
-    """A ``GaussianCells`` on a device; factors of all cells are side by side, shape (D, K D)."""
+    """A ``GaussianCells`` on a device; factors of all cells are side by side, shape (D, K D).
+
+    Cells are ``round`` where all factors are diagonal.
+    """
 
     factors: Tensor
     offsets: Tensor
@@ -41,6 +46,7 @@ class Rule(NamedTuple):
     residual_steps: Tensor
     table: Tensor
     steps_per_score: Tensor
+    round: bool = False
 
     @property
     def n_cells(self) -> int:
@@ -105,7 +111,8 @@ def grid_of(domain: Domain, device: Any) -> Grid:
     centre, half_width, steps_per_unit = (on_device(part, device) for part in parts)
     first = domain.projection
     projection = first and (grid_of(first.domain, device), on_device(first.matrix.T, device))
-    return Grid(centre, half_width, steps_per_unit, squared_radius, projection)
+    fine = domain.grid_bits >= 15
+    return Grid(centre, half_width, steps_per_unit, squared_radius, projection, fine)
 
 
 def rule_of(cells: GaussianCells, device: Any) -> Rule:
@@ -118,7 +125,9 @@ def rule_of(cells: GaussianCells, device: Any) -> Rule:
         np.append(EXP_TABLE, 0.0),
         np.array([cells.steps_per_score]),
     )
-    return Rule(*(on_device(part, device) for part in parts))
+    diagonal = cells.factors * np.eye(cells.offsets.shape[1])
+    is_round = bool(np.array_equal(diagonal, cells.factors))
+    return Rule(*(on_device(part, device) for part in parts))._replace(round=is_round)
 
 
 def on_device(array: Any, device: Any) -> Tensor:

@@ -69,6 +69,7 @@ def quantise_kernel(
     q: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
     BALL: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
@@ -87,25 +88,59 @@ def quantise_kernel(
     if BALL:
         whole *= shrinking(tl.sum(whole * whole, axis=1), tl.load(squared_radius))[:, None]
     # towards zero, as the shrunk ones must be; others are whole already
-    tl.store(q + row[:, None] * D + column[None, :], whole.to(tl.int32), mask=there)
+    WORDS: tl.constexpr = (D * BITS + 63) // 64
+    at = row[:, None] * (WORDS * 64 // BITS) + column[None, :]
+    tl.store(q + at, whole.to(tl.int32), mask=there)
 
 
 # -- from integers to cells ---------------------------------------------------------------------------
 
 
 @jit
+def load_words(
+    q: tl.tensor, row: tl.tensor, there: tl.tensor, D: tl.constexpr, BITS: tl.constexpr
+) -> tl.tensor:
+    """Return narrow records as they are stored: several columns in a word.
+
+    Where rows lie apart, a load of one column would take as long as that of a word.
+    """
+    WORDS: tl.constexpr = (D * BITS + 63) // 64
+    words = ()
+    for i in tl.static_range(WORDS):
+        words = words + (tl.load(q + row * WORDS + i, mask=there, other=0),)
+    return words
+
+
+@jit
+def columns_of(words: tl.tensor, D: tl.constexpr, BITS: tl.constexpr) -> tl.tensor:
+    """Return the columns that are in words."""
+    columns = ()
+    for j in tl.static_range(D):
+        half = (words[j * BITS // 64] >> (j * BITS % 64 // 32 * 32)).to(tl.int32)
+        if BITS == 16:
+            half = half >> 16 if j % 2 else (half << 16) >> 16
+        columns = columns + (half.to(tl.float64),)
+    return columns
+
+
+@jit
 def load_records(
-    q: tl.tensor, row: tl.tensor, there: tl.tensor, D: tl.constexpr, WIDTH: tl.constexpr
+    q: tl.tensor,
+    row: tl.tensor,
+    there: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
 ) -> tl.tensor:
     """Return records: a tuple of columns, or a tile with zeros past the last column."""
     if WIDTH == 0:
-        records = ()
-        for j in tl.static_range(D):
-            records = records + (tl.load(q + row * D + j, mask=there, other=0).to(tl.float64),)
+        records = columns_of(load_words(q, row, there, D, BITS), D, BITS)
     else:
+        WORDS: tl.constexpr = (D * BITS + 63) // 64
         column = tl.arange(0, WIDTH)
         here = there[:, None] & (column < D)[None, :]
-        records = tl.load(q + row[:, None] * D + column[None, :], mask=here, other=0).to(tl.float64)
+        at = row[:, None] * (WORDS * 64 // BITS) + column[None, :]
+        records = tl.load(q + at, mask=here, other=0).to(tl.float64)
     return records
 
 
@@ -117,13 +152,14 @@ def whitened_column(
     n_cells: tl.tensor,
     i: tl.constexpr,
     D: tl.constexpr,
+    ROUND: tl.constexpr,
 ) -> tl.tensor:
     """Return coordinate i of narrow records in a cell: ``v`` of ``GaussianCells``, exact integers.
 
-    ``factors`` and ``offsets`` are where those of the cell begin.
+    ``factors`` and ``offsets`` are where those of the cell begin. ROUND cells have diagonal factors.
     """
-    u = tl.fma(q[0], tl.load(factors + i), tl.load(offsets + i))
-    for j in tl.static_range(1, i + 1):
+    u = tl.load(offsets + i)
+    for j in tl.static_range(i if ROUND else 0, i + 1):
         u = tl.fma(q[j], tl.load(factors + j * (n_cells * D) + i), u)
     return tl.fma(u, _UNROUNDED, _ROUND) - _ROUND
 
@@ -152,12 +188,13 @@ def _squared_length(
     n_cells: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    ROUND: tl.constexpr,
 ) -> tl.tensor:
     """Return |v|^2 of each record in a cell."""
     if WIDTH == 0:
         total = tl.zeros_like(q[0])
         for i in tl.static_range(D):
-            v = whitened_column(q, factors, offsets, n_cells, i, D)
+            v = whitened_column(q, factors, offsets, n_cells, i, D, ROUND)
             total = tl.fma(v, v, total)
     else:
         tile = whitened_tile(q, factors, offsets, n_cells, D, WIDTH)
@@ -175,9 +212,10 @@ def _score(
     n_cells: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    ROUND: tl.constexpr,
 ) -> tl.tensor:
     """Return the exact score of each record in a cell."""
-    squared = _squared_length(q, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH)
+    squared = _squared_length(q, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH, ROUND)
     return squared + tl.load(constants + cell)
 
 
@@ -192,23 +230,25 @@ def labels_kernel(
     labels: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
+    ROUND: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
     """Write the cell of the lowest score of each record; ties go to the lowest index."""
     row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     there = row < n_rows
-    records = load_records(q, row, there, D, WIDTH)
+    records = load_records(q, row, there, D, WIDTH, BITS)
     lowest = tl.full((BLOCK,), float("inf"), tl.float64)
     label = tl.zeros((BLOCK,), tl.int32)
     for cell in range(n_cells):
-        score = _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH)
+        score = _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH, ROUND)
         label = tl.where(score < lowest, cell, label)
         lowest = tl.minimum(lowest, score)
     tl.store(labels + row, label, mask=there)
 
 
 @jit_any_size
-def shares_kernel(
+def members_kernel(
     q: tl.tensor,
     n_rows: tl.tensor,
     n_cells: tl.tensor,
@@ -218,43 +258,52 @@ def shares_kernel(
     table: tl.tensor,
     last: tl.tensor,
     steps_per_score: tl.tensor,
-    shares: tl.tensor,
+    sizes: tl.tensor,
+    rows: tl.tensor,
+    weights: tl.tensor,
+    divisors: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
+    ROUND: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
-    """Write the integer memberships of a block of records, as ``GaussianCells.responsibilities``.
+    """List the members of soft cells: their rows, their weights, and the sum of each record's weights.
 
-    Scores are computed twice: once for the lowest, once more for what each cell is behind it. Keeping them
-    would take longer. ``shares`` has a row for each cell, and holds entries of the table in between.
+    A weight is that of ``GaussianCells.responsibilities`` before it is divided. Scores are computed twice:
+    once for the lowest, once more for what each cell is behind it. Keeping them would take longer. ``rows``
+    and ``weights`` have n_rows places for each cell, of which the first ``sizes`` are taken, in any order.
     """
-    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     there = row < n_rows
-    records = load_records(q, row, there, D, WIDTH)
+    records = load_records(q, row.to(tl.int64), there, D, WIDTH, BITS)
     lowest = tl.full((BLOCK,), float("inf"), tl.float64)
     for cell in range(n_cells):
-        lowest = tl.minimum(lowest, _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH))
+        score = _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH, ROUND)
+        lowest = tl.minimum(lowest, score)
     steps = tl.load(steps_per_score)
     total = tl.zeros((BLOCK,), tl.int32)
     for cell in range(n_cells):
-        behind = _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH) - lowest
+        behind = _score(records, cell, factors, offsets, constants, n_cells, D, WIDTH, ROUND) - lowest
         step = tl.minimum(behind * steps, tl.zeros_like(behind) + last).to(tl.int32)
-        weight = tl.load(table + step).to(tl.int32)
+        weight = tl.where(there, tl.load(table + step).to(tl.int32), 0)
         total += weight
-        tl.store(shares + tl.cast(cell, tl.int64) * n_rows + row, weight, mask=there)
-    tl.debug_barrier()  # what one thread has stored another may load
-    for cell in range(n_cells):
-        here = shares + tl.cast(cell, tl.int64) * n_rows + row
-        weight = tl.load(here, mask=there, other=0).to(tl.float64) * _WEIGHT_ONE
-        tl.store(here, _whole_quotient(weight, total.to(tl.float64)).to(tl.int32), mask=there)
+        member = (weight > 0).to(tl.int32)
+        before = tl.cumsum(member, axis=0)
+        begin = tl.atomic_add(sizes + cell, tl.sum(member, axis=0), sem="relaxed")
+        place = tl.cast(cell, tl.int64) * n_rows + begin + before - 1
+        tl.store(rows + place, row, mask=member > 0)
+        tl.store(weights + place, weight, mask=member > 0)
+    tl.store(divisors + row, total, mask=there)
 
 
 @jit
-def _whole_quotient(dividend: tl.tensor, divisor: tl.tensor) -> tl.tensor:
-    """Return the integer quotient, rounded down, of integers up to 2^33 and from 1 to 2^31.
+def membership(weight: tl.tensor, divisor: tl.tensor) -> tl.tensor:
+    """Return ``weight`` of a sum of weights, from 1 to 2^31, as an integer membership, rounded down.
 
     By a reciprocal it may be off by one, which the remainder, an exact integer, tells.
     """
+    dividend, divisor = weight.to(tl.float64) * _WEIGHT_ONE, divisor.to(tl.float64)
     quotient = tl.floor(dividend * (1.0 / divisor))
     left = tl.fma(-quotient, divisor, dividend)
     return quotient + tl.where(left >= divisor, 1.0, 0.0) - tl.where(left < 0, 1.0, 0.0)
@@ -264,24 +313,27 @@ def _whole_quotient(dividend: tl.tensor, divisor: tl.tensor) -> tl.tensor:
 def lengths_kernel(
     q: tl.tensor,
     n_cells: tl.tensor,
-    entries: tl.tensor,
+    rows: tl.tensor,
     begins: tl.tensor,
+    ends: tl.tensor,
     factors: tl.tensor,
     offsets: tl.tensor,
     lengths: tl.tensor,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
+    ROUND: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
     """Write the exact squared length of the records of one cell in its coordinates.
 
-    ``entries[begins[k] : begins[k + 1]]`` are the rows of cell k.
+    ``rows[begins[k] : ends[k]]`` are those of cell k.
     """
     program, programs, cell = tl.program_id(0), tl.num_programs(0), tl.program_id(1)
-    begin, end = tl.load(begins + cell), tl.load(begins + cell + 1)
+    begin, end = tl.load(begins + cell), tl.load(ends + cell)
     for start in range(begin + program * BLOCK, end, programs * BLOCK):
         there = start + tl.arange(0, BLOCK) < end
-        row = tl.load(entries + start + tl.arange(0, BLOCK), mask=there, other=0)
-        records = load_records(q, row, there, D, WIDTH)
-        squared = _squared_length(records, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH)
+        row = tl.load(rows + start + tl.arange(0, BLOCK), mask=there, other=0)
+        records = load_records(q, row, there, D, WIDTH, BITS)
+        squared = _squared_length(records, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH, ROUND)
         tl.store(lengths + row, squared, mask=there)

@@ -1,9 +1,8 @@
 """Kernels: moments of the members of each cell, of records or of their residuals, as exact integers.
 
-A program adds up some of the members of one cell: ``entries[begins[k] : begins[k + 1]]``. With soft cells an
-entry is a place among the ``shares``, which has a row of records for each cell; with hard ones it is the row
-of a record. Sums stay in float64 while they are below 2^53 (``_fused_passes`` sees to that), and go to int64
-once. Exactness is that of ``_triton_cells``.
+A program adds up some of the members of one cell: ``rows[begins[k] : ends[k]]``. With soft cells each has a
+weight, of which its membership is made; with hard ones it counts as one. Sums stay in float64 while they are
+below 2^53 (``_fused_passes`` sees to that), and go to int64 once. Exactness is that of ``_triton_cells``.
 """
 
 # Kernels have many arguments, and tuples grow in loops that the compiler unrolls.
@@ -13,9 +12,12 @@ once. Exactness is that of ``_triton_cells``.
 import triton.language as tl
 
 from dpmorse.engine._triton_cells import (
+    columns_of,
     jit,
     jit_any_size,
     load_records,
+    load_words,
+    membership,
     rounded,
     shrinking,
     whitened_column,
@@ -31,26 +33,32 @@ _EXACT = tl.constexpr(2.0**53)
 
 
 @jit
-def _members(
-    entries: tl.tensor,
-    start: tl.tensor,
-    end: tl.tensor,
-    cell: tl.tensor,
-    n_rows: tl.tensor,
-    shares: tl.tensor,
-    SOFT: tl.constexpr,
-    BLOCK: tl.constexpr,
+def _listed(
+    rows: tl.tensor, weights: tl.tensor, place: tl.tensor, end: tl.tensor, SOFT: tl.constexpr
 ) -> tl.tensor:
-    """Return the rows and the weights of some members of a cell; those past the end weigh nothing."""
-    place = start + tl.arange(0, BLOCK)
+    """Return rows and weights of some members of a cell; past the end the first row, without a weight."""
     there = place < end
-    entry = tl.load(entries + place, mask=there, other=0)
-    if SOFT:
-        weight = tl.load(shares + entry, mask=there, other=0).to(tl.float64)
-        row = tl.where(there, entry - tl.cast(cell, tl.int64) * n_rows, 0)
-    else:
-        weight, row = there.to(tl.float64), entry
-    return row, weight, there
+    row = tl.load(rows + place, mask=there, other=0).to(tl.int64)
+    return row, tl.load(weights + place, mask=there, other=0) if SOFT else there.to(tl.int32)
+
+
+@jit
+def _share(weight: tl.tensor, divisor: tl.tensor, SOFT: tl.constexpr) -> tl.tensor:
+    """Return memberships."""
+    return membership(weight, divisor) if SOFT else weight.to(tl.float64)
+
+
+@jit
+def _looked_up(
+    q: tl.tensor,
+    divisors: tl.tensor,
+    row: tl.tensor,
+    SOFT: tl.constexpr,
+    D: tl.constexpr,
+    BITS: tl.constexpr,
+) -> tl.tensor:
+    """Return what is stored of narrow records, and their divisors."""
+    return load_words(q, row, row >= 0, D, BITS), tl.load(divisors + row) if SOFT else 1
 
 
 @jit
@@ -63,12 +71,13 @@ def _residuals(
     FIRST: tl.constexpr,
     LAST: tl.constexpr,
     D: tl.constexpr,
+    ROUND: tl.constexpr,
 ) -> tl.tensor:
     """Return narrow records with entries FIRST to LAST as residuals, as ``GaussianCells.residuals``."""
     squared_norm = tl.zeros_like(q[0])
     residuals = ()
     for i in tl.static_range(FIRST, LAST):
-        r = rounded(whitened_column(q, factors, offsets, n_cells, i, D) * step)
+        r = rounded(whitened_column(q, factors, offsets, n_cells, i, D, ROUND) * step)
         squared_norm += r * r  # one column after the other: beyond 2^53 sums are rounded
         residuals = residuals + (r,)
     shrink = shrinking(squared_norm, _LARGEST_RESIDUAL)
@@ -97,11 +106,12 @@ def _added(sums: tl.tensor, weight: tl.tensor, z: tl.tensor, D: tl.constexpr) ->
 @jit_any_size
 def moments_kernel(
     q: tl.tensor,
-    n_rows: tl.tensor,
     n_cells: tl.tensor,
-    entries: tl.tensor,
+    rows: tl.tensor,
     begins: tl.tensor,
-    shares: tl.tensor,
+    ends: tl.tensor,
+    weights: tl.tensor,
+    divisors: tl.tensor,
     factors: tl.tensor,
     offsets: tl.tensor,
     steps: tl.tensor,
@@ -111,20 +121,32 @@ def moments_kernel(
     FIRST: tl.constexpr,
     LAST: tl.constexpr,
     D: tl.constexpr,
+    BITS: tl.constexpr,
+    ROUND: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
     """Write count, sums and lower second moments of narrow records; every thread keeps sums of its own."""
     program, programs, cell = tl.program_id(0), tl.num_programs(0), tl.program_id(1)
-    begin, end, step = tl.load(begins + cell), tl.load(begins + cell + 1), tl.load(steps + cell)
+    begin, end, step = tl.load(begins + cell), tl.load(ends + cell), tl.load(steps + cell)
     sums = ()
     for _ in tl.static_range(1 + D + D * (D + 1) // 2):
         sums = sums + (tl.zeros((BLOCK,), tl.float64),)
-    for start in range(begin + program * BLOCK, end, programs * BLOCK):
-        row, weight, there = _members(entries, start, end, cell, n_rows, shares, SOFT, BLOCK)
-        z = load_records(q, row, there, D, 0)
+    # Loads take longer than all else: records are loaded one turn ahead, and their rows two.
+    first, stride = begin + program * BLOCK, programs * BLOCK
+    place = first + tl.arange(0, BLOCK)
+    row, weight = _listed(rows, weights, place, end, SOFT)
+    words, divisor = _looked_up(q, divisors, row, SOFT, D, BITS)
+    next_row, next_weight = _listed(rows, weights, place + stride, end, SOFT)
+    for _ in range(first, end, stride):
+        place += stride
+        next_words, next_divisor = _looked_up(q, divisors, next_row, SOFT, D, BITS)
+        far_row, far_weight = _listed(rows, weights, place + stride, end, SOFT)
+        z = columns_of(words, D, BITS)
         if RESIDUALS:
-            z = _residuals(z, factors + cell * D, offsets + cell * D, step, n_cells, FIRST, LAST, D)
-        sums = _added(sums, weight, z, D)
+            z = _residuals(z, factors + cell * D, offsets + cell * D, step, n_cells, FIRST, LAST, D, ROUND)
+        sums = _added(sums, _share(weight, divisor, SOFT), z, D)
+        words, divisor, weight = next_words, next_divisor, next_weight
+        next_row, next_weight = far_row, far_weight
     here = totals + tl.cast(program * n_cells + cell, tl.int64) * (1 + D + D * (D + 1) // 2)
     for i in tl.static_range(1 + D + D * (D + 1) // 2):
         tl.store(here + i, tl.sum(sums[i], axis=0).to(tl.int64))
@@ -146,11 +168,12 @@ def _squared_norms(r: tl.tensor, WIDTH: tl.constexpr) -> tl.tensor:
 @jit_any_size
 def wide_moments_kernel(
     q: tl.tensor,
-    n_rows: tl.tensor,
     n_cells: tl.tensor,
-    entries: tl.tensor,
+    rows: tl.tensor,
     begins: tl.tensor,
-    shares: tl.tensor,
+    ends: tl.tensor,
+    weights: tl.tensor,
+    divisors: tl.tensor,
     factors: tl.tensor,
     offsets: tl.tensor,
     steps: tl.tensor,
@@ -161,25 +184,27 @@ def wide_moments_kernel(
     LAST: tl.constexpr,
     D: tl.constexpr,
     WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
     """Write sums and all products of columns, row by row: ``(count, sums)`` above ``sum w z z^T``."""
     program, programs, cell = tl.program_id(0), tl.num_programs(0), tl.program_id(1)
-    begin, end, step = tl.load(begins + cell), tl.load(begins + cell + 1), tl.load(steps + cell)
+    begin, end, step = tl.load(begins + cell), tl.load(ends + cell), tl.load(steps + cell)
     column = tl.arange(0, WIDTH)
     measured = ((column >= FIRST) & (column < LAST))[None, :]
     count, sums = tl.zeros((BLOCK,), tl.float64), tl.zeros((WIDTH,), tl.float64)
     products = tl.zeros((WIDTH, WIDTH), tl.float64)
     for start in range(begin + program * BLOCK, end, programs * BLOCK):
-        row, weight, there = _members(entries, start, end, cell, n_rows, shares, SOFT, BLOCK)
-        z = load_records(q, row, there, D, WIDTH)
+        row, weight = _listed(rows, weights, start + tl.arange(0, BLOCK), end, SOFT)
+        share = _share(weight, tl.load(divisors + row) if SOFT else 1, SOFT)
+        z = load_records(q, row, row >= 0, D, WIDTH, BITS)
         if RESIDUALS:
             v = whitened_tile(z, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH)
             r = tl.where(measured, rounded(v * step), 0.0)
             shrink = shrinking(_squared_norms(r, WIDTH), _LARGEST_RESIDUAL)
             z = tl.where(measured, (r * shrink[:, None]).to(tl.int32).to(tl.float64), z)
-        weighted = weight[:, None] * z
-        count += weight
+        weighted = share[:, None] * z
+        count += share
         sums += tl.sum(weighted, axis=0)
         products += tl.dot(tl.trans(weighted), z, out_dtype=tl.float64)
     here = totals + tl.cast(program * n_cells + cell, tl.int64) * ((1 + WIDTH) * WIDTH + 1)

@@ -103,14 +103,9 @@ class TensorEngine:
             grid = _grid(statistic.domain, records)
             n_bins, bins = N_BINS, lambda chunk: labels.column_bins(passes.quantise(chunk, grid))
         shape = (statistic.n_features, n_bins)
-        return sealed(
-            self._total(
-                records,
-                shape,
-                lambda chunk: labels.counts_of(bins(chunk), n_bins),
-                self._plain_rows(records, 1),
-            )
-        )
+        # Bins and what they are made of take four times the columns.
+        most = passes.rows_at_a_time(records.device, 4 * records.shape[1], 1)
+        return sealed(self._total(records, shape, lambda chunk: labels.counts_of(bins(chunk), n_bins), most))
 
     def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
         cells, device = statistic.cells, records.device
