@@ -24,8 +24,11 @@ TABLE_STEPS_PER_NAT = 1024
 """Steps of the table of e^-t: a responsibility is looked up to a thousandth of a nat."""
 
 TABLE_BITS = 20
-"""Entries of the table are floor(2^20 e^-t). It ends at 8.3 nats, where these fall below 2^8: as the largest
-weight of a record is 2^20, what is smaller would be rounded down to a membership of 0."""
+"""Entries of the table are floor(2^20 e^-t)."""
+
+SMALLEST_PART = 0.01
+"""The table ends where a weight falls below this part of the record's largest one: a cell that is a hundred
+times less likely has no share in a record. Each share takes time, and these are many that change little."""
 
 LARGEST_N_CELLS = 2000
 """With more cells, 2^12 2^20 / (sum of table entries) would not be exact; see ``responsibilities``."""
@@ -198,8 +201,8 @@ def _score_bits(reach: float, largest_constant: float) -> int:
 
 
 def _exp_table() -> FloatArray:
-    """Tabulate floor(2^20 e^-t) for t in steps of 2^-10 nat, up to where memberships vanish."""
-    n = math.ceil(WEIGHT_BITS * math.log(2) * TABLE_STEPS_PER_NAT)
+    """Tabulate floor(2^20 e^-t) for t in steps of 2^-10 nat, up to where shares end."""
+    n = math.ceil(-math.log(SMALLEST_PART) * TABLE_STEPS_PER_NAT)
     return np.floor(2.0**TABLE_BITS * np.exp(-np.arange(n) / TABLE_STEPS_PER_NAT))
 
 
