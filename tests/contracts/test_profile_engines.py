@@ -25,6 +25,7 @@ from dpmorse.statistics import (
     RadiusHistograms,
     SecondMoments,
 )
+from parts_read import in_parts
 from plain import (
     profile_moments,
     profile_statistics,
@@ -183,7 +184,8 @@ def test_batches(rng):
     cells, X = random_profile(rng, 4, 3), records_of(rng, 3000, 3)
     for size in (1, 333, 5000):
         rows = X[:40] if size == 1 else X
-        check(StreamedEngine(), [rows[i : i + size] for i in range(0, len(rows), size)], rows, cells)
+        parts = [rows[i : i + size] for i in range(0, len(rows), size)]
+        check(StreamedEngine(), in_parts(parts), rows, cells)
 
 
 def test_partitions(rng):

@@ -25,6 +25,7 @@ from dpmorse import (
 )
 from dpmorse.bases import TABLE_BASES, available_bases
 from dpmorse.records import open_matching, open_records
+from parts_read import arrays_of
 
 NAMES = ["age", "height", "weight"]
 N = 600
@@ -175,7 +176,7 @@ def test_categories_dates_and_holes(tmp_path, duck):
         ),
     ):
         records = open_records(X_there, schema=SCHEMA)
-        assert np.array_equal(np.concatenate(list(records.read(None))), expected)
+        assert np.array_equal(np.concatenate(arrays_of(records.read(None))), expected)
         assert np.array_equal(open_matching(X_there, fitted).each(None, lambda array: array), expected)
 
 
@@ -221,14 +222,14 @@ def test_passes_that_differ_are_refused_with_no_second_draw(lite, draws):
 
 def test_a_relation_whose_table_changes_is_refused(duck, table, monkeypatch):
     relation, passes = duck.sql("select age, height, weight from visits"), []
-    original = DataFiles.batches
+    original = DataFiles.reads
 
-    def batches(self):
+    def reads(self):
         yield from original(self)
         passes.append(1)
         duck.execute("insert into visits values (0, 0, 0, 0)")
 
-    monkeypatch.setattr(DataFiles, "batches", batches)
+    monkeypatch.setattr(DataFiles, "reads", reads)
     with pytest.raises(InvalidParameterError, match="changed between two passes"):
         model().fit(relation)
     assert len(passes) == 2
@@ -238,16 +239,16 @@ def test_a_relation_whose_table_changes_is_refused(duck, table, monkeypatch):
 def test_a_query_sees_one_state_of_the_database(database, duck, lite, X, table, monkeypatch):
     """Another connection changes the table after every pass: this fit does not see it, the next one does."""
     X_there = sources(table, duck, lite)[database]
-    original, other = DataFiles.batches, sqlite3.connect(lite) if database == "sqlite" else duck
+    original, other = DataFiles.reads, sqlite3.connect(lite) if database == "sqlite" else duck
 
-    def batches(self):
+    def reads(self):
         yield from original(self)
         other.execute("insert into visits values (0, 0, 0, 0)")
         if database == "sqlite":
             other.commit()
 
     expected = model().fit(X).mixture_
-    monkeypatch.setattr(DataFiles, "batches", batches)
+    monkeypatch.setattr(DataFiles, "reads", reads)
     assert model().fit(X_there).mixture_ == expected
     assert len(model().fit(table.select(NAMES)).predict(X_there)) > N
     if database == "sqlite":
@@ -349,7 +350,7 @@ def test_numbers_of_every_kind(duck, lite):
     connection.close()
     expected = np.array([[float(i), float(i), 0.125, i > 7] for i in big])
     for X_there in (duck.sql("select * from odd"), Query(lambda: sqlite3.connect(lite), "select * from odd")):
-        assert np.array_equal(np.concatenate(list(open_records(X_there).read(None))), expected)
+        assert np.array_equal(np.concatenate(arrays_of(open_records(X_there).read(None))), expected)
 
 
 def test_ids_of_several_types_are_refused(lite):

@@ -14,6 +14,7 @@ import pytest
 from described_tables import SCHEMA, columns, stored
 from dpmorse import Boolean, DataFiles, DPMorseError, Nominal, Numeric, Schema
 from dpmorse.records import open_matching, open_records
+from parts_read import arrays_of
 
 N = 500
 TABLE = columns(N)
@@ -48,7 +49,7 @@ def write(table, path):
 
 
 def read(records, most=None):
-    return np.concatenate(list(records.read(None, most)))
+    return np.concatenate(arrays_of(records.read(None, most)))
 
 
 def same(array):
@@ -158,7 +159,7 @@ OWNERS = [f"p{i % 60}" for i in range(N)]
 def chosen(records):
     """Return the rows that are used, in an order of their own."""
     rows = (
-        np.concatenate(list(records.read(None, 3)))
+        np.concatenate(arrays_of(records.read(None, 3)))
         if not hasattr(records, "unowned")
         else records.read(None, 3)
     )

@@ -23,6 +23,7 @@ from dpmorse.records.arrow_ids import ColumnOwners, owners_in
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.ids import Ids
 from dpmorse.records.owners import check_spelling, unit_of
+from parts_read import arrays_of
 
 
 def names(owners):
@@ -294,7 +295,7 @@ def test_rows_of_nobody_are_refused_or_dropped_from_files(ids, most):
         if None in ids:
             with pytest.raises(InvalidParameterError, match="missing in the column 'id'"):
                 DataFiles(f"{folder}/x.parquet", unit="id").read(None, most)
-        used = list(DataFiles(f"{folder}/x.parquet", unit="id", missing="drop").read(None, most))
+        used = arrays_of(DataFiles(f"{folder}/x.parquet", unit="id", missing="drop").read(None, most))
     owners = Counter(ids[int(x)] for x in np.concatenate(used).ravel())
     assert owners == {one: min(n, most) for one, n in Counter(ids).items() if one is not None}
 

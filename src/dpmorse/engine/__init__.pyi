@@ -14,6 +14,7 @@ from dpmorse.engine.seen import add_up_checked as add_up_checked
 from dpmorse.engine.source import Source as Source
 from dpmorse.engine.spark_jobs import SparkEngine as SparkEngine
 from dpmorse.engine.spark_jobs import SparkParts as SparkParts
+from dpmorse.engine.streamed import Reads as Reads
 from dpmorse.engine.streamed import StreamedEngine as StreamedEngine
 from dpmorse.engine.tensors import TensorEngine as TensorEngine
 from dpmorse.engine.tensors import labels_of_tensor as labels_of_tensor

@@ -16,20 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
-from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Segments, Span, Totals
+from dpmorse.engine._layout import (
+    Box,
+    Grid,
+    Measured,
+    Nearest,
+    Reals,
+    Rule,
+    Segments,
+    SoftScratch,
+    Span,
+    Totals,
+)
 from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 2048
 """Records in a block. A column of a block is 8 KB in float32, so that a block stays in cache, and sums over a
 block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^11 records."""
-
-ROOM = 1 << 19
-"""Numbers that are kept of the members of all soft cells, if all records were members of all: 4 MB. Where
-cells and columns are many, a block is shorter, but not shorter than ..."""
-
-SMALLEST_BLOCK = 256
-"""... this: loops over fewer records would not pay."""
 
 LANES = 8
 """Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
@@ -117,6 +121,7 @@ def soft_pass(
     table: FloatArray,
     residual_steps: FloatArray,
     whitened: Span,
+    scratch: SoftScratch,
     totals: Totals,
 ) -> None:
     """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships.
@@ -125,13 +130,10 @@ def soft_pass(
     side by side; all else is done for these, exactly.
     """
     n_cells, width = nearest.exact.offsets.shape
-    block = max(SMALLEST_BLOCK, min(BLOCK, ROOM // (n_cells * width) // LANES * LANES))
-    columns, fast_u = np.zeros((width, block), np.float32), np.empty((4, block), np.float32)
-    fast_scores, best = np.empty((n_cells, block), np.float32), np.empty(block, np.float32)
-    near, members = np.empty(block, np.bool_), np.empty((n_cells, block), np.int32)
-    sizes, scores = np.empty(n_cells, np.int64), np.empty((n_cells, block))
-    packed, measured = np.zeros((width, block)), np.empty(n_cells * width * block)
-    lowest, total, shrink = np.empty(block), np.empty(block), np.empty(block)
+    columns, fast_u, fast_scores, best = scratch.columns, scratch.fast_u, scratch.fast_scores, scratch.best
+    near, members, sizes, scores = scratch.near, scratch.members, scratch.sizes, scratch.scores
+    packed, measured, block = scratch.packed, scratch.measured, scratch.best.shape[0]
+    lowest, total, shrink = scratch.lowest, scratch.total, scratch.shrink
     kept = whitened if residual_steps.size else (0, 0)
     for begin in range(start, stop, block):
         n = min(block, stop - begin)

@@ -80,6 +80,43 @@ class Segments(NamedTuple):
     places: IntArray
 
 
+class SoftScratch(NamedTuple):
+    """Memory of a soft pass: of a block of records, and of the members of all cells."""
+
+    columns: Reals
+    fast_u: Reals
+    fast_scores: Reals
+    best: Reals
+    near: BoolArray
+    members: npt.NDArray[np.int32]
+    sizes: IntArray
+    scores: FloatArray
+    packed: FloatArray
+    measured: FloatArray
+    lowest: FloatArray
+    total: FloatArray
+    shrink: FloatArray
+
+    @classmethod
+    def of(cls, n_cells: int, width: int, block: int) -> "SoftScratch":
+        """Take memory; the padding of columns stays 0."""
+        return cls(
+            columns=np.zeros((width, block), np.float32),
+            fast_u=np.empty((4, block), np.float32),
+            fast_scores=np.empty((n_cells, block), np.float32),
+            best=np.empty(block, np.float32),
+            near=np.empty(block, np.bool_),
+            members=np.empty((n_cells, block), np.int32),
+            sizes=np.empty(n_cells, np.int64),
+            scores=np.empty((n_cells, block)),
+            packed=np.zeros((width, block)),
+            measured=np.empty(n_cells * width * block),
+            lowest=np.empty(block),
+            total=np.empty(block),
+            shrink=np.empty(block),
+        )
+
+
 class Totals(NamedTuple):
     """Running int64 sums, padded; second moments are meaningful up to the diagonal, or have no columns."""
 

@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from threading import local
 from typing import TypeVar
 
 import numpy as np
@@ -11,8 +12,19 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import available_cores
-from dpmorse.engine._kernels import count_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Box, Grid, Measured, Nearest, Reals, Rule, Span, Totals, padded
+from dpmorse.engine._kernels import BLOCK, LANES, count_pass, hard_pass, soft_pass
+from dpmorse.engine._layout import (
+    Box,
+    Grid,
+    Measured,
+    Nearest,
+    Reals,
+    Rule,
+    SoftScratch,
+    Span,
+    Totals,
+    padded,
+)
 from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
@@ -35,8 +47,32 @@ from dpmorse.statistics import (
 )
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
+_ROOM = 1 << 19
+"""Numbers that a soft pass keeps of the members of all cells, if all records were members of all: 4 MB. Where
+cells and columns are many, a block is shorter, but not shorter than ..."""
+
+_SMALLEST_BLOCK = 256
+"""... this: loops over fewer records would not pay."""
+
 _T = TypeVar("_T")
 _Pass = Callable[[FloatArray, int, int, _T], None]
+
+
+class _Memory:
+    """What is kept between the calls of one pass, and no longer: parts of records are in it."""
+
+    def __init__(self) -> None:
+        self.of_thread = local()
+        self._prepared: _Pass[Totals] | None = None
+
+    def prepared(self, statistic: Moments, cells: GaussianCells | ProfileCells) -> "_Pass[Totals]":
+        """Prepare what is asked in this pass, once."""
+        if self._prepared is None:
+            if isinstance(cells, ProfileCells) or not statistic.weight_bits:
+                self._prepared = _hard(statistic, cells)
+            else:
+                self._prepared = _soft(statistic, cells, self.of_thread)
+        return self._prepared
 
 
 @dataclass(frozen=True)
@@ -53,12 +89,17 @@ class InMemoryEngine:
 
     chunk_rows: int = 1 << 16
     n_threads: int | None = None
+    _memory: _Memory | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the options, which can change speed only."""
         _validate.positive_int(chunk_rows=self.chunk_rows)
         if self.n_threads is not None:
             _validate.positive_int(n_threads=self.n_threads)
+
+    def for_one_pass(self) -> "InMemoryEngine":
+        """Return this engine for many calls with one question: what they need is prepared once."""
+        return replace(self, _memory=_Memory())
 
     def reduce(self, records: FloatArray, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
@@ -70,10 +111,7 @@ class InMemoryEngine:
     def _reduce(self, records: FloatArray, statistic: Moments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
-        if isinstance(cells, ProfileCells) or not statistic.weight_bits:
-            chunk_pass = _hard(statistic, cells)
-        else:
-            chunk_pass = _soft(statistic, cells)
+        chunk_pass = (self._memory or _Memory()).prepared(statistic, cells)
         parts = self._over_chunks(records, chunk_pass, lambda: _empty_totals(statistic))
         return _combine(parts, statistic)
 
@@ -206,7 +244,7 @@ def _nearest(domain: Domain, cells: GaussianCells) -> Nearest:
     return Nearest(_grid(domain), fast, exact, bound)
 
 
-def _soft(statistic: Moments, cells: GaussianCells) -> _Pass[Totals]:
+def _soft(statistic: Moments, cells: GaussianCells, memory: local) -> _Pass[Totals]:
     nearest = _nearest(statistic.domain, cells)
     beyond = np.array([EXP_TABLE.size / TABLE_STEPS_PER_NAT, 0.0], np.float32)
     nearest = nearest._replace(bound=nearest.bound + np.float32(1.001) * beyond)
@@ -214,9 +252,19 @@ def _soft(statistic: Moments, cells: GaussianCells) -> _Pass[Totals]:
     whitened = _whitened(statistic)
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
-        soft_pass(X, start, stop, nearest, cells.steps_per_score, table, steps, whitened, totals)
+        scratch = _scratch(memory, *nearest.exact.offsets.shape)
+        soft_pass(X, start, stop, nearest, cells.steps_per_score, table, steps, whitened, scratch, totals)
 
     return chunk_pass
+
+
+def _scratch(memory: local, n_cells: int, width: int) -> SoftScratch:
+    """Return memory of this thread: what is taken anew for each chunk must be cleared by the system first."""
+    if not hasattr(memory, "scratch"):
+        block = max(_SMALLEST_BLOCK, min(BLOCK, _ROOM // (n_cells * width) // LANES * LANES))
+        memory.scratch = SoftScratch.of(n_cells, width, block)
+    scratch: SoftScratch = memory.scratch
+    return scratch
 
 
 def _residual_steps(statistic: Moments, cells: GaussianCells) -> FloatArray:

@@ -42,8 +42,6 @@ class ArrowTable:
         The columns, in order, and their types.
     start : callable
         Begins a pass.
-    reads_ahead : bool
-        Whether batches may be read in another thread.
     errors_told : callable
         Makes the context that turns errors into messages which quote no value.
     reading : Reading
@@ -53,7 +51,6 @@ class ArrowTable:
     path: str
     types: Mapping[str, Any]
     start: Start
-    reads_ahead: bool = False
     errors_told: Callable[[str], AbstractContextManager[None]] = foreign_errors_told
     kind: str = "arrow"
     reading: Reading = field(default_factory=Reading)
@@ -113,9 +110,7 @@ def _of_dataset(dataset: Any) -> ArrowTable:
         return batches
 
     name = _CALLED["pyarrow"]
-    return ArrowTable(
-        name, types_in(name, dataset.schema), start, reads_ahead=True, errors_told=problems_told
-    )
+    return ArrowTable(name, types_in(name, dataset.schema), start, errors_told=problems_told)
 
 
 def _of_arrow(X: Any) -> ArrowTable:

@@ -3,7 +3,7 @@
 Of a column of text, each distinct value of a batch is looked at once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,12 +77,11 @@ class ArrowValues:
         return Objects([*values, None], places)
 
 
-def encoded_batches(table: Any, schema: Schema, unit: str | None) -> Iterator[Batch]:
-    """Yield the records of a file, encoded, and their owners if a column says whose they are."""
-    for columns, _ in read_described(table, schema, [] if unit is None else [unit]):
-        owners = None if unit is None else _owners(columns[unit], unit)
-        values = {name: ArrowValues(columns[name]) for name in schema.names}
-        yield Batch(encode_values(values, schema), owners)
+def encoded_batch(columns: Mapping[str, Any], schema: Schema, unit: str | None) -> Batch:
+    """Return records, encoded, and their owners if a column says whose they are."""
+    owners = None if unit is None else _owners(columns[unit], unit)
+    values = {name: ArrowValues(columns[name]) for name in schema.names}
+    return Batch(encode_values(values, schema), owners)
 
 
 def read_described(

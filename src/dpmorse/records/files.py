@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.arrow_ids import ColumnOwners
-from dpmorse.records.arrow_values import encoded_batches
+from dpmorse.records.arrow_values import encoded_batch, read_described
 from dpmorse.records.base import Columns
 from dpmorse.records.batches import Batch
 from dpmorse.records.data_file import DataFile
@@ -17,9 +17,16 @@ from dpmorse.records.encoding import described
 from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.queries import Query
 from dpmorse.records.reading import Reading
-from dpmorse.records.rows import Rows, choose_columns, read_rows, refuse_missing, refuse_text, split_names
+from dpmorse.records.rows import (
+    Rows,
+    checked_rows,
+    choose_columns,
+    refuse_missing,
+    refuse_text,
+    split_names,
+)
 from dpmorse.records.sources import AnyTable, open_tables
-from dpmorse.records.streams import StreamedRecords
+from dpmorse.records.streams import Read, StreamedRecords
 from dpmorse.records.text_refusals import excluded
 from dpmorse.schema import Schema
 
@@ -166,11 +173,6 @@ class DataFiles(StreamedRecords):
             refuse_text(table, self.names)
         return found
 
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether all tables may be read in another thread."""
-        return all(table.reads_ahead for table in self.tables)
-
     @contextmanager
     def held(self) -> Iterator["DataFiles"]:
         """Hold what databases say for all passes of a fit: each is read in one transaction."""
@@ -206,23 +208,24 @@ class DataFiles(StreamedRecords):
         chosen.columns.check_those_of(estimator)
         return chosen
 
-    def batches(self) -> Iterator[Batch]:
-        """Yield batches, each with the owners of its rows."""
-        if self._schema is None:
-            yield from (Batch(rows.array, self._owners(rows)) for rows in self._rows())
-            return
+    def reads(self) -> Iterator[Read]:
+        """Yield batches as they are read, each with the owners of its rows."""
         for table in self.tables:
-            yield from encoded_batches(table, self._schema, self.unit)
+            if self._schema is None:
+                for batch, _ in table.parts(self.names, self._needed):
+                    yield partial(self._checked, batch)
+            else:
+                for columns, _ in read_described(table, self._schema, self._needed):
+                    yield partial(encoded_batch, columns, self._schema, self.unit)
+
+    def _checked(self, batch: Any) -> Batch:
+        rows = self._without_missing(checked_rows(batch, self.names, self._needed))
+        return Batch(rows.array, self._owners(rows))
 
     def _owners(self, rows: Rows) -> ColumnOwners | None:
         if self.unit is None:
             return None
         return ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit)
-
-    def _rows(self) -> Iterator[Rows]:
-        for table in self.tables:
-            for rows, _ in read_rows(table, self.names, self._needed):
-                yield self._without_missing(rows)
 
     def _without_missing(self, rows: Rows) -> Rows:
         if self.drops_rows:

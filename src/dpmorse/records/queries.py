@@ -59,7 +59,6 @@ class Query:
     path = _NAME
     kind = "query"
     reading = Reading()
-    reads_ahead = False  # a connection belongs to the thread that has opened it
 
     def __post_init__(self) -> None:
         """Refuse what is no function, and what is no text."""

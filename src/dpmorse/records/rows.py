@@ -140,7 +140,7 @@ def read_rows(
         Columns of any type beside them; a row is complete if it has the needed ones.
     """
     for batch, done in data.parts(columns, [*needed, *kept]):
-        yield _rows(batch, list(columns), list(needed)), done
+        yield checked_rows(batch, list(columns), list(needed)), done
 
 
 def refuse_missing(rows: Rows, hint: str) -> Rows:
@@ -150,7 +150,7 @@ def refuse_missing(rows: Rows, hint: str) -> Rows:
     return rows
 
 
-def _rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
+def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
     """Check a batch; columns without missing values, which are nearly all, are read once and not copied."""
     numbers = {name: _as_floats(batch.column(name)) for name in columns}
     odd = [name for name, column in numbers.items() if not _all_finite(column)]

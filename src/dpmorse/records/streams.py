@@ -1,71 +1,29 @@
 """Records that are read anew in every pass, a batch at a time."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 
 from dpmorse._progress import counter, one_pass
-from dpmorse.engine import Checked, Engine, Seen, StreamedEngine, add_up, add_up_checked
+from dpmorse.engine import Checked, Engine, Partitions, Reads, StreamedEngine, add_up, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.in_memory import Table
 from dpmorse.records.owners import Owners, called, check_length, unit_of
-from dpmorse.records.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
+from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
-from dpmorse.typing import FloatArray
+
+Read = Callable[[], Batch]
+"""A batch that was read, and is checked when it is called."""
 
 _KEPT_BYTES = 16 << 20
-"""Most bytes of records that are kept in memory between passes: as much as one batch of a file, which is in
-memory in any case. Larger files are read again in every pass."""
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Checked records in batches, for ``StreamedEngine``.
-
-    Every pass must yield the same records: if they differed, the guarantee would hold for none of them. Each
-    pass is compared with the first one, and refused at its end, before its sums are used.
-
-    Attributes
-    ----------
-    start : callable
-        Begins a pass: returns an iterator of batches.
-    chosen : Chosen
-        Which rows are used, and what every pass must see.
-    ahead : bool
-        Whether the next batch may be read while one is worked on.
-    """
-
-    start: Callable[[], Iterator[Batch]]
-    chosen: Chosen
-    ahead: bool = False
-
-    def __len__(self) -> int:
-        return self.chosen.n_used
-
-    def __iter__(self) -> Iterator[FloatArray]:
-        seen = Seen()
-        for batch in read_ahead(self.start()) if self.ahead else self.start():
-            rows = self.chosen.rows_of(batch)
-            seen += rows.seen
-            yield rows.value
-        self.chosen.seen.check_same(seen)
-        yield from self.chosen.others()
-
-
-def read_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Read the next batch, in a thread, while one is worked on."""
-    with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = reader.submit(next, batches, None)
-            yield batch
+"""Most bytes of records that are kept in memory between passes: about as much as the batches of a file that
+are in memory in any case. Larger files are read again in every pass."""
 
 
 class StreamedRecords:
@@ -73,14 +31,9 @@ class StreamedRecords:
 
     unit: str | None = None
     drops_rows: bool = False
-    # False where a caller may reuse the memory of a batch for the next one: such batches are neither kept nor
-    # read ahead.
+    # False where a caller may reuse the memory of a batch for the next one: such batches are not kept, and
+    # added up before the next one is read.
     owns_arrays: bool = False
-
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether the next batch may be read in another thread while one is worked on."""
-        return self.owns_arrays
 
     @property
     def columns(self) -> Columns:
@@ -92,23 +45,29 @@ class StreamedRecords:
         """Whether it is known whose record each row is."""
         raise NotImplementedError
 
+    def reads(self) -> Iterator[Read]:
+        """Yield batches as they are read, from the first on; each is checked when it is called."""
+        raise NotImplementedError
+
     def batches(self) -> Iterator[Batch]:
         """Yield checked batches, from the first on."""
-        raise NotImplementedError
+        return (read() for read in self.reads())
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that takes one batch after the other."""
         return StreamedEngine() if given is None else StreamedEngine(given)
 
-    def read(self, estimator: Any, most: int | None = None) -> Stream:
+    def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all batches once, to check them and to choose rows; small data are then kept in memory."""
         few = _Few() if self.owns_arrays else None
+        reads = Reads(self.reads, _called, lasting=self.owns_arrays)
         with one_pass("checking the records"):
-            found = add_up_checked(survey(batch, most) for batch in self._noted(few))
+            found = add_up_checked(_surveys(reads, most, few))
         refuse_none(found.seen.n_rows, estimator)
-        start = self.batches if few is None or few.batches is None else partial(iter, few.batches)
-        chosen = choose(found, partial(_look_again, start), called(self.unit))
-        return Stream(start, chosen, ahead=self.reads_ahead)
+        if few is not None and few.batches is not None:
+            reads = replace(reads, start=partial(_kept, few.batches))
+        chosen = choose(found, partial(_look_again, reads), called(self.unit))
+        return Partitions(reads.then(chosen.rows_of), chosen.seen, chosen.n_used, chosen.others)
 
     def matching(self, estimator: Any) -> Self:
         """Refuse columns that are not those of the fit."""
@@ -120,14 +79,6 @@ class StreamedRecords:
         parts = [function(batch.array) for batch in self.batches() if len(batch)]
         refuse_none(len(parts), estimator)
         return np.concatenate(parts)
-
-    def _noted(self, few: "_Few | None") -> Iterator[Batch]:
-        done = counter()
-        for batch in self.batches():
-            if few is not None:
-                few.add(batch)
-            yield batch
-            done(len(batch))
 
 
 class _Few:
@@ -146,8 +97,30 @@ class _Few:
             self.batches.append(batch)
 
 
-def _look_again(start: Callable[[], Iterator[Batch]], choice: RowChoice) -> Checked[AtLimit]:
-    return add_up(at_limits(batch, choice) for batch in start())
+def _surveys(reads: Reads, most: int | None, few: _Few | None) -> Iterator[Checked[Any]]:
+    """Yield what is found in each batch; batches are kept, in their order, while they are few."""
+    done = counter()
+    for batch, found in reads.each(lambda batch: (batch, survey(batch, most))):
+        if few is not None:
+            few.add(batch)
+        done(len(batch))
+        yield found
+
+
+def _called(read: Read) -> Batch:
+    return read()
+
+
+def _kept(batches: Sequence[Batch]) -> Iterator[Read]:
+    return (partial(_itself, batch) for batch in batches)
+
+
+def _itself(batch: Batch) -> Batch:
+    return batch
+
+
+def _look_again(reads: Reads, choice: RowChoice) -> Checked[AtLimit]:
+    return add_up(reads.each(partial(at_limits, choice=choice)))
 
 
 class TableStream(StreamedRecords):
@@ -184,7 +157,7 @@ class TableStream(StreamedRecords):
         """Return these records with a schema."""
         return TableStream(self._tables, self._groups, schema)
 
-    def batches(self) -> Iterator[Batch]:
+    def reads(self) -> Iterator[Read]:
         """Yield the batches as arrays; all must have the columns of the first."""
         owners, n_read = self._owners_beside, 0
         for batch in self._tables:
@@ -196,7 +169,7 @@ class TableStream(StreamedRecords):
             n_read += len(array)
             if owners is not None:
                 table.check_index_of(self._groups, rows)
-            yield Batch(array, table.owners() if owners is None else owners[rows])
+            yield partial(_itself, Batch(array, table.owners() if owners is None else owners[rows]))
         if owners is not None:
             check_length(owners, n_read)
 
