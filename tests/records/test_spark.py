@@ -32,9 +32,10 @@ from dpmorse import (
     Ledger,
     PrivateTableMixture,
 )
-from dpmorse.engine import spark_jobs
+from dpmorse.engine import Checked, Seen, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.records import spark_frames, spark_packing
+from dpmorse.statistics import Domain
 from own_process import printed_by
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own, of pandas and of sockets
@@ -207,20 +208,59 @@ def test_nothing_is_kept_after_a_fit(spark, lazy):
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 
 
-def test_nothing_is_kept_where_a_partition_would_have_to_fit_in_memory(spark, lazy, monkeypatch):
+def test_spark_hands_over_little_at_a_time_while_a_fit_runs(spark, lazy):
     limit = "spark.sql.execution.arrow.maxBytesPerBatch"
-    with spark_packing.kept(lazy) as blocks:
-        assert blocks.columns == ["block"]
     spark.conf.set(limit, 2**31 - 1)
     try:
-        with spark_packing.kept(lazy) as blocks:
-            assert blocks is None
-        assert model().fit(lazy).mixture_ == model().fit(FRAME).mixture_
+        with spark_packing.kept(lazy) as held:
+            assert held.blocks.columns == ["block"]
+            assert spark.conf.get(limit) == "4194304b"
+            with spark_packing.kept(lazy):
+                pass
+            assert spark.conf.get(limit) == "4194304b", "of the fit that goes on"
+        assert spark.conf.get(limit) == f"{2**31 - 1}"
     finally:
         spark.conf.unset(limit)
-    monkeypatch.setattr(spark_packing, "_few_at_a_time", lambda _: refuse())
-    with spark_packing.kept(lazy) as blocks:
-        assert blocks is None, "a cluster that keeps nothing"
+
+
+@pytest.mark.parametrize("kind", ["refused", "old"])
+def test_nothing_is_kept_where_spark_cannot(lazy, monkeypatch, kind):
+    if kind == "refused":
+        monkeypatch.setattr(spark_packing, "_in_memory", lambda _: refuse())
+    else:
+        monkeypatch.setattr(spark_packing, "_major_version", lambda _: 3)
+    with spark_packing.kept(lazy) as held:
+        assert held is None
+    assert model().fit(lazy).mixture_ == model().fit(FRAME).mixture_
+
+
+def test_soft_rounds_share_integers_that_are_kept(spark, lazy, monkeypatch):
+    """They are made once for a domain, and only those of the last domain are kept."""
+    made, original = [], spark_packing.Kept.instead
+    monkeypatch.setattr(
+        spark_packing.Kept, "instead", lambda self, frame: made.append(1) or original(self, frame)
+    )
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    assert model(DPMoG, n_iter=4).fit(lazy).mixture_ == model(DPMoG, n_iter=4).fit(FRAME).mixture_
+    assert len(made) == 1
+    with spark_packing.kept(lazy) as held:
+        one, other = held.instead(lazy.select("a")), held.instead(lazy.select("b"))
+        assert (one.storageLevel.useMemory, other.storageLevel.useMemory) == (False, True)
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+
+
+def test_what_soft_rounds_refuse_is_told_without_a_traceback():
+    """Records that changed between passes may be refused while integers are made of them."""
+
+    def parts():
+        yield Checked(Seen(1, 7), np.zeros((1, 2)))
+        raise InvalidParameterError("values must be finite.")
+
+    blocks = list(spark_jobs._blocks_on_grid(parts(), Domain.from_bounds((-1, 1), 2)))
+    rows = spark_jobs._rows_on_grid(iter(blocks))
+    assert next(rows).seen == Seen(1, 7)
+    with pytest.raises(InvalidParameterError, match="must be finite"):
+        next(rows)
 
 
 def refuse():

@@ -8,9 +8,10 @@ import itertools
 import math
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.errors import PythonException
@@ -19,6 +20,7 @@ from dpmorse.engine.base import add_up
 from dpmorse.engine.partitioned import PartitionedEngine, Question
 from dpmorse.engine.seen import Checked, add_up_checked
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
+from dpmorse.statistics import CellMoments, Domain
 
 _COLUMNS = "part int, sums binary"
 """What tasks return: which partition it was, and its sums."""
@@ -46,11 +48,16 @@ class SparkParts:
         Turns the Arrow batches of a partition into parts, where they are.
     n_partitions : int
         About how many partitions there are, if that is known: it decides only where sums are added.
+    keep : callable or None
+        Lets executors keep a DataFrame in memory while a fit runs, instead of the last one that it was given;
+        None where they cannot.
     """
 
     frame: Any
     read: Callable[[Iterator[Any]], Iterator[Any]]
     n_partitions: int = 0
+    keep: Callable[[Any], Any] | None = None
+    _on_grid: "list[tuple[Domain, SparkParts]]" = field(default_factory=list, repr=False, compare=False)
 
     def sums(self, function: Callable[[Any], Any]) -> list[Any]:
         """Add up a function of the parts in each partition; return the sum of each, or of several."""
@@ -68,7 +75,22 @@ class SparkParts:
     def then(self, function: Callable[[Any], Any], n_partitions: int) -> "SparkParts":
         """Return the same partitions with a function of each part in its place."""
         read = self.read
-        return SparkParts(self.frame, lambda batches: map(function, read(batches)), n_partitions)
+        return SparkParts(self.frame, lambda batches: map(function, read(batches)), n_partitions, self.keep)
+
+    def on_grid(self, domain: Domain, keep: Callable[[Any], Any]) -> "SparkParts":
+        """Return the same partitions as integers of a domain: they are made once, and kept.
+
+        Most of the time of a job goes into copies from Spark to Python, of which integers need a quarter.
+        """
+        if not self._on_grid or self._on_grid[-1][0] is not domain:
+            read = self.read
+
+            def task(batches: Iterator[Any]) -> Iterator[Any]:
+                return _blocks_on_grid(read(batches), domain)
+
+            frame = keep(self.frame.mapInArrow(task, "block binary"))
+            self._on_grid[:] = [(domain, SparkParts(frame, _rows_on_grid, self.n_partitions))]
+        return self._on_grid[-1][1]
 
 
 class SparkEngine(PartitionedEngine):
@@ -82,7 +104,35 @@ class SparkEngine(PartitionedEngine):
 
     def answers(self, parts: SparkParts, question: Question) -> Checked[Any]:
         """Put a question to all partitions, in one job; return the sum of their answers."""
+        statistic, *more = question.arguments
+        # Soft cells are asked for in many rounds, of the same domain.
+        if parts.keep is not None and isinstance(statistic, CellMoments) and statistic.weight_bits:
+            parts = parts.on_grid(statistic.domain, parts.keep)
+            integers = replace(statistic, domain=statistic.domain.of_integers())
+            question = replace(question, arguments=(integers, *more))
         return add_up_checked(parts.sums(question))
+
+
+def _blocks_on_grid(parts: Iterator[Checked[Any]], domain: Domain) -> Iterator[Any]:
+    """Yield a row of bytes for each part, with its integers; what is refused is told where it is read."""
+    try:
+        for rows in parts:
+            q = domain.quantise(rows.value)
+            yield _block(Checked(rows.seen, np.asfortranarray(q, dtype=np.int16)))
+    except DPMorseError as error:
+        yield _block(error.with_traceback(None))
+
+
+def _block(content: Any) -> Any:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(content)], pa.binary())], names=["block"])
+
+
+def _rows_on_grid(batches: Iterator[Any]) -> Iterator[Checked[Any]]:
+    """Yield the parts that blocks were made of, as the compiled passes take them."""
+    for batch in batches:
+        for block in batch.column(0):
+            rows = _told(block.as_buffer())
+            yield Checked(rows.seen, rows.value.astype(np.float64))
 
 
 def _collected(frame: Any) -> list[Any]:
@@ -117,7 +167,7 @@ def _add_rows(batches: Iterator[Any]) -> Iterator[Any]:
     return _row(lambda: rows, TaskContext.get().partitionId())
 
 
-def _told(value: bytes | bytearray) -> Any:
+def _told(value: Any) -> Any:
     """Return the sum in a row of bytes; raise what a task has refused."""
     found = pickle.loads(value)  # noqa: S301 - made by tasks of this job, which run whatever the driver sends
     if isinstance(found, DPMorseError):

@@ -24,7 +24,7 @@ from dpmorse.records.data_file import distinct, problems_told
 from dpmorse.records.files import DataFiles, checked_unit
 from dpmorse.records.owners import called
 from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
-from dpmorse.records.spark_packing import joined, kept, unpacked
+from dpmorse.records.spark_packing import Kept, joined, kept, unpacked
 from dpmorse.schema import Schema
 
 _PATH = "the Spark DataFrame"
@@ -43,9 +43,9 @@ class SparkRecords:
         groups: Any = None,
         schema: Schema | None = None,
         columns: Sequence[str] | None = None,
-        blocks: Any = None,
+        held: Kept | None = None,
     ) -> None:
-        self._frame, self._blocks = _checked(X), blocks  # the same records, as executors keep them
+        self._frame, self._held = _checked(X), held  # the same records, as executors keep them
         self._reading = _Reading(_public_types(X), checked_unit(groups), schema, columns)
         self._files = self._reading.files(())
         self.unit = self._files.unit
@@ -106,8 +106,8 @@ class SparkRecords:
     @contextmanager
     def held(self) -> Iterator["SparkRecords"]:
         """Return these records as executors keep them in memory, while the context lasts."""
-        with kept(self._needed) as blocks:
-            yield self._with(self._files, self._reading.schema, blocks)
+        with kept(self._needed) as held:
+            yield self._with(self._files, self._reading.schema, held)
 
     @property
     def _needed(self) -> Any:
@@ -120,12 +120,13 @@ class SparkRecords:
     def _parts(self) -> SparkParts:
         """The columns that are read, in batches with owners."""
         reading = self._reading
-        if self._blocks is None:
+        if self._held is None:
             return SparkParts(self._needed, reading.batches)
-        return SparkParts(self._blocks, lambda batches: reading.batches(unpacked(batches)))
+        blocks, instead = self._held.blocks, self._held.instead
+        return SparkParts(blocks, lambda batches: reading.batches(unpacked(batches)), keep=instead)
 
-    def _with(self, files: DataFiles, schema: Schema | None, blocks: Any = None) -> "SparkRecords":
-        return SparkRecords(self._frame, files.unit, schema, files.names, blocks)
+    def _with(self, files: DataFiles, schema: Schema | None, held: Kept | None = None) -> "SparkRecords":
+        return SparkRecords(self._frame, files.unit, schema, files.names, held)
 
 
 @dataclass(frozen=True)

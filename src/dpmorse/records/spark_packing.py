@@ -6,7 +6,7 @@ written to disks; those that find no room are made again in every job.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
@@ -16,38 +16,68 @@ from pyspark.errors import PySparkException
 _BLOCK_ROWS = 1 << 16
 """Rows of a block: in ten columns 5 MB, large enough that the overhead of a block does not matter."""
 
-_LIMIT, _MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", 256 << 20
-"""What keeps Spark (since 4.0) from handing all blocks of a partition to Python at once; what it may be."""
+_LIMIT, _BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", 4 << 20
+"""What keeps Spark (since 4.0) from handing all blocks of a partition to Python at once, and its value while
+a fit runs: vectors that hold more are copied often while they grow."""
+
+
+class Kept:
+    """What executors keep in memory: the blocks of all records, and one more DataFrame made of them."""
+
+    def __init__(self, frame: Any) -> None:
+        self.blocks = _in_memory(frame.mapInArrow(_packed, "block binary"))
+        self._other: Any = None
+
+    def instead(self, frame: Any) -> Any:
+        """Keep a DataFrame instead of the last one that was given."""
+        if self._other is not None:
+            self._other.unpersist()
+        self._other = _in_memory(frame)
+        return self._other
+
+    def release(self) -> None:
+        """Keep nothing any more."""
+        for frame in (self.blocks, self._other):
+            if frame is not None:
+                frame.unpersist()
 
 
 @contextmanager
-def kept(frame: Any) -> Iterator[Any | None]:
-    """Return a DataFrame of blocks that are kept while the context lasts, or None where that is not possible.
+def kept(frame: Any) -> Iterator[Kept | None]:
+    """Let executors keep a DataFrame while the context lasts; return None where that is not possible.
 
-    Where Spark would take the memory of a whole partition for its blocks, nothing is kept; nor is it by
-    serverless clusters, which refuse to.
+    Before Spark 4, which would take the memory of a whole partition for its blocks, nothing is kept; nor is
+    it by serverless clusters, which refuse to.
     """
+    with ExitStack() as stack:
+        held = None
+        if _major_version(frame) >= 4:
+            with suppress(PySparkException):
+                stack.enter_context(_handed_over_in_parts(frame.sparkSession.conf))
+                held = Kept(frame)
+                stack.callback(held.release)
+        yield held
+
+
+@contextmanager
+def _handed_over_in_parts(conf: Any) -> Iterator[None]:
+    """Limit what Spark hands to Python at once, unless another fit in this session has done so."""
+    before, limit = conf.get(_LIMIT), f"{_BYTES}b"
+    if before != limit:
+        conf.set(_LIMIT, limit)
     try:
-        blocks = _blocks(frame).persist(StorageLevel.MEMORY_ONLY) if _few_at_a_time(frame) else None
-    except PySparkException:
-        blocks = None
-    try:
-        yield blocks
+        yield
     finally:
-        if blocks is not None:
-            blocks.unpersist()
+        if before != limit:
+            conf.set(_LIMIT, before)
 
 
-def _blocks(frame: Any) -> Any:
-    return frame.mapInArrow(_packed, "block binary")
+def _major_version(frame: Any) -> int:
+    return int(frame.sparkSession.version.split(".")[0])
 
 
-def _few_at_a_time(frame: Any) -> bool:
-    session = frame.sparkSession
-    if int(session.version.split(".")[0]) < 4:
-        return False
-    limit = session.conf.get(_LIMIT).removesuffix("b")  # such as "67108864b"
-    return limit.isdecimal() and 0 < int(limit) <= _MOST_BYTES
+def _in_memory(frame: Any) -> Any:
+    return frame.persist(StorageLevel.MEMORY_ONLY)
 
 
 def unpacked(batches: Iterable[Any]) -> Iterator[Any]:
