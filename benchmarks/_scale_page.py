@@ -180,9 +180,12 @@ def _default_on_gpu(found: dict[str, Any]) -> Iterator[str]:
         for fit in found["fits"]
     ]
     yield _table(headings, rows)
-    textbook, product = (found[f"EM, {name}: times a whole fit"] for name in ("textbook", "product"))
+    textbook, product = (
+        " and ".join(f"{times:.1f}" for times in found[f"EM, {name}: times a whole fit"])
+        for name in ("textbook", "product")
+    )
     yield _prose(
         "As many rounds of expectation-maximisation without privacy, in torch and float64, take "
-        f"{textbook:.0f} times as long as a whole private fit if densities are those of "
-        f"`torch.distributions`, and {product:.1f} times if records are whitened by one product of matrices."
+        f"{textbook} times as long as these whole private fits if densities are those of "
+        f"`torch.distributions`, and {product} times if records are whitened by one product of matrices."
     )

@@ -130,9 +130,10 @@ COMPILED = """
     def compiled(kernel, **sizes):
         options = {name: sizes.pop(name) for name in OPTIONS}
         names = kernel.arg_names
-        sizes = {name: value for name, value in {"BITS": 16, "ROUND": False, **sizes}.items() if name in names}
+        bits = 16 if sizes["D"] <= 8 else 32
+        sizes = {name: size for name, size in {"BITS": bits, "ROUND": False, **sizes}.items() if name in names}
         wide = sizes.get("WIDTH", 0) or "BALL" in sizes
-        types = {**POINTERS, **NUMBERS, "q": "*i16" if wide else "*i64"}
+        types = {**POINTERS, **NUMBERS, "q": f"*i{bits}" if wide else "*i64"}
         signature = {name: "constexpr" if name in sizes else types.get(name, "*fp64") for name in names}
         constants = {(names.index(name),): value for name, value in sizes.items()}
         source = ASTSource(kernel, signature, constants)

@@ -16,6 +16,7 @@ from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, grid_of, lowe
 from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, members_kernel, quantise_kernel
 from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
 from dpmorse.statistics import Domain, GaussianCells
+from dpmorse.typing import FloatArray
 
 MOST_FEATURES = 64
 """Most columns that the kernels support: tiles as wide as the columns stay in shared memory."""
@@ -55,17 +56,31 @@ def _agrees(device: Any, n_features: int) -> bool:
 
     A kernel that is compiled for another device or by another compiler is not what was tested.
     """
-    rng, n_cells = np.random.default_rng(0), 5
-    means, spreads = rng.uniform(-1, 1, (n_cells, n_features)), rng.uniform(0.01, 1, (n_cells, n_features))
-    covariances = np.eye(n_features) * spreads[:, None] ** 2
-    cells = GaussianCells.from_mixture(np.full(n_cells, 0.2), means, covariances, radii=2.0)
+    rng = np.random.default_rng(0)
     grid = grid_of(Domain.from_bounds((-1.0, 1.0), n_features, 1.1), device)
-    rule, X = rule_of(cells, device), torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
-    for soft in (True, False):
-        task = Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features)
-        if not torch.equal(moments(X, task), plain.moments(X, task)):
-            return False
-    return bool(torch.equal(squared_lengths(X, task)[1], plain.squared_lengths(X, task)[1]))
+    X = torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
+    # The kernels for round cells are others than those for all cells.
+    shapes = [
+        np.eye(n_features),
+        np.tril(rng.uniform(-1, 1, (n_features, n_features)), -1) + np.eye(n_features),
+    ]
+    of_round, of_all = (rule_of(_invented(rng, shape), device) for shape in shapes)
+    kinds = [(of_all, True), (of_all, False), (of_round, False)]
+    tasks = [
+        Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features) for rule, soft in kinds
+    ]
+    try:
+        same = all(torch.equal(moments(X, task), plain.moments(X, task)) for task in tasks)
+        lengths, expected = squared_lengths(X, tasks[1]), plain.squared_lengths(X, tasks[1])
+    except RuntimeError:  # it does not compile
+        return False
+    return same and bool(torch.equal(lengths[1], expected[1]))
+
+
+def _invented(rng: np.random.Generator, shape: FloatArray) -> GaussianCells:
+    """Return some cells of one shape and of several sizes."""
+    means, sizes = rng.uniform(-1, 1, (5, len(shape))), rng.uniform(0.1, 1, (5, 1, 1))
+    return GaussianCells.from_mixture(np.full(5, 0.2), means, sizes**2 * (shape @ shape.T), radii=2.0)
 
 
 class _Members(NamedTuple):
@@ -98,15 +113,14 @@ def quantise(X: Tensor, grid: Grid) -> Tensor:
 
 
 def _quantised(X: Tensor, grid: Grid) -> Tensor:
-    """Return records as integers of 16 bits, or 32 on a fine grid, padded to whole words of 64 bits."""
+    """Return records as integers of 16 bits (32 on a fine grid, or in tiles), padded to words of 64."""
     if grid.projection is not None:
         before, matrix = grid.projection
         X = plain.quantise(X, before) @ matrix
     n_rows, n_features = X.shape
-    bits = 32 if grid.fine else 16
+    bits = 32 if grid.fine or n_features > _MOST_NARROW_MOMENTS else 16
     padded = -(-n_features * bits // 64) * 64 // bits
-    dtype = torch.int32 if grid.fine else torch.int16
-    q = torch.empty((n_rows, padded), dtype=dtype, device=X.device)
+    q = torch.empty((n_rows, padded), dtype=getattr(torch, f"int{bits}"), device=X.device)
     radius = torch.full((1,), grid.squared_radius, dtype=torch.float64, device=X.device)
     sizes = _quantising(n_features)
     with working_on(X.device):
