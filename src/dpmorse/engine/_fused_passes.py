@@ -60,11 +60,8 @@ def _agrees(device: Any, n_features: int) -> bool:
     grid = grid_of(Domain.from_bounds((-1.0, 1.0), n_features, 1.1), device)
     X = torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
     # The kernels for round cells are others than those for all cells.
-    shapes = [
-        np.eye(n_features),
-        np.tril(rng.uniform(-1, 1, (n_features, n_features)), -1) + np.eye(n_features),
-    ]
-    of_round, of_all = (rule_of(_invented(rng, shape), device) for shape in shapes)
+    one, below = np.eye(n_features), np.tril(rng.uniform(-1, 1, (n_features, n_features)), -1)
+    of_round, of_all = (rule_of(_invented(rng, one + part * below), device) for part in (0, 1 / n_features))
     kinds = [(of_all, True), (of_all, False), (of_round, False)]
     tasks = [
         Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features) for rule, soft in kinds
