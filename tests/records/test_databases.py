@@ -36,7 +36,7 @@ def _many_small_batches(monkeypatch):
     """Nothing is kept between passes: every pass asks the database."""
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", 0)
     for module in ("arrow_tables", "queries"):
-        monkeypatch.setattr(f"dpmorse.records.{module}.rows_of_a_batch", lambda _: 200)
+        monkeypatch.setattr(f"dpmorse.records.{module}.rows_of_a_batch", lambda *_: 200)
 
 
 @pytest.fixture(scope="module")

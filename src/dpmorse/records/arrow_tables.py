@@ -71,7 +71,7 @@ class ArrowTable:
         """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
         columns = [*numbers, *others]
         with self.errors_told(self.path):
-            for batch in self.start(columns, rows_of_a_batch(len(columns))):
+            for batch in self.start(columns, rows_of_a_batch(len(columns), len(others))):
                 yield without_codes(checked_batch(batch, columns), self.reading, texts=told_nulls), 0.0
 
 

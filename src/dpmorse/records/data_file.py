@@ -46,7 +46,8 @@ _BATCH_ROWS = 1 << 13
 """Rows of a batch where columns are many: with fewer, the overhead of each column would matter, ..."""
 
 _LARGEST_BATCH_BYTES = 16 << 20
-"""... up to these bytes of a batch."""
+"""... up to these bytes of a batch; and its bytes where there are ids or text, of which each distinct value of
+a batch is looked at."""
 
 _READ_BYTES = 1 << 16
 """Bytes of each Parquet column that are read at a time, because a whole row group may not fit in memory."""
@@ -132,7 +133,8 @@ class DataFile:
         options = {"buffer_size": _READ_BYTES, "pre_buffer": False}
         with open_bytes(self.path) as raw, pa.parquet.ParquetFile(raw, **options) as file:
             total = max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(rows_of_a_batch(len(columns)), columns=columns, use_threads=False):
+            n_rows, threads = rows_of_a_batch(len(columns), len(others)), bool(others)  # text takes longer
+            for batch in file.iter_batches(n_rows, columns=columns, use_threads=threads):
                 done += len(batch)
                 yield intact(batch.select(columns)) if others else batch.select(columns), done / total
 
@@ -154,11 +156,11 @@ def intact(batch: Any) -> Any:
     return batch
 
 
-def rows_of_a_batch(n_columns: int) -> int:
-    """Return how many rows are read at a time, given the memory of a batch."""
+def rows_of_a_batch(n_columns: int, n_others: int = 0) -> int:
+    """Return how many rows are read at a time; ``n_others`` of the columns are not of numbers."""
     bytes_of_row = 8 * max(n_columns, 1)
     at_least = max(1024, min(_BATCH_ROWS, _LARGEST_BATCH_BYTES // bytes_of_row))
-    return max(at_least, _BATCH_BYTES // bytes_of_row)
+    return max(at_least, (_LARGEST_BATCH_BYTES if n_others else _BATCH_BYTES) // bytes_of_row)
 
 
 def is_number(kind: Any) -> bool:
