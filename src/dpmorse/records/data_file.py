@@ -45,9 +45,9 @@ they are checked, compared and added up."""
 _BATCH_ROWS = 1 << 13
 """Rows of a batch where columns are many: with fewer, the overhead of each column would matter, ..."""
 
-_LARGEST_BATCH_BYTES = 16 << 20
-"""... up to these bytes of a batch; and its bytes where there are ids or text, of which each distinct value of
-a batch is looked at."""
+_LARGEST_BATCH_BYTES = 8 << 20
+"""... up to these bytes of a batch; also where there are ids or text, of which each distinct value of a batch
+is looked at."""
 
 _READ_BYTES = 1 << 16
 """Bytes of each Parquet column that are read at a time, because a whole row group may not fit in memory."""
