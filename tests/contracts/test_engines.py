@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
-from dpmorse.engine import in_memory
+from dpmorse.engine import _rules
 from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.base import spans
 from dpmorse.privacy.exact import opened, sealed
@@ -170,9 +170,9 @@ def test_float32_search_is_only_a_shortcut(rng, monkeypatch, weight_bits, are_ro
     cells = GaussianCells.nearest(rng.uniform(-1, 1, size=(7, 5))) if are_round else random_cells(rng, 7, 5)
     X = rng.normal(size=(3000, 5)) * 0.5
     trusted = opened(InMemoryEngine().reduce(X, statistic, cells))
-    original = in_memory._single_precision
+    original = _rules._single_precision
     monkeypatch.setattr(
-        in_memory, "_single_precision", lambda *a: (original(*a)[0], np.array([1e30, 0.0], np.float32))
+        _rules, "_single_precision", lambda *a: (original(*a)[0], np.array([1e30, 0.0], np.float32))
     )
     assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), trusted)
 
@@ -182,8 +182,8 @@ def test_float32_search_is_only_a_shortcut(rng, monkeypatch, weight_bits, are_ro
 def test_float32_error_bound_holds(rng, scale, grid_bits):
     """The bound covers the difference between float32 and exact scores for records all over the box."""
     cells = GaussianCells.from_mixture(*random_mixture(rng, 6, 8, scale=scale), grid_bits=grid_bits)
-    exact = in_memory._pad(cells)
-    fast, bound = in_memory._single_precision(exact, cells)
+    exact = _rules.padded_rule(cells)
+    fast, bound = _rules._single_precision(exact, cells)
     q = rng.integers(-(1 << grid_bits), (1 << grid_bits) + 1, size=(2000, 8))
     u = fast.offsets + np.einsum("kij,nj->nki", fast.factors, q.astype(np.float32), dtype=np.float32)
     approximate = fast.constants + np.square(u).sum(axis=2, dtype=np.float32)
@@ -198,7 +198,7 @@ def test_float32_error_bound_of_equally_round_cells_holds(rng, scale, grid_bits)
     """Linear scores leave out what all cells have in common: it is their differences that are bounded."""
     centres, covariances = rng.uniform(-1, 1, (6, 8)), np.tile(scale**2 * np.eye(8), (6, 1, 1))
     cells = GaussianCells.from_mixture(rng.dirichlet(np.ones(6)), centres, covariances, grid_bits=grid_bits)
-    fast, bound = in_memory._single_precision(in_memory._pad(cells), cells)
+    fast, bound = _rules._single_precision(_rules.padded_rule(cells), cells)
     assert not fast.factors.size
     q = rng.integers(-(1 << grid_bits), (1 << grid_bits) + 1, size=(2000, 8))
     found = fast.constants + (q.astype(np.float32)[:, None] * fast.offsets).sum(axis=2, dtype=np.float32)
@@ -216,7 +216,7 @@ def test_equally_round_cells_have_the_labels_of_all_others(rng, monkeypatch):
     X, cells = rng.uniform(-1, 1, size=(3000, 3)), GaussianCells.nearest(rng.uniform(-1, 1, size=(40, 3)))
     statistic = CellMoments(unit_box(3), 40)
     linear = opened(InMemoryEngine().reduce(X, statistic, cells))
-    monkeypatch.setattr(in_memory, "_equally_round", lambda cells: False)
+    monkeypatch.setattr(_rules, "_equally_round", lambda cells: False)
     assert_same(linear, opened(InMemoryEngine().reduce(X, statistic, cells)))
 
 

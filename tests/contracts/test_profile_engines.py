@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpmorse import InMemoryEngine
-from dpmorse.engine import StreamedEngine, in_memory
+from dpmorse.engine import StreamedEngine, _rules
 from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.rehearsal import _Crowd, _CrowdEngine
 from dpmorse.privacy.exact import opened, sealed
@@ -140,9 +140,9 @@ def test_close_calls_are_settled_exactly(rng, monkeypatch):
     cells, X = replace(random_profile(rng, 4, 3), partition=partition), records_of(rng, 6000, 3)
     assert np.all(profile_moments(X, cells).counts[:2] > 0)
     check(InMemoryEngine(), X, X, cells)
-    original = in_memory._single_precision
+    original = _rules._single_precision
     monkeypatch.setattr(
-        in_memory, "_single_precision", lambda *a: (original(*a)[0], np.full(2, 1e30, dtype=np.float32))
+        _rules, "_single_precision", lambda *a: (original(*a)[0], np.full(2, 1e30, dtype=np.float32))
     )
     check(InMemoryEngine(), X, X, cells)
 

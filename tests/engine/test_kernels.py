@@ -140,14 +140,14 @@ COMPILED = """
         return triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
 
     for d in (3, 8, 16, 17, 64):
-        sizes = passes._sizes_of(d)
+        sizes = passes.sizes_of(d)
         measured = {"SOFT": True, "RESIDUALS": True, "FIRST": 0, "LAST": d}
         for name, kernel in {
-            "quantise": compiled(passes.quantise_kernel, BALL=True, **passes._quantising(d)),
+            "quantise": compiled(passes.quantise_kernel, BALL=True, **passes.quantising(d)),
             "members": compiled(passes.members_kernel, **sizes),
             "labels": compiled(passes.labels_kernel, **sizes),
             "lengths": compiled(passes.lengths_kernel, **sizes),
-            "moments": compiled(passes._adder(d), **measured, **passes._adding_up(d, round_cells=False)),
+            "moments": compiled(passes._adder(d), **measured, **passes.adding_up(d, round_cells=False)),
         }.items():
             ptx, what = kernel.asm["ptx"], (name, d)
             assert kernel.metadata.shared < 227 * 1024, f"{what}: more memory than a multiprocessor has"

@@ -12,22 +12,16 @@ import torch
 
 from dpmorse.engine import _tensor_passes as plain
 from dpmorse.engine._gpu import can_run_on, processors, working_on
+from dpmorse.engine._kernel_sizes import MOST_NARROW_MOMENTS, adding_up, quantising, sizes_of
 from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, grid_of, lower_of, rule_of
-from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, members_kernel, quantise_kernel
+from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel
+from dpmorse.engine._triton_members import members_kernel
 from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
 from dpmorse.statistics import Domain, GaussianCells
 from dpmorse.typing import FloatArray
 
 MOST_FEATURES = 64
 """Most columns that the kernels support: tiles as wide as the columns stay in shared memory."""
-
-_MOST_NARROW = 16
-"""Most columns of records whose scores a thread computes by itself; more are products of matrices. A kernel
-has D^2 / 2 multiplications in a row, and keeps D numbers for each record in registers."""
-
-_MOST_NARROW_MOMENTS = 8
-"""The same for moments: a thread keeps all 45 sums of eight columns, and 44 numbers of a cell, in 220 of its
-255 registers."""
 
 _LARGEST_STEP = 2.0**23
 """Largest step of residuals: |v| < 2^27, and what the kernels round must be below 2^51."""
@@ -115,11 +109,11 @@ def _quantised(X: Tensor, grid: Grid) -> Tensor:
         before, matrix = grid.projection
         X = plain.quantise(X, before) @ matrix
     n_rows, n_features = X.shape
-    bits = 32 if grid.fine or n_features > _MOST_NARROW_MOMENTS else 16
+    bits = 32 if grid.fine or n_features > MOST_NARROW_MOMENTS else 16
     padded = -(-n_features * bits // 64) * 64 // bits
     q = torch.empty((n_rows, padded), dtype=getattr(torch, f"int{bits}"), device=X.device)
     radius = torch.full((1,), grid.squared_radius, dtype=torch.float64, device=X.device)
-    sizes = _quantising(n_features)
+    sizes = quantising(n_features)
     with working_on(X.device):
         quantise_kernel[(-(-n_rows // sizes["BLOCK"]),)](
             X,
@@ -153,7 +147,7 @@ def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
     labels = _labels(q, task.rule)
     members = _members_of_labels(labels, task.rule.n_cells)
     whole = q if task.apart is None else _quantised(X, task.apart)
-    units, sizes = task.units, _sizes_of(task.units.n_features)
+    units, sizes = task.units, sizes_of(task.units.n_features)
     found = torch.empty(len(whole), dtype=torch.float64, device=whole.device)
     with working_on(whole.device):
         lengths_kernel[_programs(whole, units, soft=False), units.n_cells](
@@ -177,7 +171,7 @@ def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
 
 def _labels(q: Tensor, rule: Rule) -> Tensor:
     labels = torch.empty(len(q), dtype=torch.int32, device=q.device)
-    sizes = _sizes_of(rule.n_features)
+    sizes = sizes_of(rule.n_features)
     with working_on(q.device):
         labels_kernel[(-(-len(q) // sizes["BLOCK"]),)](
             _loaded(q, sizes),
@@ -200,7 +194,7 @@ def _members_of_soft(q: Tensor, rule: Rule) -> _Members:
     counts = torch.zeros(n_cells, dtype=torch.int32, device=q.device)
     rows, weights = torch.empty((2, n_cells, n_rows), dtype=torch.int32, device=q.device)
     divisors = torch.empty(n_rows, dtype=torch.int32, device=q.device)
-    sizes = _sizes_of(rule.n_features)
+    sizes = sizes_of(rule.n_features)
     with working_on(q.device):
         members_kernel[(-(-n_rows // sizes["BLOCK"]),)](
             _loaded(q, sizes),
@@ -247,7 +241,7 @@ def _bits(q: Tensor) -> int:
 
 def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
     """Add up the members of each cell."""
-    units, sizes = task.units, _adding_up(task.units.n_features, round_cells=task.units.round)
+    units, sizes = task.units, adding_up(task.units.n_features, round_cells=task.units.round)
     width, d = sizes.get("WIDTH", 0), units.n_features
     n_sums = 1 + (1 + width) * width if width else 1 + d + d * (d + 1) // 2
     programs = _programs(q, units, soft=task.soft)
@@ -273,7 +267,7 @@ def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
 
 
 def _adder(n_features: int) -> Any:
-    return moments_kernel if n_features <= _MOST_NARROW_MOMENTS else wide_moments_kernel
+    return moments_kernel if n_features <= MOST_NARROW_MOMENTS else wide_moments_kernel
 
 
 def _picked(total: Tensor, task: Task, width: int) -> Tensor:
@@ -301,40 +295,3 @@ def _programs(q: Tensor, rule: Rule, *, soft: bool) -> int:
     """Return how many programs share a cell: one adds up half of the rows that are exact in float64."""
     most = plain.SOFT_ROWS if soft else plain.HARD_ROWS
     return max(-(-2 * len(q) // most), _PROGRAMS_PER_PROCESSOR * processors(q.device) // rule.n_cells, 1)
-
-
-# -- sizes that kernels are compiled for --------------------------------------------------------------
-
-
-def _quantising(d: int) -> dict[str, Any]:
-    """Return sizes and options of the kernel that quantises: some thousand numbers at a time."""
-    width = _power_of_two(d)
-    return {"D": d, "WIDTH": width, "BLOCK": max(16, 1024 // width), **_compilation(4)}
-
-
-def _sizes_of(d: int) -> dict[str, Any]:
-    """Return sizes and options of kernels of scores: several records for a thread, or a tile for all."""
-    if d <= _MOST_NARROW:  # one warp, so that members are counted without waiting for others
-        return {"D": d, "WIDTH": 0, "BLOCK": 128 if d <= 8 else 64, **_compilation(1)}
-    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
-
-
-def _adding_up(d: int, *, round_cells: bool) -> dict[str, Any]:
-    """Return sizes and options of kernels of moments: one record for a thread, or a tile for all."""
-    if d <= _MOST_NARROW_MOMENTS:
-        return {"D": d, "ROUND": round_cells, "BLOCK": 128, **_compilation(4)}
-    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
-
-
-def _tile(d: int) -> int:
-    """Return the width of a tile: tensor cores take 16 columns or more."""
-    return max(16, _power_of_two(d))
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << (n - 1).bit_length()
-
-
-def _compilation(warps: int) -> dict[str, Any]:
-    """Return options for the compiler; it must not fuse what the plain form rounds one by one."""
-    return {"num_warps": warps, "num_stages": 1, "enable_fp_fusion": False}

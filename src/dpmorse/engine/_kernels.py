@@ -351,7 +351,7 @@ def _settle(
     labels: Labels,
 ) -> None:
     """Decide exactly where the two lowest float32 scores are within their error bound."""
-    # Each score s is off by at most a + b s; the bound, proved in `in_memory._single_precision`, covers two
+    # Each score s is off by at most a + b s; the bound, proved in `_rules._single_precision`, covers two
     # of them.
     for r in range(n):
         in_doubt[r] = second[r] - best[r] <= bound[0] + bound[1] * second[r]

@@ -17,12 +17,12 @@ from dpmorse.engine._triton_cells import (
     jit_any_size,
     load_records,
     load_words,
-    membership,
     rounded,
     shrinking,
     whitened_column,
     whitened_tile,
 )
+from dpmorse.engine._triton_members import membership
 from dpmorse.statistics import LARGEST_RESIDUAL
 
 _LARGEST_RESIDUAL = tl.constexpr(LARGEST_RESIDUAL)

@@ -14,17 +14,14 @@ from dpmorse._progress import counter
 from dpmorse._threads import available_cores
 from dpmorse.engine._kernels import BLOCK, LANES, count_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import (
-    Box,
-    Grid,
     Measured,
-    Nearest,
-    Reals,
     Rule,
     SoftScratch,
     Span,
     Totals,
     padded,
 )
+from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded_rule
 from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
@@ -32,10 +29,8 @@ from dpmorse.statistics import (
     EXP_TABLE,
     GRID_BITS,
     N_BINS,
-    ROUNDING_BITS,
     TABLE_STEPS_PER_NAT,
     BinaryCodes,
-    Domain,
     ExactMoments,
     GaussianCells,
     Histograms,
@@ -45,7 +40,7 @@ from dpmorse.statistics import (
     SecondMoments,
     Tally,
 )
-from dpmorse.typing import BoolArray, FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 _ROOM = 1 << 19
 """Numbers that a soft pass keeps of the members of all cells, if all records were members of all: 4 MB. Where
@@ -122,7 +117,7 @@ class InMemoryEngine:
         if isinstance(statistic, RadiusHistograms):
             return sealed(self._count_radii(records, statistic))
         _check_width(records, statistic.domain.n_columns)
-        grid, shift = _grid(statistic.domain), GRID_BITS + 1 - BIN_BITS
+        grid, shift = grid_of(statistic.domain), GRID_BITS + 1 - BIN_BITS
         shape = (statistic.domain.n_features, N_BINS)
 
         def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
@@ -148,9 +143,9 @@ class InMemoryEngine:
     def _count_radii(self, records: FloatArray, statistic: RadiusHistograms) -> IntArray:
         cells, shape = statistic.cells, (statistic.cells.n_cells, statistic.n_bins)
         _check_width(records, cells.box.n_columns)
-        nearest, totals = _nearest(cells.ball, cells.partition), _no_totals(cells.box.n_features)
-        units = _pad(cells.units)
-        measured = Measured(_grid(cells.box), units, np.empty(0), statistic.limits, _all_of(units))
+        nearest, totals = nearest_cell(cells.ball, cells.partition), _no_totals(cells.box.n_features)
+        units = padded_rule(cells.units)
+        measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, _all_of(units))
 
         def chunk_pass(X: FloatArray, start: int, stop: int, counts: IntArray) -> None:
             hard_pass(X, start, stop, nearest, measured, totals, counts)
@@ -225,12 +220,12 @@ def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, 
 def _hard(statistic: Moments, cells: GaussianCells | ProfileCells) -> _Pass[Totals]:
     no_limits, no_lengths = np.empty(0), np.empty((0, 0), np.int64)
     if isinstance(cells, ProfileCells):
-        nearest, steps = _nearest(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
-        units = _pad(cells.units)
-        measured = Measured(_grid(cells.box), units, steps, no_limits, _whitened(statistic))
+        nearest, steps = nearest_cell(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
+        units = padded_rule(cells.units)
+        measured = Measured(grid_of(cells.box), units, steps, no_limits, _whitened(statistic))
     else:
-        nearest, steps = _nearest(statistic.domain, cells), _residual_steps(statistic, cells)
-        measured = Measured(_NO_GRID, nearest.exact, steps, no_limits, _whitened(statistic))
+        nearest, steps = nearest_cell(statistic.domain, cells), _residual_steps(statistic, cells)
+        measured = Measured(NO_GRID, nearest.exact, steps, no_limits, _whitened(statistic))
 
     def chunk_pass(X: FloatArray, start: int, stop: int, totals: Totals) -> None:
         hard_pass(X, start, stop, nearest, measured, totals, no_lengths)
@@ -238,14 +233,8 @@ def _hard(statistic: Moments, cells: GaussianCells | ProfileCells) -> _Pass[Tota
     return chunk_pass
 
 
-def _nearest(domain: Domain, cells: GaussianCells) -> Nearest:
-    exact = _pad(cells)
-    fast, bound = _single_precision(exact, cells)
-    return Nearest(_grid(domain), fast, exact, bound)
-
-
 def _soft(statistic: Moments, cells: GaussianCells, memory: local) -> _Pass[Totals]:
-    nearest = _nearest(statistic.domain, cells)
+    nearest = nearest_cell(statistic.domain, cells)
     beyond = np.array([EXP_TABLE.size / TABLE_STEPS_PER_NAT, 0.0], np.float32)
     nearest = nearest._replace(bound=nearest.bound + np.float32(1.001) * beyond)
     steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
@@ -278,85 +267,6 @@ def _whitened(statistic: Moments) -> Span:
 
 def _all_of(rule: Rule) -> Span:
     return 0, rule.offsets.shape[1]
-
-
-def _grid(domain: Domain) -> Grid:
-    if domain.projection is None:
-        return Grid(_box(domain), np.empty((0, 0)), _NO_BOX)
-    return Grid(_box(domain), np.ascontiguousarray(domain.projection.matrix), _box(domain.projection.domain))
-
-
-def _box(domain: Domain) -> Box:
-    squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
-    return Box(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
-
-
-_NO_BOX = Box(np.empty(0), np.empty(0), np.empty(0), 0.0)
-_NO_GRID = Grid(_NO_BOX, np.empty((0, 0)), _NO_BOX)
-
-
-def _pad(cells: GaussianCells) -> Rule:
-    """Pad to whole groups of four columns with zeros, which change no score."""
-    n_columns = cells.offsets.shape[1]
-    missing = padded(n_columns) - n_columns
-    factors = np.pad(cells.factors, ((0, 0), (0, missing), (0, missing)))
-    fours = factors.shape[1] // 4
-    filled: BoolArray = np.any(factors.reshape(cells.n_cells, fours, 4, fours, 4), axis=(2, 4))
-    return Rule(factors, np.pad(cells.offsets, ((0, 0), (0, missing))), cells.constants, filled)
-
-
-def _single_precision(exact: Rule, cells: GaussianCells) -> tuple[Rule, Reals]:
-    r"""Return the rule in float32, in nats, and the bound on errors below which exact scores decide.
-
-    With ``y`` the exact ``u`` in nats^(1/2) and D' = D + 4 roundings of relative size 2^-24 each:
-    the float32 ``y_i`` is off by at most ``g A_i``, ``g = 2 D' 2^-24`` and ``A_i = |offset_i| +
-    2^bits sum_j |factor_ij|``; rounding ``u`` to ``v`` moves it by half a unit. So ``|y| - |v|`` is at
-    most ``d = g |A| + sqrt(D)/2 unit``, and a score ``s`` is off by at most
-    ``2 d sqrt(s) + d^2 + g s <= (4 d + d^2) + (d/4 + g) s``. Both scores compared may be off, hence the
-    doubling; a further factor 2 covers the float32 evaluation of the bound itself.
-    """
-    # Powers of two: the change of units rounds nothing by itself.
-    score_bits, width = cells.score_bits, exact.offsets.shape[1]
-    to_root_nats, to_nats = 2.0 ** -(score_bits + ROUNDING_BITS), 4.0**-score_bits
-    rule = exact._replace(
-        factors=exact.factors * to_root_nats,
-        offsets=exact.offsets * to_root_nats,
-        constants=exact.constants * to_nats,
-    )
-    reach = np.abs(rule.offsets) + 2.0**cells.grid_bits * np.abs(rule.factors).sum(axis=2)
-    largest = np.linalg.norm(reach, axis=1).max()
-    relative, rounding = 2 * (width + 4) * 2.0**-24, 0.5 * np.sqrt(width) * 2.0**-score_bits
-    if _equally_round(cells):
-        return _linear(rule, relative, 2.0**cells.grid_bits, 2 * largest * rounding + rounding**2)
-    distance = relative * largest + rounding
-    bound = np.array([4 * distance + distance**2, distance / 4 + relative])
-    return _in_float32(rule), (4 * bound).astype(np.float32)
-
-
-def _equally_round(cells: GaussianCells) -> bool:
-    """Say whether all cells have the same multiple of the identity as their factor."""
-    size = cells.factors[0, 0, 0]
-    return bool(np.all(cells.factors == size * np.eye(cells.offsets.shape[1])))
-
-
-def _linear(rule: Rule, relative: float, largest: float, rounded: float) -> tuple[Rule, Reals]:
-    r"""Return scores of equally round cells without the part that all have in common, and their bound.
-
-    With factor f, ``|o + f q|^2 = |o|^2 + 2 f o.q + f^2 |q|^2``, and the last term is that of every cell.
-    With ``|q_j| <= largest`` the sum in float32 is off by at most ``g`` times ``|o|^2 + c + 2 f largest
-    sum_j |o_j|``, and rounding ``u`` to ``v`` moves a score by at most ``rounded``. The factor 4 is that of
-    the bound for other cells.
-    """
-    size = rule.factors[0, 0, 0]
-    slopes, constants = 2 * size * rule.offsets, rule.constants + np.square(rule.offsets).sum(axis=1)
-    off = relative * (constants + largest * np.abs(slopes).sum(axis=1)).max() + rounded
-    linear = rule._replace(factors=np.empty((0, 0, 0)), offsets=slopes, constants=constants)
-    return _in_float32(linear), np.array([4 * off, 0.0], np.float32)
-
-
-def _in_float32(rule: Rule) -> Rule:
-    factors, offsets, constants = (part.astype(np.float32) for part in rule[:3])
-    return Rule(factors, offsets, constants, rule.filled)
 
 
 def _empty_totals(statistic: Moments) -> Totals:
