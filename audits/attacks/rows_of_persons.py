@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from dpmorse.engine import Reads
 from dpmorse.exceptions import DPMorseError
 from dpmorse.records import open_records
 from dpmorse.typing import FloatArray
@@ -194,9 +195,13 @@ def rows_used(X: Any, groups: Any, most: int) -> Rows:
 
 def _parts_used(X: Any, groups: Any, most: int) -> list[Any]:
     data: Any = open_records(X, groups).read(None, most)
-    if hasattr(data, "parts"):
-        return [*(part.value for part in dask.compute(*data.parts, scheduler="sync")), *data.others()]
-    return [data] if hasattr(data, "shape") else list(data)
+    if hasattr(data, "shape"):
+        return [data]
+    parts = data.parts
+    found = (
+        parts.each(lambda part: part) if isinstance(parts, Reads) else dask.compute(*parts, scheduler="sync")
+    )
+    return [*(part.value for part in found), *data.others()]
 
 
 def holds(persons: Persons, used: Rows) -> bool:

@@ -63,7 +63,7 @@ KNOWN = (
     ),
     Mutant(
         "clipping unused",
-        (Change("dpmorse.engine.in_memory:_box", "domain.half_width,", "1e3 * domain.half_width,"),),
+        (Change("dpmorse.engine._rules:_box", "domain.half_width,", "1e3 * domain.half_width,"),),
         (CLIPPED, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),
         "clipped",
     ),
