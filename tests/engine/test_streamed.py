@@ -76,3 +76,12 @@ def test_threads_that_keep_their_memory_add_up_the_same(rng, inner, weight_bits)
     parts = in_parts([X[a:b] for a, b in itertools.pairwise(cuts)])
     found = opened(StreamedEngine(inner).reduce(parts, statistic, cells))
     assert_same(found, exact_moments(X, statistic, cells))
+
+
+def test_an_engine_for_one_pass_may_be_asked_something_else(rng):
+    """What it has prepared, and the memory of its threads, are of another number of cells then."""
+    X, engine = rng.normal(size=(500, 3)), InMemoryEngine(n_threads=1).for_one_pass()
+    for n_cells in (6, 2, 9):
+        statistic = CellMoments(unit_box(3), n_cells, WEIGHT_BITS, of_residuals=True)
+        cells = random_cells(rng, n_cells, 3, radii=2.0)
+        assert_same(opened(engine.reduce(X, statistic, cells)), exact_moments(X, statistic, cells))

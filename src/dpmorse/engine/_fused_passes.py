@@ -98,7 +98,7 @@ def rows_at_a_time(_device: Any, n_features: int, n_cells: int, *, soft: bool = 
 
 def quantise(X: Tensor, grid: Grid) -> Tensor:
     """Return records as integers, in int32."""
-    if grid.projection is None and X.shape[1] > MOST_FEATURES:
+    if len(grid.centre) > MOST_FEATURES:
         return plain.quantise(X, grid).to(torch.int32)
     return _quantised(X, grid)[:, : len(grid.centre)].to(torch.int32)
 

@@ -57,17 +57,18 @@ class _Memory:
     """What is kept between the calls of one pass, and no longer: parts of records are in it."""
 
     def __init__(self) -> None:
-        self.of_thread = local()
-        self._prepared: _Pass[Totals] | None = None
+        self._last: tuple[Moments, GaussianCells | ProfileCells, _Pass[Totals]] | None = None
 
     def prepared(self, statistic: Moments, cells: GaussianCells | ProfileCells) -> "_Pass[Totals]":
-        """Prepare what is asked in this pass, once."""
-        if self._prepared is None:
+        """Prepare what is asked, unless it is what was asked last."""
+        last = self._last
+        if last is None or last[0] is not statistic or last[1] is not cells:
             if isinstance(cells, ProfileCells) or not statistic.weight_bits:
-                self._prepared = _hard(statistic, cells)
+                chunk_pass = _hard(statistic, cells)
             else:
-                self._prepared = _soft(statistic, cells, self.of_thread)
-        return self._prepared
+                chunk_pass = _soft(statistic, cells, local())
+            self._last = last = (statistic, cells, chunk_pass)
+        return last[2]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from dpmorse.engine.base import add_up
 from dpmorse.engine.partitioned import PartitionedEngine, Question
 from dpmorse.engine.seen import Checked, add_up_checked
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
-from dpmorse.statistics import CellMoments, Domain
+from dpmorse.statistics import GRID_BITS, CellMoments, Domain
 
 _COLUMNS = "part int, sums binary"
 """What tasks return: which partition it was, and its sums."""
@@ -105,8 +105,9 @@ class SparkEngine(PartitionedEngine):
     def answers(self, parts: SparkParts, question: Question) -> Checked[Any]:
         """Put a question to all partitions, in one job; return the sum of their answers."""
         statistic, *more = question.arguments
-        # Soft cells are asked for in many rounds, of the same domain.
-        if parts.keep is not None and isinstance(statistic, CellMoments) and statistic.weight_bits:
+        # Soft cells are asked for in many rounds, of the same domain, whose integers have 16 bits.
+        soft = isinstance(statistic, CellMoments) and statistic.weight_bits > 0
+        if parts.keep is not None and soft and statistic.domain.grid_bits <= GRID_BITS:
             parts = parts.on_grid(statistic.domain, parts.keep)
             integers = replace(statistic, domain=statistic.domain.of_integers())
             question = replace(question, arguments=(integers, *more))
