@@ -240,6 +240,7 @@ def test_soft_rounds_share_integers_that_are_kept(spark, lazy, monkeypatch):
     monkeypatch.setattr(
         spark_packing.Kept, "instead", lambda self, frame: made.append(1) or original(self, frame)
     )
+    lazy.count()  # which is cached itself
     before = spark.sparkContext._jsc.getPersistentRDDs().size()
     assert model(DPMoG, n_iter=4).fit(lazy).mixture_ == model(DPMoG, n_iter=4).fit(FRAME).mixture_
     assert len(made) == 1
