@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_any_order
 from dpmorse.engine._layout import (
+    FAR,
     Box,
     Grid,
     Measured,
@@ -31,9 +32,9 @@ from dpmorse.engine._layout import (
 from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 from dpmorse.typing import FloatArray, IntArray
 
-BLOCK = 2048
-"""Records in a block. A column of a block is 8 KB in float32, so that a block stays in cache, and sums over a
-block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^11 records."""
+BLOCK = 4096
+"""Records in a block. A column of a block is 16 KB in float32, so that a block stays in cache, and sums over a
+block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^12 records."""
 
 LANES = 8
 """Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
@@ -47,10 +48,6 @@ _WEIGHT_ONE = 2.0**WEIGHT_BITS
 
 _GRID_ONE = 1 << GRID_BITS
 """The largest quantised coordinate, which represents 1 in scaled units."""
-
-_FAR = np.float32(3e38)
-"""A score above all others. It is finite, because the fast loops are compiled on the assumption that no value
-is infinite."""
 
 Labels = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -224,30 +221,50 @@ def _nearest_fast(
     columns: Reals, rule: Rule, u: Reals, score: Reals, best: Reals, second: Reals, labels: Labels
 ) -> None:
     """Find the lowest and second lowest float32 score of each record."""
-    n_cells = rule.constants.shape[0]
-    best[:] = _FAR
-    second[:] = _FAR
-    for k in range(n_cells):
+    best[:] = FAR
+    second[:] = FAR
+    for k in range(rule.constants.shape[0]):
         _score_fast(score, u, rule, k, columns)
-        cell = np.int32(k)
-        for r in range(score.shape[0]):
-            # Selections instead of branches, so that the loop vectorises.
-            value, lowest = score[r], best[r]
-            nearer = value < lowest
-            second[r] = min(second[r], max(value, lowest))
-            labels[r] = cell if nearer else labels[r]
-            best[r] = value if nearer else lowest
+        _compare(score, k, best, second, labels)
+    if not rule.constants.size:
+        for k in range(0, rule.offsets.shape[1], 4):
+            _score_linear(u, rule, k, columns)
+            _compare_four(u, k, best, second, labels)
+
+
+@compiled_any_order
+def _compare(score: Reals, k: int, best: Reals, second: Reals, labels: Labels) -> None:
+    """Take the scores of cell k into account."""
+    cell = np.int32(k)
+    for r in range(score.shape[0]):
+        # Selections instead of branches, so that the loop vectorises.
+        value, lowest = score[r], best[r]
+        nearer = value < lowest
+        second[r] = min(second[r], max(value, lowest))
+        labels[r] = cell if nearer else labels[r]
+        best[r] = value if nearer else lowest
+
+
+@compiled_any_order
+def _compare_four(scores: Reals, k: int, best: Reals, second: Reals, labels: Labels) -> None:
+    """Take the scores of cells k..k+3 into account, as ``_compare`` does one after the other."""
+    s0, s1, s2, s3 = scores[0], scores[1], scores[2], scores[3]
+    k0, k1, k2, k3 = np.int32(k), np.int32(k + 1), np.int32(k + 2), np.int32(k + 3)
+    for r in range(best.shape[0]):
+        lowest, other, label = best[r], second[r], labels[r]
+        other, label = min(other, max(s0[r], lowest)), k0 if s0[r] < lowest else label
+        lowest = min(s0[r], lowest)
+        other, label = min(other, max(s1[r], lowest)), k1 if s1[r] < lowest else label
+        lowest = min(s1[r], lowest)
+        other, label = min(other, max(s2[r], lowest)), k2 if s2[r] < lowest else label
+        lowest = min(s2[r], lowest)
+        other, label = min(other, max(s3[r], lowest)), k3 if s3[r] < lowest else label
+        best[r], second[r], labels[r] = min(s3[r], lowest), other, label
 
 
 @compiled_any_order
 def _score_fast(score: Reals, u: Reals, rule: Rule, k: int, columns: Reals) -> None:
-    """Write the float32 scores of one cell; rows of the factor are finished in groups of four.
-
-    Without factors, scores are linear in the record: what all cells have in common is left out.
-    """
-    if not rule.factors.size:
-        _score_linear(score, rule.constants[k], rule.offsets[k], columns)
-        return
+    """Write the float32 scores of one cell; rows of the factor are finished in groups of four."""
     _first_rows(score, rule.constants[k], rule.offsets[k], rule.factors[k], columns)
     for i in range(4, columns.shape[0], 4):
         for j in range(0, i, 4):
@@ -256,14 +273,10 @@ def _score_fast(score: Reals, u: Reals, rule: Rule, k: int, columns: Reals) -> N
 
 
 @compiled_any_order
-def _score_linear(score: Reals, constant: float, slopes: Reals, columns: Reals) -> None:
-    """Write ``constant + sum slope_j q_j``, four columns at a time."""
-    score[:] = constant
-    for j in range(0, slopes.shape[0], 4):
-        q0, q1, q2, q3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        s0, s1, s2, s3 = slopes[j], slopes[j + 1], slopes[j + 2], slopes[j + 3]
-        for r in range(score.shape[0]):
-            score[r] += s0 * q0[r] + s1 * q1[r] + s2 * q2[r] + s3 * q3[r]
+def _score_linear(scores: Reals, rule: Rule, k: int, columns: Reals) -> None:
+    """Write the linear scores of cells k..k+3, which are rows of one factor."""
+    for j in range(0, columns.shape[0], 4):
+        _multiply_add(scores, rule, 0, k, j, columns, 0, scores.shape[1])
 
 
 @compiled_any_order
@@ -383,10 +396,15 @@ def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
 @compiled_any_order
 def _scores_fast(columns: Reals, rule: Rule, u: Reals, scores: Reals, best: Reals) -> None:
     """Write the float32 scores of every record and cell, and the lowest of each record."""
-    best[:] = _FAR
+    best[:] = FAR
     for k in range(scores.shape[0]):
         score = scores[k]
-        _score_fast(score, u, rule, k, columns)
+        if rule.constants.size:
+            _score_fast(score, u, rule, k, columns)
+        elif k % 4 == 0:
+            _score_linear(u, rule, k, columns)
+        if not rule.constants.size:
+            score[:] = u[k % 4]
         for r in range(best.shape[0]):
             best[r] = min(best[r], score[r])
 

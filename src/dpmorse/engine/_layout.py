@@ -11,6 +11,10 @@ Reals = npt.NDArray[np.floating[Any]]
 Span = tuple[int, int]
 """The first of some entries of a record, and the one after the last."""
 
+FAR = np.float32(3e38)
+"""A score above all others. It is finite, because the fast loops are compiled on the assumption that no value
+is infinite."""
+
 
 class Box(NamedTuple):
     """How numbers are clipped and rounded to integers; ``squared_radius`` is 0 where there is no ball."""
@@ -35,8 +39,9 @@ class Grid(NamedTuple):
 class Rule(NamedTuple):
     """A padded ``GaussianCells``, in float32 or float64.
 
-    ``filled`` says which blocks of four rows and columns of a factor are not all zeros. A rule in float32 has
-    no factors where all cells are equally round: its scores are linear, and offsets are their slopes.
+    ``filled`` says which blocks of four rows and columns of a factor are not all zeros. Where all cells are
+    equally round, scores in float32 are linear: the rule has no constants, and one factor and offset, of which
+    each row is a cell.
     """
 
     factors: Reals

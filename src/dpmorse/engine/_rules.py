@@ -6,7 +6,7 @@ this exact is proved here.
 
 import numpy as np
 
-from dpmorse.engine._layout import Box, Grid, Nearest, Reals, Rule, padded
+from dpmorse.engine._layout import FAR, Box, Grid, Nearest, Reals, Rule, padded
 from dpmorse.statistics import ROUNDING_BITS, Domain, GaussianCells
 from dpmorse.typing import BoolArray
 
@@ -89,7 +89,13 @@ def _linear(rule: Rule, relative: float, largest: float, rounded: float) -> tupl
     size = rule.factors[0, 0, 0]
     slopes, constants = 2 * size * rule.offsets, rule.constants + np.square(rule.offsets).sum(axis=1)
     off = relative * (constants + largest * np.abs(slopes).sum(axis=1)).max() + rounded
-    linear = rule._replace(factors=np.empty((0, 0, 0)), offsets=slopes, constants=constants)
+    missing = -len(slopes) % 4  # cells that nothing is near
+    linear = Rule(
+        factors=np.pad(slopes, ((0, missing), (0, 0)))[None],
+        offsets=np.pad(constants, (0, missing), constant_values=FAR)[None],
+        constants=np.empty(0),
+        filled=np.ones((1, (len(slopes) + missing) // 4, slopes.shape[1] // 4), np.bool_),
+    )
     return _in_float32(linear), np.array([4 * off, 0.0], np.float32)
 
 

@@ -131,11 +131,16 @@ class CellMoments:
         if cost < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
 
-        def affordable(factor: float) -> bool:
-            return self.cost(self._shape(shares, factor, noise), neighboring, noise) <= Fraction(cost)
+        norms, parts = self._norms_and_parts(shares, noise)
 
-        unscaled = float(self.cost(self._shape(shares, 1.0, noise), neighboring, noise)) / cost
-        return self._shape(shares, smallest_factor(affordable, noise.widening(unscaled)), noise)
+        def scales(factor: float) -> NoiseScales:
+            return self._in_units(noise.scales_of_parts(factor * norms, parts), noise)
+
+        def affordable(factor: float) -> bool:
+            return self.cost(scales(factor), neighboring, noise) <= Fraction(cost)
+
+        unscaled = float(self.cost(scales(1.0), neighboring, noise)) / cost
+        return scales(smallest_factor(affordable, noise.widening(unscaled)))
 
     def uniform(self, stddev: float) -> NoiseScales:
         """Return the same noise, ``stddev`` in scaled units, for every entry (as the papers do)."""
@@ -213,22 +218,26 @@ class CellMoments:
         second[:, range(d), range(d)] = diagonal.reshape(k, d)
         return second
 
-    def _shape(self, shares: MomentShares | None, factor: float, noise: Noise) -> NoiseScales:
-        """Return scales in the proportions of ``shares``, times ``factor``.
+    def _norms_and_parts(self, shares: MomentShares | None, noise: Noise) -> tuple[FloatArray, FloatArray]:
+        """Return the largest norm of each block, and its part of the cost: that of ``shares``, or the best.
 
         ``sigma_b^2 = A_b^2 / f_b`` for Gaussian noise, ``s_b = A_b / f_b`` for Laplace noise.
         """
-        wide = noise.norm is Norm.L2 and self._in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
-        norms = self._bounds.largest_norms(Fraction(2 if wide else 1), noise.norm)
+        norms = self._bounds.largest_norms(Fraction(2 if self._wide(noise) else 1), noise.norm)
         entries = np.array([1, self.domain.n_features, self._n_second])
         parts = noise.best_parts(norms**2 * entries)
         if shares is not None:
             parts = np.array([shares.count, shares.sum, shares.second_moment])
         released = entries > 0
-        parts = np.where(released, parts / parts[released].sum(), 1.0)
-        scales = noise.scales_of_parts(factor * np.where(released, norms, 1.0), parts) * 2.0**self.unit_bits
-        count, total, diagonal = (math.ceil(scale) for scale in scales)
-        off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if wide else diagonal
+        return np.where(released, norms, 1.0), np.where(released, parts / parts[released].sum(), 1.0)
+
+    def _wide(self, noise: Noise) -> bool:
+        return noise.norm is Norm.L2 and self._in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
+
+    def _in_units(self, scales: FloatArray, noise: Noise) -> NoiseScales:
+        """Round scales up to integers."""
+        count, total, diagonal = (math.ceil(scale) for scale in scales * 2.0**self.unit_bits)
+        off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if self._wide(noise) else diagonal
         return NoiseScales(count, total, diagonal, off_diagonal)
 
     def _vector(self, scales: NoiseScales) -> IntArray:

@@ -53,7 +53,7 @@ class NoiseScales:
             object.__setattr__(self, field.name, max(scale, SMALLEST_SCALE))
 
 
-_NARROW, _DIGITS = 1e-6, 1e-12
+_NARROW, _DIGITS = 1e-9, 1e-12
 """The relative width of the first range in which a factor is looked for, and of the last."""
 
 
