@@ -37,7 +37,7 @@ def test_few_parts_are_in_memory(n_threads):
     log = []
     found = Reads(lambda: counted(100, log), lambda part: part).each(str, n_threads)
     next(found)
-    assert len(log) == n_threads + 2
+    assert len(log) == n_threads + 3
     assert len(list(found)) == 99
 
 

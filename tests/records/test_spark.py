@@ -257,8 +257,9 @@ def test_what_soft_rounds_refuse_is_told_without_a_traceback():
         yield Checked(Seen(1, 7), np.zeros((1, 2)))
         raise InvalidParameterError("values must be finite.")
 
-    blocks = list(spark_jobs._blocks_on_grid(parts(), Domain.from_bounds((-1, 1), 2)))
-    rows = spark_jobs._rows_on_grid(iter(blocks))
+    domain = Domain.from_bounds((-1, 1), 2)
+    blocks = list(spark_jobs._blocks_on_grid(parts(), domain))
+    rows = spark_jobs._rows_on_grid(domain, iter(blocks))
     assert next(rows).seen == Seen(1, 7)
     with pytest.raises(InvalidParameterError, match="must be finite"):
         next(rows)

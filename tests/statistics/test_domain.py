@@ -117,11 +117,3 @@ def test_huge_offsets_keep_their_resolution():
     domain = Domain.from_bounds((lower, upper), 1)
     middle = (lower + upper) / 2
     assert domain.quantise(np.array([[lower], [middle], [upper]])).ravel().tolist() == [-ONE, 0, ONE]
-
-
-@pytest.mark.parametrize("radius", [None, 1.1])
-def test_integers_stay_as_they_are_in_the_domain_of_integers(rng, radius):
-    domain = Domain.from_bounds(([-2.0, 0.0, 5.0], [3.0, 0.0, 5e4]), 3, radius)
-    q = domain.quantise(np.vstack([rng.normal(size=(500, 3)) * 1e4, domain.lower, domain.upper]))
-    assert np.abs(q).max() == ONE
-    assert np.array_equal(domain.of_integers().quantise(q.astype(np.float64)), q)

@@ -98,7 +98,7 @@ class WatchedEngine(InMemoryEngine):
         object.__setattr__(self, "_transcript", transcript)
         return self
 
-    def reduce(self, records: FloatArray, statistic: Any, cells: Any) -> Any:
+    def reduce(self, records: Any, statistic: Any, cells: Any) -> Any:
         """Add up a statistic."""
         self._note(statistic, cells)
         return super().reduce(records, statistic, cells)

@@ -33,8 +33,8 @@ from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGH
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 4096
-"""Records in a block. A column of a block is 16 KB in float32, so that a block stays in cache, and sums over a
-block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^12 records."""
+"""Records in a block. A column of a block is 16 KB in float32, so that a block stays in cache, and sums over
+a block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^12 records."""
 
 LANES = 8
 """Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
@@ -109,8 +109,22 @@ def hard_pass(
 
 
 @compiled
+def grid_pass(X: Reals, start: int, stop: int, grid: Grid, integers: IntArray, place: int) -> None:
+    """Write rows ``start:stop`` of X as integers, one column after the other, from ``place`` on."""
+    n_features = integers.shape[0]
+    columns = np.empty((n_features, BLOCK), np.float32)
+    for begin in range(start, stop, BLOCK):
+        n, to = min(BLOCK, stop - begin), place + begin - start
+        _quantise(X, begin, begin + n, grid, columns)
+        for j in range(n_features):
+            column, row = columns[j], integers[j][to : to + n]
+            for r in range(n):
+                row[r] = column[r]
+
+
+@compiled
 def soft_pass(
-    X: Reals,
+    integers: IntArray,
     start: int,
     stop: int,
     nearest: Nearest,
@@ -121,7 +135,7 @@ def soft_pass(
     scratch: SoftScratch,
     totals: Totals,
 ) -> None:
-    """Add rows ``start:stop`` of X, or their residuals, to the totals: to all cells by memberships.
+    """Add records ``start:stop`` on the grid, or their residuals, to the totals: to all cells by memberships.
 
     Most records have a share in few cells. Those that may have one are found by float32 scores and packed
     side by side; all else is done for these, exactly.
@@ -134,7 +148,7 @@ def soft_pass(
     kept = whitened if residual_steps.size else (0, 0)
     for begin in range(start, stop, block):
         n = min(block, stop - begin)
-        _quantise(X, begin, begin + n, nearest.grid, columns)
+        _load(integers, begin, n, columns)
         _scores_fast(columns, nearest.fast, fast_u, fast_scores, best)
         lowest[:] = np.inf
         used = 0
@@ -157,6 +171,15 @@ def soft_pass(
 
 
 # -- from records to integers -------------------------------------------------------------------------
+
+
+@compiled
+def _load(integers: IntArray, begin: int, n: int, columns: Reals) -> None:
+    """Copy a block of integers."""
+    for j in range(integers.shape[0]):
+        row, column = integers[j][begin : begin + n], columns[j]
+        for r in range(n):
+            column[r] = row[r]
 
 
 @compiled

@@ -40,8 +40,8 @@ class Rule(NamedTuple):
     """A padded ``GaussianCells``, in float32 or float64.
 
     ``filled`` says which blocks of four rows and columns of a factor are not all zeros. Where all cells are
-    equally round, scores in float32 are linear: the rule has no constants, and one factor and offset, of which
-    each row is a cell.
+    equally round, scores in float32 are linear: the rule has no constants, and one factor and offset, whose
+    rows are the cells.
     """
 
     factors: Reals

@@ -1,12 +1,13 @@
 """What an engine is: a way to compute exact sums over records, wherever the records are."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from dpmorse.privacy import Exact
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
+    Domain,
     ExactMoments,
     GaussianCells,
     Histograms,
@@ -106,4 +107,13 @@ class Engine(Protocol):
 
     def tally(self, records: Any, codes: BinaryCodes) -> Exact[Tally]:
         """Return how many records have which code."""
+        ...
+
+
+@runtime_checkable
+class KeepsIntegers(Protocol):
+    """An engine that is faster where soft cells are asked for in many rounds: it quantises records once."""
+
+    def on_grid(self, records: Any, domain: Domain) -> Any:
+        """Return the records in a form of which ``reduce`` has the same sums for soft cells of the domain."""
         ...

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine, Moments
+from dpmorse.engine.base import Cells, Engine, KeepsIntegers, Moments
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
+    Domain,
     ExactMoments,
     Histograms,
     Tally,
@@ -33,7 +34,7 @@ class Source:
     def __init__(self, records: Any, engine: Engine) -> None:
         self._n_records = sealed(len(records))
         # in closures, whose text shows nothing: an attribute would be shown by debuggers with its values
-        self._reduce: Callable[..., Any] = lambda *question: engine.reduce(records, *question)
+        self._reduce: Callable[..., Any] = _reducing(records, engine)
         self._count: Callable[..., Any] = lambda *question: engine.count(records, *question)
         self._tally: Callable[..., Any] = lambda *question: engine.tally(records, *question)
 
@@ -42,7 +43,7 @@ class Source:
     ) -> Exact[ExactMoments]:
         """Add up moments of cells; ``n_repeats`` passes like this one follow."""
         with self._pass(step, n_repeats):
-            return _checked(self._reduce(statistic, cells))
+            return _checked(self._reduce(statistic, cells, n_repeats))
 
     def histograms(self, step: Step, statistic: Histograms) -> Exact[IntArray]:
         """Count the records in the bins of each column."""
@@ -65,6 +66,28 @@ class Source:
 
     def _pass(self, step: Step, n_repeats: int = 0) -> Any:
         return one_pass(str(step), opened(self._n_records), n_repeats)
+
+
+def _reducing(records: Any, engine: Engine) -> Callable[[Moments, Cells, int], Any]:
+    """Return what asks for moments; between rounds of soft cells an engine may keep records as integers."""
+    domain: Domain | None = None
+    kept: Any = None
+
+    def of_soft_cells(statistic: Moments, n_repeats: int) -> Any:
+        nonlocal domain, kept
+        if n_repeats and isinstance(engine, KeepsIntegers) and domain is not statistic.domain:
+            domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
+        return kept if domain is statistic.domain else records
+
+    def reduce(statistic: Moments, cells: Cells, n_repeats: int) -> Any:
+        nonlocal domain, kept
+        asked = of_soft_cells(statistic, n_repeats) if statistic.weight_bits else records
+        answer = engine.reduce(asked, statistic, cells)
+        if not n_repeats:
+            domain = kept = None
+        return answer
+
+    return reduce
 
 
 def _checked(answer: Exact[Any]) -> Exact[Any]:

@@ -8,19 +8,20 @@ import itertools
 import math
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.errors import PythonException
 
 from dpmorse.engine.base import add_up
-from dpmorse.engine.partitioned import PartitionedEngine, Question
+from dpmorse.engine.on_grid import OnGrid, type_of_integers
+from dpmorse.engine.partitioned import PartitionedEngine, Partitions, Question
 from dpmorse.engine.seen import Checked, add_up_checked
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
-from dpmorse.statistics import GRID_BITS, CellMoments, Domain
+from dpmorse.statistics import Domain
 
 _COLUMNS = "part int, sums binary"
 """What tasks return: which partition it was, and its sums."""
@@ -57,7 +58,6 @@ class SparkParts:
     read: Callable[[Iterator[Any]], Iterator[Any]]
     n_partitions: int = 0
     keep: Callable[[Any], Any] | None = None
-    _on_grid: "list[tuple[Domain, SparkParts]]" = field(default_factory=list, repr=False, compare=False)
 
     def sums(self, function: Callable[[Any], Any]) -> list[Any]:
         """Add up a function of the parts in each partition; return the sum of each, or of several."""
@@ -82,15 +82,13 @@ class SparkParts:
 
         Most of the time of a job goes into copies from Spark to Python, of which integers need a quarter.
         """
-        if not self._on_grid or self._on_grid[-1][0] is not domain:
-            read = self.read
+        read = self.read
 
-            def task(batches: Iterator[Any]) -> Iterator[Any]:
-                return _blocks_on_grid(read(batches), domain)
+        def task(batches: Iterator[Any]) -> Iterator[Any]:
+            return _blocks_on_grid(read(batches), domain)
 
-            frame = keep(self.frame.mapInArrow(task, "block binary"))
-            self._on_grid[:] = [(domain, SparkParts(frame, _rows_on_grid, self.n_partitions))]
-        return self._on_grid[-1][1]
+        frame = keep(self.frame.mapInArrow(task, "block binary"))
+        return SparkParts(frame, partial(_rows_on_grid, domain), self.n_partitions)
 
 
 class SparkEngine(PartitionedEngine):
@@ -102,24 +100,23 @@ class SparkEngine(PartitionedEngine):
         Adds up one batch. Tasks run at the same time, so by default each with one thread.
     """
 
+    def on_grid(self, records: Partitions, domain: Domain) -> Partitions:
+        """Return the same records as integers, where executors can keep them."""
+        parts: SparkParts = records.parts
+        return records if parts.keep is None else replace(records, parts=parts.on_grid(domain, parts.keep))
+
     def answers(self, parts: SparkParts, question: Question) -> Checked[Any]:
         """Put a question to all partitions, in one job; return the sum of their answers."""
-        statistic, *more = question.arguments
-        # Soft cells are asked for in many rounds, of the same domain, whose integers have 16 bits.
-        soft = isinstance(statistic, CellMoments) and statistic.weight_bits > 0
-        if parts.keep is not None and soft and statistic.domain.grid_bits <= GRID_BITS:
-            parts = parts.on_grid(statistic.domain, parts.keep)
-            integers = replace(statistic, domain=statistic.domain.of_integers())
-            question = replace(question, arguments=(integers, *more))
         return add_up_checked(parts.sums(question))
 
 
 def _blocks_on_grid(parts: Iterator[Checked[Any]], domain: Domain) -> Iterator[Any]:
     """Yield a row of bytes for each part, with its integers; what is refused is told where it is read."""
+    kind = type_of_integers(domain)
     try:
         for rows in parts:
-            q = domain.quantise(rows.value)
-            yield _block(Checked(rows.seen, np.asfortranarray(q, dtype=np.int16)))
+            integers = domain.quantise(rows.value).T.astype(kind, order="C")
+            yield _block(Checked(rows.seen, integers))
     except DPMorseError as error:
         yield _block(error.with_traceback(None))
 
@@ -128,12 +125,12 @@ def _block(content: Any) -> Any:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(content)], pa.binary())], names=["block"])
 
 
-def _rows_on_grid(batches: Iterator[Any]) -> Iterator[Checked[Any]]:
-    """Yield the parts that blocks were made of, as the compiled passes take them."""
+def _rows_on_grid(domain: Domain, batches: Iterator[Any]) -> Iterator[Checked[Any]]:
+    """Yield the parts that blocks were made of."""
     for batch in batches:
         for block in batch.column(0):
             rows = _told(block.as_buffer())
-            yield Checked(rows.seen, rows.value.astype(np.float64))
+            yield Checked(rows.seen, OnGrid(domain, rows.value))
 
 
 def _collected(frame: Any) -> list[Any]:

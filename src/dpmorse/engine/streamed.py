@@ -45,7 +45,7 @@ class Reads:
             for part in self.start():
                 # in the context of the caller, who may watch the progress
                 waiting.append(threads.submit(copy_context().run, work, part))
-                while len(waiting) > (n_threads + 1 if self.lasting else 0):
+                while len(waiting) > (n_threads + 2 if self.lasting else 0):
                     yield waiting.popleft().result()
             yield from (done.result() for done in waiting)
 

@@ -131,11 +131,6 @@ class Domain:
         mine = (self.radius, self.grid_bits, self.projection)
         return mine == (other.radius, other.grid_bits, other.projection) and boxes_agree
 
-    def of_integers(self) -> "Domain":
-        """Return the domain of records that are integers of this one already: quantising leaves them so."""
-        largest = np.full(self.n_features, 2.0**self.grid_bits)
-        return Domain(-largest, largest, grid_bits=self.grid_bits)
-
     def clip(self, X: FloatArray) -> FloatArray:
         """Return points moved into the box and the ball, in the caller's units and without rounding."""
         inside: FloatArray = np.clip(X, self.lower, self.upper)
