@@ -56,11 +56,12 @@ def _described(
     shares = np.maximum(partition.weights + changed / len(points), 0.0)
     means, covariances = partition.means.copy(), partition.covariances.copy()
     for i in range(k):
-        offsets = points - partition.means[i]
-        gained, lost = offsets[(labels == i) & (drawn != i)], offsets[(drawn == i) & (labels != i)]
+        labelled, own_drawn = labels == i, drawn == i
+        gained = points[labelled & ~own_drawn] - partition.means[i]
+        lost = points[own_drawn & ~labelled] - partition.means[i]
         own = partition.weights[i] * len(points)
         if not _is_mostly_kept(own, len(gained), len(lost), d):
-            own, gained, lost = _PRIOR * d, offsets[labels == i], lost[:0]
+            own, gained, lost = _PRIOR * d, points[labelled] - partition.means[i], lost[:0]
         step, covariances[i] = _moments(own, covariances[i], gained, lost)
         means[i] += step
     return Expected(shares / shares.sum(), means, covariances)
