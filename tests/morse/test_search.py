@@ -15,6 +15,7 @@ from dpmorse.morse.critical.ridgelines import (
     touching_matrix,
     touching_points,
 )
+from dpmorse.morse.critical.search import find_what_matters
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -166,6 +167,16 @@ def test_many_components_are_searched_as_well_as_few(family):
         assert len(edges) == len(search.modes) - 1
         heights.append(search.saddles.heights[edges])
     assert heights[0] == pytest.approx(heights[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_matters_is_enough_for_the_tree(family):
+    """Smoothed mixtures are searched along low paths only, also where components are few."""
+    mixture = random_mixture(family, 3, seed=915)
+    every, some = find_critical_points(mixture), find_what_matters(mixture)
+    assert some.modes == pytest.approx(every.modes, abs=1e-6)
+    assert some.barriers == pytest.approx(every.barriers, abs=1e-6)
+    assert len(some.saddles) <= len(every.saddles)
 
 
 def test_what_cannot_be_certified_is_flagged_with_bounds(monkeypatch):

@@ -14,7 +14,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
-from dpmorse.morse.critical.search import SEARCHES, find_critical_points
+from dpmorse.morse.critical.search import SEARCHES, find_critical_points, find_what_matters
 from dpmorse.morse.graph import MorseGraph
 from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Suggestion, Suggests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -304,8 +304,13 @@ def merge_tree(
     rule = _validate.choice(rule=rule, among=RULES)
     if n_clusters is not None:
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
-    find = partial(find_critical_points, search=_validate.choice(search=search, among=SEARCHES))
-    points = find(mixture) if critical_points is None else _checked(critical_points, mixture)
+    search = _validate.choice(search=search, among=SEARCHES)
+    points = (
+        find_critical_points(mixture, search)
+        if critical_points is None
+        else _checked(critical_points, mixture)
+    )
+    find = partial(find_what_matters, search=search)
     given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
     with one_blas_thread():
         decision = RULES[rule].decide(given)

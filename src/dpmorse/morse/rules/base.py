@@ -93,9 +93,9 @@ class Merges:
 class MergeInput:
     """What a rule may look at, all of it released.
 
-    ``n_clusters`` is the number of clusters that is wanted, if one is, ``find`` searches another mixture as
-    this one was searched, and lighter clusters than ``least_weight`` may be noise: most rules need none of
-    these.
+    ``n_clusters`` is the number of clusters that is wanted, if one is, ``find`` searches another mixture for
+    what may matter to its tree, and lighter clusters than ``least_weight`` may be noise: most rules need none
+    of these.
     """
 
     mixture: GaussianMixture
