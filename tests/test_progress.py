@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from dpmorse import Budget, DPMoGHard, DPMorse, InMemoryEngine, Ledger, Progress, _progress, progress
+from dpmorse import Budget, DPMoG, DPMoGHard, DPMorse, InMemoryEngine, Ledger, Progress, _progress, progress
 
 
 @pytest.fixture
@@ -27,9 +27,11 @@ def watched(fit):
     return reports
 
 
-def test_every_round_is_told_and_ends_at_one(X, eager):
+@pytest.mark.parametrize("base", [DPMoGHard, DPMoG])
+def test_every_round_is_told_and_ends_at_one(base, X, eager):
+    """Also the first of several soft rounds, before which records are quantised for all of them."""
     engine = InMemoryEngine(chunk_rows=500, n_threads=2)
-    model = DPMoGHard(3, epsilon=1.0, bounds=(-1, 1), n_iter=4, engine=engine)
+    model = base(3, epsilon=1.0, bounds=(-1, 1), n_iter=4, engine=engine)
     reports = watched(lambda: model.fit(X))
     steps = list(dict.fromkeys(report.step for report in reports))
     assert steps == [f"round {i} of 4" for i in range(1, 5)]

@@ -132,7 +132,8 @@ KNOWN = (
                 f"{EM}.release",
                 "_start(statistic, rng)",
                 "replace(_start(statistic, rng), means="
-                "queries._source._reduce.__closure__[1].cell_contents[: statistic.n_cells])",
+                "__import__('inspect').getclosurevars(queries._source._reduce).nonlocals['records']"
+                "[: statistic.n_cells])",
             ),
         ),
         (QUESTIONS, f"{AUDITED}[DPMoGHard-2-add-remove-1.0]"),

@@ -63,6 +63,9 @@ def test_sums_equal_the_plain_form(layout, weight_bits, rng):
     for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
         for records in (E, np.asfortranarray(E), E[::-1]):
             assert_same(opened(engine.reduce(records, statistic, cells)), expected)
+        if weight_bits:
+            kept = engine.on_grid(E, statistic.domain)
+            assert_same(opened(engine.reduce(kept, statistic, cells)), expected)
     batches = [E[start : start + 321] for start in range(0, len(E), 321)]
     assert_same(opened(StreamedEngine().reduce(in_parts(batches), statistic, cells)), expected)
 

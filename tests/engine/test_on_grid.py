@@ -1,5 +1,8 @@
 """Records that are kept as integers between rounds of soft cells: the same sums, and nothing else is asked."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +45,39 @@ def test_records_of_every_type_and_layout(rng, kind, layout):
     X = layout((rng.normal(size=(5000, 3)) * 0.6).astype(kind))
     domain = Domain.from_bounds(([-2.0, 0.5, -1.0], [1.0, 0.5, 3.0]), 3)
     assert np.array_equal(InMemoryEngine().on_grid(X, domain).integers.T, domain.quantise(X))
+
+
+@pytest.mark.parametrize("n_cells", [1, 3, 4, 6])
+def test_round_cells(rng, n_cells):
+    """Their scores in single precision are linear, four cells at a time."""
+    X = rng.uniform(-1, 1, size=(5000, 3))
+    mixture = (
+        np.full(n_cells, 1 / n_cells),
+        rng.uniform(-1, 1, (n_cells, 3)),
+        np.tile(np.eye(3), (n_cells, 1, 1)),
+    )
+    statistic, cells = soft(unit_box(3), n_cells), GaussianCells.from_mixture(*mixture)
+    kept = InMemoryEngine().on_grid(X, statistic.domain)
+    assert_same(opened(InMemoryEngine().reduce(kept, statistic, cells)), exact_moments(X, statistic, cells))
+
+
+def test_nan_and_infinity_become_bounds():
+    """Estimators refuse them; should one come here all the same, it counts as a record at the bounds."""
+    X = np.array([[np.nan, np.inf], [-np.inf, 0.5]])
+    assert InMemoryEngine().on_grid(X, unit_box(2)).integers.T.tolist() == [[4096, 4096], [-4096, 2048]]
+
+
+def test_no_records_at_all(rng):
+    statistic, cells = soft(unit_box(2)), random_cells(rng, 5, 2)
+    kept = InMemoryEngine().on_grid(np.empty((0, 2)), statistic.domain)
+    assert len(kept) == 0
+    assert not opened(InMemoryEngine().reduce(kept, statistic, cells)).counts.any()
+
+
+def test_their_text_shows_no_record(rng):
+    kept = InMemoryEngine().on_grid(np.full((3, 2), 1234 / 4096), unit_box(2))
+    assert kept.integers.tolist() == [[1234] * 3] * 2
+    assert "1234" not in repr(kept)
 
 
 def test_projected_records(rng):
@@ -137,6 +173,19 @@ def test_integers_of_one_domain_answer_for_no_other(rng, watched):
         found = opened(source.moments(Step("round"), soft(domain), cells, 2 - i))
         assert_same(found, exact_moments(X, soft(domain), cells))
     assert watched.log == ["made", "OnGrid", "made", "OnGrid", "ndarray"]
+
+
+def test_a_domain_may_be_stated_anew(rng, watched):
+    """It is what a domain says that counts, also of a projection, and after it has travelled."""
+    X, domain = rng.normal(size=(500, 7)) * 0.3, projected_box(rng, 7, 2)
+    source, cells = Source(X, watched), random_cells(rng, 5, 2, radii=2.0)
+    for n_repeats in (1, 0):
+        again = pickle.loads(pickle.dumps(domain))
+        source.moments(Step("round"), soft(again), cells, n_repeats)
+    assert watched.log == ["made", "OnGrid", "OnGrid"]
+    other = projected_box(rng, 7, 2)
+    assert not domain.is_same_as(other)
+    assert not domain.is_same_as(replace(domain, projection=None))
 
 
 def test_one_round_makes_none(rng, watched):

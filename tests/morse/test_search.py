@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import find_peaks
 
-from dpmorse.morse import find_critical_points
+from dpmorse.morse import find_critical_points, merge_tree, tree
 from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 from dpmorse.morse.critical.modes import descend, shift_down
 from dpmorse.morse.critical.points import bottlenecks
@@ -177,6 +177,18 @@ def test_what_matters_is_enough_for_the_tree(family):
     assert some.modes == pytest.approx(every.modes, abs=1e-6)
     assert some.barriers == pytest.approx(every.barriers, abs=1e-6)
     assert len(some.saddles) <= len(every.saddles)
+    if family == "degenerate":
+        assert len(some.saddles) < len(every.saddles), "or nothing was left out"
+
+
+def test_auto_searches_smoothed_mixtures_along_low_paths(mixture, monkeypatch):
+    searched = []
+    monkeypatch.setattr(
+        tree, "find_what_matters", lambda smooth, search: searched.append(smooth) or find_what_matters(smooth)
+    )
+    merge_tree(mixture, rule="auto")
+    assert len(searched) == 2
+    assert all(np.all(smooth.covariances[:, 0, 0] > mixture.covariances[:, 0, 0]) for smooth in searched)
 
 
 def test_what_cannot_be_certified_is_flagged_with_bounds(monkeypatch):

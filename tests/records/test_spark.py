@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ from dpmorse import (
     Ledger,
     PrivateTableMixture,
 )
-from dpmorse.engine import Checked, Seen, spark_jobs
+from dpmorse.engine import Checked, Partitions, Seen, SparkEngine, SparkParts, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.records import spark_frames, spark_packing
 from dpmorse.statistics import Domain
@@ -263,6 +264,14 @@ def test_what_soft_rounds_refuse_is_told_without_a_traceback():
     assert next(rows).seen == Seen(1, 7)
     with pytest.raises(InvalidParameterError, match="must be finite"):
         next(rows)
+
+
+def test_an_engine_of_the_caller_is_given_records():
+    """It need not know what integers of a domain are."""
+    records = Partitions(SparkParts(None, iter, keep=lambda frame: frame), Seen(), 0, list)
+    domain = Domain.from_bounds((-1, 1), 2)
+    assert SparkEngine(object()).on_grid(records, domain) is records
+    assert SparkEngine().on_grid(replace(records, parts=SparkParts(None, iter)), domain).parts.keep is None
 
 
 def refuse():

@@ -30,7 +30,8 @@ _SMALLEST_BLOCK = 256
 """... this: loops over fewer records would not pay."""
 
 _INTEGERS = 1 << 19
-"""Integers that a thread makes of records before it adds them up: a megabyte, which stays in its cache."""
+"""Integers that a thread makes of records before it adds them up: a megabyte, which stays in its cache, or
+those of one block where columns are many."""
 
 _T = TypeVar("_T")
 

@@ -1,6 +1,6 @@
 """Compiled passes over a chunk of records: quantise, find the cell, add up. Integers throughout.
 
-Layout. Records are taken in blocks of ``BLOCK``; a block is stored one column after the other, so that
+Layout. Records are taken in blocks of up to ``BLOCK``; a block is stored one column after the other, so that
 the innermost loops run over records and vectorise. Columns are padded with zeros to a multiple of four.
 
 Exactness. Quantised coordinates are integers up to 2^12, for profile cells up to 2^20, kept in float32 (or
@@ -33,8 +33,14 @@ from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGH
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 4096
-"""Records in a block. A column of a block is 16 KB in float32, so that a block stays in cache, and sums over
-a block stay below 2^53: products are at most 2^24, times memberships of at most 2^12, times 2^12 records."""
+"""Most records in a block, those of up to eight columns. Sums over a block stay below 2^53: products are at
+most 2^24, times memberships of at most 2^12, times 2^12 records."""
+
+_BLOCK_NUMBERS = 1 << 15
+"""Numbers of a block where columns are more: 128 KB in float32, which stay in cache, ..."""
+
+_SMALLEST_BLOCK = 512
+"""... but no fewer records than this, so that loops over them pay."""
 
 LANES = 8
 """Records in a vector of the loops that add up: eight float64 numbers are 512 bits, eight float32 numbers
@@ -54,12 +60,18 @@ Flags = npt.NDArray[np.bool_]
 
 
 @compiled
+def _rows_of_a_block(n_columns: int) -> int:
+    return min(BLOCK, max(_BLOCK_NUMBERS // n_columns, _SMALLEST_BLOCK))
+
+
+@compiled
 def count_pass(X: Reals, start: int, stop: int, grid: Grid, shift: int, counts: IntArray) -> None:
     """Add rows ``start:stop`` of X to the histograms of its columns."""
     n_features, n_bins = counts.shape
-    columns = np.zeros((n_features, BLOCK))
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
+    block = _rows_of_a_block(n_features)
+    columns = np.zeros((n_features, block))
+    for begin in range(start, stop, block):
+        end = min(begin + block, stop)
         _quantise(X, begin, end, grid, columns)
         for j in range(n_features):
             column, row = columns[j], counts[j]
@@ -77,20 +89,21 @@ def hard_pass(
     ``limits`` their lengths are counted instead, see ``RadiusHistograms``.
     """
     n_cells, width = measured.rule.offsets.shape
-    room = BLOCK + n_cells * LANES
-    columns = np.zeros((nearest.exact.offsets.shape[1], BLOCK), np.float32)
+    block = _rows_of_a_block(width)
+    room = block + n_cells * LANES
+    columns = np.zeros((nearest.exact.offsets.shape[1], block), np.float32)
     apart = measured.grid.box.centre.size > 0  # the cell is that of the clipped record, numbers of the whole
-    whole = np.zeros((width, BLOCK), np.float32) if apart else columns
+    whole = np.zeros((width, block), np.float32) if apart else columns
     by_cell = np.zeros((width, room), np.float32)
-    u, score = np.empty((4, BLOCK), np.float32), np.empty(BLOCK, np.float32)
-    best, second = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    in_doubt, labels = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.int32)
+    u, score = np.empty((4, block), np.float32), np.empty(block, np.float32)
+    best, second = np.empty(block, np.float32), np.empty(block, np.float32)
+    in_doubt, labels = np.empty(block, np.bool_), np.empty(block, np.int32)
     segments = Segments(
-        np.zeros(n_cells + 1, np.int64), np.empty(n_cells, np.int64), np.empty(BLOCK, np.int64)
+        np.zeros(n_cells + 1, np.int64), np.empty(n_cells, np.int64), np.empty(block, np.int64)
     )
     scratch, ones = np.empty((width + 1, room)), np.ones(room)
-    for begin in range(start, stop, BLOCK):
-        n = min(BLOCK, stop - begin)
+    for begin in range(start, stop, block):
+        n = min(block, stop - begin)
         _quantise(X, begin, begin + n, nearest.grid, columns)
         _nearest_fast(columns, nearest.fast, u, score, best, second, labels)
         _settle(columns, n, nearest.exact, nearest.bound, best, second, in_doubt, labels)
@@ -112,9 +125,10 @@ def hard_pass(
 def grid_pass(X: Reals, start: int, stop: int, grid: Grid, integers: IntArray, place: int) -> None:
     """Write rows ``start:stop`` of X as integers, one column after the other, from ``place`` on."""
     n_features = integers.shape[0]
-    columns = np.empty((n_features, BLOCK), np.float32)
-    for begin in range(start, stop, BLOCK):
-        n, to = min(BLOCK, stop - begin), place + begin - start
+    block = _rows_of_a_block(n_features)
+    columns = np.empty((n_features, block), np.float32)
+    for begin in range(start, stop, block):
+        n, to = min(block, stop - begin), place + begin - start
         _quantise(X, begin, begin + n, grid, columns)
         for j in range(n_features):
             column, row = columns[j], integers[j][to : to + n]

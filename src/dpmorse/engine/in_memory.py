@@ -1,4 +1,7 @@
-"""Exact sums over a NumPy array: chunks of rows, threads, one compiled pass, no copy of the array."""
+"""Exact sums over a NumPy array: chunks of rows, threads, one compiled pass.
+
+The array is not copied. Between rounds of soft cells its integers may be kept, of 16 bits each.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -76,7 +79,7 @@ class InMemoryEngine:
         def chunk_pass(X: Any, start: int, stop: int, _: None) -> None:
             grid_pass(X, start, stop, grid, kept.integers, start)
 
-        self._over_chunks(records, chunk_pass, lambda: None)
+        self._over_chunks(records, chunk_pass, lambda: None, told=False)  # the pass is yet to come
         return kept
 
     def reduce(self, records: Records, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
@@ -163,19 +166,22 @@ class InMemoryEngine:
         totals: IntArray = np.sum(parts, axis=0)
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
-    def _over_chunks(self, records: Records, chunk_pass: ChunkPass[_T], empty: Callable[[], _T]) -> list[_T]:
+    def _over_chunks(
+        self, records: Records, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
+    ) -> list[_T]:
         """Give every thread its share of the chunks; return the totals of each thread."""
         if not isinstance(records, OnGrid):
             records = np.asarray(records)  # a tensor on the CPU shares its memory, without a copy
         n_threads = max(1, min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores()))
         chunks = _equal_chunks(len(records), self.chunk_rows, n_threads)
-        done = counter()
+        done = counter() if told else None
 
         def add_chunks(first: int) -> _T:
             totals = empty()
             for start, stop in chunks[first::n_threads]:
                 chunk_pass(records, start, stop, totals)
-                done(stop - start)
+                if done is not None:
+                    done(stop - start)
             return totals
 
         with ThreadPoolExecutor(n_threads) as threads:

@@ -1,6 +1,6 @@
 """Records as integers of a domain: rounds of soft cells, which are many and of one domain, make them once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ records integers are made anew in every round, which takes a tenth of its time."
 Integers = npt.NDArray[np.signedinteger[Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OnGrid:
     """Records that are integers of a domain.
 
@@ -29,7 +29,7 @@ class OnGrid:
     """
 
     domain: Domain
-    integers: Integers
+    integers: Integers = field(repr=False)  # records are not shown
 
     @classmethod
     def room_for(cls, n_records: int, domain: Domain) -> "OnGrid":

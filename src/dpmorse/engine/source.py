@@ -75,9 +75,12 @@ def _reducing(records: Any, engine: Engine) -> Callable[[Moments, Cells, int], A
 
     def of_soft_cells(statistic: Moments, n_repeats: int) -> Any:
         nonlocal domain, kept
-        if n_repeats and isinstance(engine, KeepsIntegers) and domain is not statistic.domain:
-            domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
-        return kept if domain is statistic.domain else records
+        if domain is not None and domain.is_same_as(statistic.domain):
+            return kept
+        if not (n_repeats and isinstance(engine, KeepsIntegers)):
+            return records
+        domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
+        return kept
 
     def reduce(statistic: Moments, cells: Cells, n_repeats: int) -> Any:
         nonlocal domain, kept

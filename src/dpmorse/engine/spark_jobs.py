@@ -17,6 +17,7 @@ from pyspark import TaskContext
 from pyspark.errors import PythonException
 
 from dpmorse.engine.base import add_up
+from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.on_grid import OnGrid, type_of_integers
 from dpmorse.engine.partitioned import PartitionedEngine, Partitions, Question
 from dpmorse.engine.seen import Checked, add_up_checked
@@ -101,9 +102,11 @@ class SparkEngine(PartitionedEngine):
     """
 
     def on_grid(self, records: Partitions, domain: Domain) -> Partitions:
-        """Return the same records as integers, where executors can keep them."""
+        """Return the same records as integers, where executors can keep them and add them up."""
         parts: SparkParts = records.parts
-        return records if parts.keep is None else replace(records, parts=parts.on_grid(domain, parts.keep))
+        if parts.keep is None or not isinstance(self.inner, InMemoryEngine):
+            return records
+        return replace(records, parts=parts.on_grid(domain, parts.keep))
 
     def answers(self, parts: SparkParts, question: Question) -> Checked[Any]:
         """Put a question to all partitions, in one job; return the sum of their answers."""

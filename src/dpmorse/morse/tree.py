@@ -278,7 +278,7 @@ def merge_tree(
         For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
         The tree can be cut anywhere all the same.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for.
+        How saddles are looked for. The smoothed mixtures of "auto" are searched along low paths only.
     critical_points : CriticalPoints or None, default=None
         Those of the mixture, where they are known already: then they are not searched for.
     least_weight : float, default=0.0
