@@ -438,9 +438,9 @@ def _scores_fast(columns: Reals, rule: Rule, u: Reals, scores: Reals, best: Real
         score = scores[k]
         if rule.constants.size:
             _score_fast(score, u, rule, k, columns)
-        elif k % 4 == 0:
-            _score_linear(u, rule, k, columns)
-        if not rule.constants.size:
+        else:
+            if k % 4 == 0:
+                _score_linear(u, rule, k, columns)
             score[:] = u[k % 4]
         for r in range(best.shape[0]):
             best[r] = min(best[r], score[r])
