@@ -1,9 +1,12 @@
 """Work divided among threads that stay: every row once, errors told, also in a forked process."""
 
 import os
+import sys
+import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from dpmorse import _threads
 from own_process import printed_by
@@ -41,8 +44,41 @@ def test_every_row_is_worked_on_once(n_cores, n_rows, smallest, monkeypatch):
 
     _threads.over_rows(work, n_rows, smallest)
     assert np.all(done == 1)
-    assert len(pieces) == max(1, min(n_cores, n_rows // smallest))
+    assert len(pieces) <= max(1, n_rows // smallest)
     assert len(pieces) == 1 or min(pieces) >= smallest
+    assert n_cores > 1 or len(pieces) == 1
+
+
+def test_who_is_done_takes_another_piece():
+    # One thread is held up in its first piece until the others have done all the rest.
+    left, rest_is_done = _threads.HandedOut(list(range(20)), 3), threading.Event()
+    done = []
+
+    def work():
+        for piece in left:
+            if piece == 0:
+                assert rest_is_done.wait(60)
+            done.append(piece)
+            if len(done) == 19:
+                rest_is_done.set()
+        return threading.get_ident()
+
+    assert threading.get_ident() in _threads.at_once(work, 3)
+    assert sorted(done) == list(range(20))
+    assert done[-1] == 0
+
+
+def test_libraries_that_were_loaded_since_are_found(monkeypatch):
+    looks = []
+    monkeypatch.setattr(_threads, "ThreadpoolController", lambda: looks.append(1) or ThreadpoolController())
+    _threads._libraries.cache_clear()
+    for _ in range(2):
+        with _threads.one_library_thread():
+            assert all(library["num_threads"] == 1 for library in threadpool_info())
+    assert len(looks) == 1
+    monkeypatch.setitem(sys.modules, "a_module_that_was_just_loaded", None)
+    with _threads.one_blas_thread():
+        assert len(looks) == 2
 
 
 @pytest.mark.parametrize("at", [0, 99])

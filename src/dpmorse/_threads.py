@@ -1,13 +1,21 @@
 """Divide compiled work among the cores that this process may use."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from queue import SimpleQueue
+from typing import Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+_T = TypeVar("_T")
+
+_PIECES_PER_THREAD = 4
+"""Some rows take longer than others, and some cores have other work: who is done takes another piece."""
 
 
 def available_cores() -> int:
@@ -18,29 +26,66 @@ def available_cores() -> int:
 def over_rows(work: Callable[[int, int], None], n_rows: int, smallest: int) -> None:
     """Call ``work(start, stop)`` on pieces of at least ``smallest`` rows, on all cores at once.
 
-    The calling thread works as well. Work must not divide itself further: it would wait for threads that
-    wait for it.
+    Work must not divide itself further: it would wait for threads that wait for it.
     """
-    n_pieces = max(1, min(available_cores(), n_rows // smallest))
-    first, *others = pairwise(n_rows * i // n_pieces for i in range(n_pieces + 1))
-    running = [_waiting_threads().submit(work, *piece) for piece in others]
+    n_threads = max(1, min(available_cores(), n_rows // smallest))
+    if n_threads == 1:
+        work(0, n_rows)
+        return
+    n_pieces = min(_PIECES_PER_THREAD * n_threads, n_rows // smallest)
+    left = HandedOut(equal_pieces(n_rows, n_pieces), n_threads)
+
+    def work_on() -> None:
+        for start, stop in left:
+            work(start, stop)
+
+    at_once(work_on, n_threads)
+
+
+def equal_pieces(n_rows: int, n_pieces: int) -> list[tuple[int, int]]:
+    """Cut rows into pieces of one size, none of them empty."""
+    cuts = pairwise(n_rows * i // n_pieces for i in range(n_pieces + 1))
+    return [(start, stop) for start, stop in cuts if start < stop]
+
+
+class HandedOut(Generic[_T]):
+    """Pieces of work that go one by one to whichever thread asks next, so that all finish together."""
+
+    def __init__(self, pieces: list[_T], n_threads: int) -> None:
+        self._left: SimpleQueue[_T | None] = SimpleQueue()
+        for piece in (*pieces, *(None for _ in range(n_threads))):
+            self._left.put(piece)
+
+    def __iter__(self) -> Iterator[_T]:
+        """Return what this thread gets."""
+        return iter(self._left.get, None)
+
+
+def at_once(work: Callable[[], _T], n_threads: int) -> list[_T]:
+    """Call the same work on several threads at once, the calling one among them; return all results."""
+    running = [_waiting_threads().submit(work) for _ in range(n_threads - 1)]
     try:
-        work(*first)
+        first = work()
     finally:
         wait(running)
-    for piece in running:
-        piece.result()  # raises what was raised there
+    return [first, *(other.result() for other in running)]  # raises what was raised there
+
+
+def one_library_thread() -> AbstractContextManager[object]:
+    """Keep libraries to one thread: those of BLAS and OpenMP."""
+    limited: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1)
+    return limited
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
     """Keep matrix libraries to one thread: where matrices are small, theirs get in the way of ours."""
-    limited: AbstractContextManager[object] = _matrix_libraries().limit(limits=1, user_api="blas")
+    limited: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limited
 
 
-@cache
-def _matrix_libraries() -> ThreadpoolController:
-    """Look for the libraries once, which takes a millisecond: all are loaded before matrices are made."""
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001 - the key
+    """Look for loaded libraries, which takes milliseconds, when modules were loaded since the last look."""
     return ThreadpoolController()
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from dpmorse._threads import one_library_thread
 from dpmorse.bases import PrivateFit, Queries
 from dpmorse.engine import InMemoryEngine, Source
 from dpmorse.privacy import (
@@ -126,7 +126,7 @@ def watched_fit(
     ledger = Ledger(plan.settings.budget)
     with (
         WatchedMechanism.reserve([ledger], plan.events, sampler, ledger.budget) as mechanism,
-        threadpool_limits(limits=1),
+        one_library_thread(),
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
         engine = WatchedEngine().watch(transcript)

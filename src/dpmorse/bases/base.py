@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from dpmorse import _validate
+from dpmorse._threads import one_library_thread
 from dpmorse.bases.callers import warn_of_callers
 from dpmorse.bases.hurdles import Hurdle, noise_of_last_count
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
@@ -196,7 +196,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
         """
         budget, engine = plan.settings.budget, records.engine(self.engine)
-        with threadpool_limits(limits=1), held(records) as still:
+        with one_library_thread(), held(records) as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
             _warn_of_weak_promise(budget, len(data))
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from dpmorse._threads import one_library_thread
 from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.hurdles import noise_of_last_count, smallest_seen
 from dpmorse.bases.queries import Queries
@@ -43,7 +43,7 @@ def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     schema = getattr(plan.settings, "columns", None)
     source, mechanism = invented(n_records, n_features, None if schema is None else schema.layout)
     queries = Queries(source, mechanism, plan.settings.budget)
-    with threadpool_limits(limits=1):  # as in a fit
+    with one_library_thread():  # as in a fit
         base.spend(queries, plan, np.random.default_rng(0))
     events = mechanism.events
     stddev = noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1))

@@ -1,16 +1,12 @@
-"""Starts of rounds: centres that do not depend on the data, and k-means on released points."""
+"""Starts of rounds: centres that do not depend on the data."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.cluster import KMeans
 
 from dpmorse.typing import FloatArray
 
 _BISECTIONS = 12
 """Steps of the search for the largest radius, which is found up to 2^-12 of the box's half-width."""
-
-_SHORT = 12
-"""Iterations of k-means after which starts are compared."""
 
 _PATIENCE = 100
 """Consecutive rejected points after which a radius counts as too large (Su et al. 2016)."""
@@ -32,24 +28,6 @@ def packed_centres(n_centres: int, n_features: int, rng: np.random.Generator) ->
         else:
             largest = radius
     return placed
-
-
-def k_means(
-    points: FloatArray,
-    n_clusters: int,
-    n_init: int,
-    rng: np.random.Generator,
-    weights: FloatArray | None = None,
-) -> KMeans:
-    """Cluster points that were released, or drawn from released values.
-
-    Of several starts only the one that is best after a few iterations goes on.
-    """
-    start = {"random_state": int(rng.integers(2**31))}
-    if n_init > 1:
-        short = KMeans(n_clusters, n_init=n_init, max_iter=_SHORT, **start).fit(points, sample_weight=weights)
-        start = {"init": short.cluster_centers_}
-    return KMeans(n_clusters, n_init=1, **start).fit(points, sample_weight=weights)
 
 
 def _place(n_centres: int, n_features: int, radius: float, rng: np.random.Generator) -> FloatArray:

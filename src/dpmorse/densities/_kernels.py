@@ -1,4 +1,4 @@
-"""Compiled labelling of points: clip, score every component and keep the best, in one pass.
+"""Compiled densities of components at points, and labelling: clip, score every component, keep the best.
 
 Layout. Points are taken in blocks of ``BLOCK``, which stay in the first-level cache; a block is stored one
 column after the other, so that the innermost loops run over points and vectorise. Columns are padded with
@@ -59,6 +59,21 @@ def label_pass(
             _keep_nearer(k, distance, lowest, nearest)
         for r in range(end - begin):
             labels[begin + r] = nearest[r]
+
+
+@compiled
+def log_density_pass(X: FloatArray, start: int, stop: int, components: Components, logs: FloatArray) -> None:
+    """Write ln(w_k N(x; mu_k, Sigma_k)) of rows ``start:stop`` of X."""
+    n_components, width = components.centres.shape
+    columns, u, distance = np.zeros((width, BLOCK)), np.empty((4, BLOCK)), np.empty(BLOCK)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for j in range(X.shape[1]):
+            columns[j, : end - begin] = X[begin:end, j]
+        for k in range(n_components):
+            _distances(columns, components, k, u, distance)
+            for r in range(end - begin):
+                logs[begin + r, k] = -0.5 * distance[r]
 
 
 @compiled

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from dpmorse._threads import over_rows
 from dpmorse.densities._checks import checked_parameters, factored, freeze
-from dpmorse.densities._kernels import Components, label_pass
+from dpmorse.densities._kernels import Components, label_pass, log_density_pass
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
@@ -130,13 +130,13 @@ class GaussianMixture:
     def component_log_densities(self, X: FloatArray) -> FloatArray:
         """Return ln(w_k N(x; mu_k, Sigma_k)), shape (n_samples, n_components)."""
         X = self._points(X)
-        out = np.empty((len(X), self.n_components))
-        for rows in self._chunks(len(X)):
-            for k in range(self.n_components):
-                # The centre is subtracted first: W x - W mu would cancel for data far from the origin.
-                u = (X[rows] - self.means[k]) @ self.whiteners[k].T
-                out[rows, k] = self.log_factors[k] - 0.5 * np.einsum("nd,nd->n", u, u)
-        return out
+        logs, components = np.empty((len(X), self.n_components)), self._padded()
+
+        def fill(start: int, stop: int) -> None:
+            log_density_pass(X, start, stop, components, logs)
+
+        over_rows(fill, len(X), smallest=_SMALLEST_PIECE)
+        return logs
 
     def log_density(self, X: FloatArray) -> FloatArray:
         """Return ln p(x), shape (n_samples,)."""
@@ -201,8 +201,9 @@ class GaussianMixture:
         labels = rng.choice(self.n_components, size=n_samples, p=self.weights)
         normal = rng.standard_normal((n_samples, self.n_features))
         points = self.means[labels]
-        for k in np.unique(labels):
-            points[labels == k] += normal[labels == k] @ self._cholesky[k].T
+        ends = np.cumsum(np.bincount(labels, minlength=self.n_components))
+        for k, rows in enumerate(np.split(np.argsort(labels, kind="stable"), ends[:-1])):
+            points[rows] += normal[rows] @ self._cholesky[k].T
         return points, labels
 
     def affine(self, scale: FloatArray, shift: FloatArray) -> "GaussianMixture":

@@ -624,20 +624,26 @@ def _add_lengths(
     width = rule.offsets.shape[1]
     for k in range(ends.shape[0]):
         begin, end = begins[k], ends[k]
-        u, squared = scratch[0, begin:end], scratch[width, begin:end]
+        squared = scratch[width, begin:end]
         squared[:] = 0.0
-        for i in range(width):
-            u[:] = rule.offsets[k, i]
-            for j in range(i + 1):
-                _add_multiple(u, rule.factors[k, i, j], by_cell[j, begin:end])
-            for r in range(end - begin):
-                v = np.rint(u[r] * _ROUNDING)
-                squared[r] += v * v
-        row = counts[k]
-        for r in range(end - begin):
-            place = np.searchsorted(limits, squared[r], side="right")
-            if place > 0:
-                row[place - 1] += 1
+        for i in range(0, width, 4):
+            for j in range(0, i + 4, 4):
+                _multiply_add(scratch, rule, k, i, j, by_cell, begin, end)
+            _add_squares(scratch[:, begin:end], squared)
+        _count_lengths(squared, limits, counts[k])
+
+
+@compiled
+def _count_lengths(squared: Reals, limits: FloatArray, counts: IntArray) -> None:
+    """Count squared lengths in bins, most of them in the first: that of records inside a normal cell."""
+    first, second = limits[0], limits[1] if limits.size > 1 else np.inf
+    for r in range(squared.shape[0]):
+        if first <= squared[r] < second:
+            counts[0] += 1
+            continue
+        place = np.searchsorted(limits, squared[r], side="right")
+        if place > 0:
+            counts[place - 1] += 1
 
 
 @compiled

@@ -3,9 +3,7 @@
 The array is not copied. Between rounds of soft cells its integers may be kept, of 16 bits each.
 """
 
-import itertools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -13,7 +11,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse._threads import available_cores
+from dpmorse._threads import HandedOut, at_once, available_cores, equal_pieces
 from dpmorse.engine._chunk_passes import ChunkPass, Memory, Records, combined, counting_lengths, empty_totals
 from dpmorse.engine._kernels import count_pass, grid_pass
 from dpmorse.engine._rules import grid_of
@@ -52,7 +50,7 @@ class InMemoryEngine:
         Threads; None takes every core this process may use.
     """
 
-    chunk_rows: int = 1 << 16
+    chunk_rows: int = 1 << 15
     n_threads: int | None = None
     _memory: Memory | None = field(default=None, repr=False, compare=False)
 
@@ -169,34 +167,26 @@ class InMemoryEngine:
     def _over_chunks(
         self, records: Records, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
     ) -> list[_T]:
-        """Give every thread its share of the chunks; return the totals of each thread."""
+        """Hand out chunks to threads; return the totals of each thread."""
         if not isinstance(records, OnGrid):
             records = np.asarray(records)  # a tensor on the CPU shares its memory, without a copy
         n_threads = max(1, min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores()))
-        chunks = _equal_chunks(len(records), self.chunk_rows, n_threads)
+        n_chunks = n_threads * max(1, -(-len(records) // (self.chunk_rows * n_threads)))
+        chunks = HandedOut(equal_pieces(len(records), n_chunks), n_threads)
         done = counter() if told else None
 
-        def add_chunks(first: int) -> _T:
+        def add_chunks() -> _T:
             totals = empty()
-            for start, stop in chunks[first::n_threads]:
+            for start, stop in chunks:
                 chunk_pass(records, start, stop, totals)
                 if done is not None:
                     done(stop - start)
             return totals
 
-        with ThreadPoolExecutor(n_threads) as threads:
-            others = [threads.submit(add_chunks, i) for i in range(1, n_threads)]
-            return [add_chunks(0), *(other.result() for other in others)]  # this thread works as well
+        return at_once(add_chunks, n_threads)
 
 
 def _check_width(records: FloatArray, n_features: int) -> None:
     """Refuse records of another width: compiled code checks no bounds and would read adjacent memory."""
     if records.ndim != 2 or records.shape[1] != n_features:
         raise ValueError("records do not have the columns of the statistic")
-
-
-def _equal_chunks(n_rows: int, largest: int, n_threads: int) -> list[tuple[int, int]]:
-    """Cut rows into chunks of one size, the same number for each thread, so that all finish together."""
-    n_chunks = n_threads * max(1, -(-n_rows // (largest * n_threads)))
-    cuts = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
-    return [(start, stop) for start, stop in itertools.pairwise(cuts) if start < stop]

@@ -8,8 +8,8 @@ that by no more than its noise is shrunk away. Intervals are not shrunk: they ar
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from dpmorse._threads import one_blas_thread
 from dpmorse.densities import james_stein, shrink_to_identity
 from dpmorse.profiles.profile import Profile
 from dpmorse.typing import FloatArray
@@ -31,7 +31,7 @@ class Guess:
         noise = d * (profile.radii * profile.sum_stddev / counts) ** 2
         steps *= (known * james_stein(np.square(steps).sum(axis=1), noise))[:, None]
         spreads = profile.second_moments / counts[:, None, None] - steps[:, :, None] * steps[:, None]
-        with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: threads get in the way
+        with one_blas_thread():
             spreads = shrink_to_identity(spreads, profile.radii**2 * profile.second_moment_stddev / counts)
         return cls(steps, np.where(known[:, None, None], spreads, np.eye(d)))
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from dpmorse.bases.centres.nodes import Nodes, release_children
+from dpmorse.bases.k_means import k_means
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries, Tallied
-from dpmorse.bases.starts import k_means
 from dpmorse.statistics import LARGEST_N_BITS, BinaryCodes, Domain, SwapCosts
 from dpmorse.typing import FloatArray, IntArray
 
@@ -90,9 +90,9 @@ def find_candidates(
     fill = rng.integers(-side, side + 1, size=(4 * n_centres, codes.n_axes))  # where too little was kept
     weights = np.concatenate([*(nodes.counts for nodes in leaves), np.full(len(fill), 1e-3)])
     points: FloatArray = np.vstack([cubes, fill]).astype(np.float64)
-    start = k_means(points, n_centres, 10, rng, weights).cluster_centers_
+    start = k_means(points, n_centres, 10, rng, weights).centres
     if len(points) > _MOST_CANDIDATES:
-        points = k_means(points, _MOST_CANDIDATES, 1, rng, weights).cluster_centers_
+        points = k_means(points, _MOST_CANDIDATES, 1, rng, weights).centres
     candidates: IntArray = np.rint(np.vstack([start, points])).astype(np.int64)
     return candidates
 

@@ -8,8 +8,9 @@ from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSe
 from dpmorse.bases.centres.leaves import MOST_LEAVES, grow, leaf_sums, release_leaves
 from dpmorse.bases.centres.lloyd import lloyd_rounds, shares_of_a_round
 from dpmorse.bases.estimates import project
+from dpmorse.bases.k_means import k_means
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.starts import k_means, packed_centres
+from dpmorse.bases.starts import packed_centres
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import FloatArray
 
@@ -60,7 +61,7 @@ class DPTree(CentreBase):
     Examples
     --------
     >>> from dpmorse import DPTree, datasets
-    >>> DPTree(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).cluster_centers_.shape
+    >>> DPTree(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).centres.shape
     (3, 2)
     """
 
@@ -81,7 +82,7 @@ class DPTree(CentreBase):
         weights = np.concatenate([weights, np.full(len(fill), _NEXT_TO_NOTHING)])
         found = k_means(points, settings.n_components, 10, rng, weights)
         rounds = (1 - _SHARE_OF_TREE) * cost
-        return lloyd_rounds(queries, plan, found.cluster_centers_, rounds, settings.n_iter or _N_ITER)
+        return lloyd_rounds(queries, plan, found.centres, rounds, settings.n_iter or _N_ITER)
 
     def _coreset(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator

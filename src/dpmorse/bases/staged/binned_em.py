@@ -8,10 +8,10 @@ side h has the covariance of its records plus h^2 / 12 in every column (Sheppard
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.k_means import k_means
 from dpmorse.bases.staged.components import SMALLEST_VARIANCE
 from dpmorse.bases.staged.joint_histogram import Cells
 from dpmorse.bases.staged.units import Units
-from dpmorse.bases.starts import k_means
 from dpmorse.densities import GaussianMixture, floor_spectrum
 from dpmorse.typing import FloatArray
 
@@ -33,8 +33,8 @@ cell is 1/12 = 0.083 of these units: a much narrower component cannot be disting
 def fit_cells(cells: Cells, units: Units, n_components: int, rng: np.random.Generator) -> Estimates:
     """Fit ``n_components`` components to the counts of a histogram's cells, starting from k-means."""
     found = k_means(cells.centres, n_components, _N_STARTS, rng, cells.smooth)
-    means: FloatArray = found.cluster_centers_
-    memberships: FloatArray = np.eye(n_components)[found.labels_]
+    means: FloatArray = found.centres
+    memberships: FloatArray = np.eye(n_components)[found.labels]
     floor = max(SMALLEST_VARIANCE, _SMALLEST_PART * cells.width**2)
     covariances = np.tile(floor * np.eye(means.shape[1]), (n_components, 1, 1))
     equal = np.full(n_components, 1 / n_components)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.bases.k_means import k_means
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
 from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
 from dpmorse.bases.staged.units import OUTER, Units
-from dpmorse.bases.starts import k_means
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import BoolArray, FloatArray
 
@@ -118,7 +118,7 @@ def release_coreset(
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
-    centres = k_means(start, k, 1, rng).cluster_centers_
+    centres = k_means(start, k, 1, rng).centres
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
     scales = queries.calibrate(statistic, cost, _SHARES)
     for i in range(1, N_ROUNDS + 1):
@@ -151,8 +151,8 @@ def spread_centres(
     points = _synthetic(balls.part(heavy), mainland[heavy], n, (units, outer), rng)
     n_centres = min(n_components, (most or n_components) - n_islands)
     found = k_means(points, n_centres, 10 if n_components <= 40 else 3, rng)
-    variance = float(found.inertia_) / (n * units.n_features)
-    return Start(outer, np.vstack([found.cluster_centers_, *alone]), variance)
+    variance = found.inertia / (n * units.n_features)
+    return Start(outer, np.vstack([found.centres, *alone]), variance)
 
 
 def _holding(units: Units, balls: Balls) -> Units:

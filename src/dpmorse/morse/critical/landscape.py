@@ -26,7 +26,7 @@ from dpmorse.typing import FloatArray, IntArray
 FARTHEST = 1e6
 
 # Multiplications that are worth a thread of their own; below that, starting it costs more than it saves.
-_WORK_PER_THREAD = 1 << 19
+_WORK_PER_THREAD = 1 << 17
 
 # What a Newton step takes, in evaluations of f, and the least that curvatures count for in it.
 _NEWTON_STEP, _FLATTEST = 10, 1e-3

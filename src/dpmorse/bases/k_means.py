@@ -1,0 +1,78 @@
+"""k-means on points that were released, or drawn from released values.
+
+Our own, because a fit of scikit-learn's on a few thousand points spends most of its time on its way to the
+compiled code, ten starts one after the other; this one takes a quarter to a tenth of that.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpmorse._threads import over_rows
+from dpmorse.bases._kernels import lloyd, seed
+from dpmorse.typing import FloatArray, IntArray
+
+_SHORT, _LONG = 12, 300
+"""Iterations after which starts are compared, and the most of the start that goes on."""
+
+_TOLERANCE = 1e-4
+"""Centres have arrived when their squared steps add up to this part of the mean variance of a column."""
+
+
+class Partition(NamedTuple):
+    """What k-means found: centres, the centre of each point, and the weighted sum of squared distances."""
+
+    centres: FloatArray
+    labels: IntArray
+    inertia: float
+
+
+class _Points(NamedTuple):
+    columns: FloatArray
+    """One column after the other, around 0, padded with zeros to whole groups of four."""
+    weights: FloatArray
+    tolerance: float
+
+
+def k_means(
+    points: FloatArray,
+    n_clusters: int,
+    n_init: int,
+    rng: np.random.Generator,
+    weights: FloatArray | None = None,
+) -> Partition:
+    """Cluster points from several starts, of which only the best after a few iterations goes on.
+
+    Starts are those of k-means++, with as many candidates for each centre as in scikit-learn.
+    """
+    middle = points.mean(axis=0)
+    inside = _centred(points - middle, np.ones(len(points)) if weights is None else weights)
+    # Drawn for all starts before any of them runs, so that results do not depend on the number of cores.
+    uniforms = rng.random((n_init, n_clusters, 2 + int(math.log(n_clusters))))
+    starts = np.zeros((n_init, n_clusters + -n_clusters % 4, len(inside.columns)))
+    found = np.empty(n_init)
+
+    def run(first: int, last: int) -> None:
+        for i in range(first, last):
+            seed(inside.columns, inside.weights, uniforms[i], starts[i])
+            found[i] = _iterate(inside, starts[i], n_clusters, _SHORT).inertia if n_init > 1 else 0.0
+
+    over_rows(run, n_init, 1)
+    best = _iterate(inside, starts[np.argmin(found)], n_clusters, _LONG)
+    return best._replace(centres=best.centres[:, : len(middle)] + middle)
+
+
+def _centred(points: FloatArray, weights: FloatArray) -> _Points:
+    n, n_features = points.shape
+    columns = np.zeros((n_features + -n_features % 4, n))
+    columns[:n_features] = points.T
+    tolerance = _TOLERANCE * float(points.var(axis=0).mean())
+    return _Points(columns, np.ascontiguousarray(weights, dtype=np.float64), tolerance)
+
+
+def _iterate(points: _Points, centres: FloatArray, n_clusters: int, most: int) -> Partition:
+    """Improve centres in place."""
+    labels = np.full(len(points.weights), -1, dtype=np.int64)
+    inertia = lloyd(points.columns, points.weights, centres, n_clusters, most, points.tolerance, labels)
+    return Partition(centres[:n_clusters], labels, inertia)
