@@ -56,11 +56,12 @@ def _try_centre(
 ) -> float:
     """Write squared distances to the nearest centre if a point became one; return the inertia."""
     distances[:] = 0.0
-    for j in range(columns.shape[0]):
-        column, centre = columns[j], columns[j, candidate]
-        for r in range(column.shape[0]):
-            offset = column[r] - centre
-            distances[r] += offset * offset
+    for j in range(0, columns.shape[0], 4):
+        x0, x1, x2, x3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        c0, c1, c2, c3 = x0[candidate], x1[candidate], x2[candidate], x3[candidate]
+        for r in range(distances.shape[0]):
+            a, b, c, d = x0[r] - c0, x1[r] - c1, x2[r] - c2, x3[r] - c3
+            distances[r] += a * a + b * b + c * c + d * d
     inertia = 0.0
     for r in range(distances.shape[0]):
         distances[r] = min(distances[r], nearest[r])

@@ -201,8 +201,7 @@ class GaussianMixture:
         labels = rng.choice(self.n_components, size=n_samples, p=self.weights)
         normal = rng.standard_normal((n_samples, self.n_features))
         points = self.means[labels]
-        ends = np.cumsum(np.bincount(labels, minlength=self.n_components))
-        for k, rows in enumerate(np.split(np.argsort(labels, kind="stable"), ends[:-1])):
+        for k, rows in enumerate(rows_of_each(labels, self.n_components)):
             points[rows] += normal[rows] @ self._cholesky[k].T
         return points, labels
 
@@ -271,3 +270,10 @@ def normalised(logs: FloatArray) -> FloatArray:
     np.exp(logs, out=logs)
     logs /= logs.sum(axis=1, keepdims=True)
     return logs
+
+
+def rows_of_each(labels: IntArray, n_labels: int) -> list[IntArray]:
+    """Return the rows with each label, in ascending order."""
+    small = labels.astype(label_dtype(n_labels))  # which NumPy sorts in linear time
+    ends = np.cumsum(np.bincount(labels, minlength=n_labels))
+    return np.split(np.argsort(small, kind="stable"), ends[:-1])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.densities import GaussianMixture, ProductMixture
+from dpmorse.densities import GaussianMixture, ProductMixture, rows_of_each
 from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, IntArray
 
@@ -55,10 +55,10 @@ def _described(
     changed = np.bincount(labels, minlength=k) - np.bincount(drawn, minlength=k)
     shares = np.maximum(partition.weights + changed / len(points), 0.0)
     means, covariances = partition.means.copy(), partition.covariances.copy()
-    for i in range(k):
-        labelled, own_drawn = labels == i, drawn == i
-        gained = points[labelled & ~own_drawn] - partition.means[i]
-        lost = points[own_drawn & ~labelled] - partition.means[i]
+    all_labelled, all_drawn = rows_of_each(labels, k), rows_of_each(drawn, k)
+    for i, (labelled, own_drawn) in enumerate(zip(all_labelled, all_drawn, strict=True)):
+        gained = points[labelled[drawn[labelled] != i]] - partition.means[i]
+        lost = points[own_drawn[labels[own_drawn] != i]] - partition.means[i]
         own = partition.weights[i] * len(points)
         if not _is_mostly_kept(own, len(gained), len(lost), d):
             own, gained, lost = _PRIOR * d, points[labelled] - partition.means[i], lost[:0]
