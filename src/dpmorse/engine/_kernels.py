@@ -55,6 +55,18 @@ _WEIGHT_ONE = 2.0**WEIGHT_BITS
 _GRID_ONE = 1 << GRID_BITS
 """The largest quantised coordinate, which represents 1 in scaled units."""
 
+_EIGHT_BITS = np.uint64(0x0102040810204080)
+"""Times a word of eight bytes that are 0 or 1, this has them as bits in its highest byte."""
+
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+
+_N_PLACES = _BITS.sum(axis=1, dtype=np.uint64)
+"""How many of eight flags are set ..."""
+
+_PLACES = np.argsort(1 - _BITS, axis=1, kind="stable").astype(np.uint8).view("<u8")[:, 0].astype(np.uint64)
+"""... and their places, a byte each, the first in the lowest."""
+
+Words = npt.NDArray[np.uint64]
 Labels = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
@@ -455,12 +467,31 @@ def _find_near(score: Reals, best: Reals, n: int, bound: Reals, near: Flags, mem
     absolute, proportional = bound[0], bound[1]
     for r in range(n):
         near[r] = score[r] - best[r] <= absolute + proportional * score[r]
-    n_members = 0
-    for r in range(n):
-        # Written always and counted if it is a member: without a branch, which would often be mispredicted.
-        members[n_members] = r
-        n_members += near[r]
-    return n_members
+    near[n : _whole_vectors(n)] = False
+    return _list_members(near.view(np.uint64)[: _whole_vectors(n) // 8], members)
+
+
+@compiled
+def _list_members(near: Words, members: Labels) -> int:
+    """List the places of flags that are set, of which a word holds eight; return how many there are."""
+    n_members = np.uint64(0)
+    for i in range(near.shape[0]):
+        flags = near[i] * _EIGHT_BITS >> np.uint64(56)
+        places, first, n = _PLACES[flags], np.int32(8 * i), _N_PLACES[flags]
+        # Two are written always, and counted if they are members: a branch would often be mispredicted. Of
+        # eight records seldom more than two are members of one cell.
+        members[n_members] = first + _place(places, 0)
+        members[n_members + np.uint64(1)] = first + _place(places, 1)
+        if n > 2:
+            for a in range(2, 8):
+                members[n_members + np.uint64(a)] = first + _place(places, a)
+        n_members += n
+    return np.int64(n_members)
+
+
+@compiled
+def _place(places: np.uint64, a: int) -> np.int32:
+    return np.int32((places >> np.uint64(8 * a)) & np.uint64(7))
 
 
 @compiled
