@@ -1,5 +1,6 @@
 """The base for tables: the same model from everywhere, sensible clusters, what is missing, what is refused."""
 
+import itertools
 import pickle
 import re
 import warnings
@@ -141,13 +142,13 @@ def test_missingness_that_means_something_is_found():
     y = rng.random(8000) < 0.4
     frame = pd.DataFrame({f"q{j}": rng.normal(50, 10, len(y)) for j in range(4)})
     frame[rng.random(frame.shape) < np.where(y, 0.9, 0.05)[:, None]] = np.nan
-    scores = []
-    for missing in ("level", "ignore"):
+    scores = {"level": [], "ignore": []}
+    for missing, seed in itertools.product(scores, range(6)):
         columns = {name: Numeric(0, 100, missing=missing) for name in frame}
-        model = DPMorse(2, epsilon=3.0, columns=columns, random_state=0).fit(frame)
-        scores.append(adjusted_rand_score(y, model.predict(frame)))
-    assert scores[0] > 0.8
-    assert scores[1] < 0.3
+        model = DPMorse(2, epsilon=3.0, columns=columns, random_state=seed).fit(frame)
+        scores[missing].append(adjusted_rand_score(y, model.predict(frame)))
+    assert np.mean(scores["level"]) > 0.6  # .75, and .15 from seed to seed
+    assert np.mean(scores["ignore"]) < 0.2
 
 
 def test_more_budget_is_better_on_average():

@@ -13,7 +13,7 @@ from dpmorse._threads import over_rows
 from dpmorse.bases._kernels import lloyd, seed
 from dpmorse.typing import FloatArray, IntArray
 
-_SHORT, _LONG = 12, 300
+SHORT, _LONG = 12, 300
 """Iterations after which starts are compared, and the most of the start that goes on."""
 
 _TOLERANCE = 1e-4
@@ -41,10 +41,13 @@ def k_means(
     n_init: int,
     rng: np.random.Generator,
     weights: FloatArray | None = None,
+    *,
+    most: int = _LONG,
 ) -> Partition:
     """Cluster points from several starts, of which only the best after a few iterations goes on.
 
-    Starts are those of k-means++, with as many candidates for each centre as in scikit-learn.
+    Starts are those of k-means++, with as many candidates for each centre as in scikit-learn. There are at
+    most ``most`` iterations.
     """
     middle = points.mean(axis=0)
     inside = _centred(points - middle, np.ones(len(points)) if weights is None else weights)
@@ -56,10 +59,10 @@ def k_means(
     def run(first: int, last: int) -> None:
         for i in range(first, last):
             seed(inside.columns, inside.weights, uniforms[i], starts[i])
-            found[i] = _iterate(inside, starts[i], n_clusters, _SHORT).inertia if n_init > 1 else 0.0
+            found[i] = _iterate(inside, starts[i], n_clusters, SHORT).inertia if n_init > 1 else 0.0
 
     over_rows(run, n_init, 1)
-    best = _iterate(inside, starts[np.argmin(found)], n_clusters, _LONG)
+    best = _iterate(inside, starts[np.argmin(found)], n_clusters, most)
     return best._replace(centres=best.centres[:, : len(middle)] + middle)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmorse.bases.k_means import k_means
+from dpmorse.bases.k_means import SHORT, k_means
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
@@ -118,7 +118,7 @@ def release_coreset(
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
-    centres = k_means(start, k, 1, rng).centres
+    centres = k_means(start, k, 1, rng, most=SHORT).centres  # of no data: anywhere even will do
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
     scales = queries.calibrate(statistic, cost, _SHARES)
     for i in range(1, N_ROUNDS + 1):
