@@ -486,7 +486,7 @@ def _list_members(near: Words, members: Labels) -> int:
             for a in range(2, 8):
                 members[n_members + np.uint64(a)] = first + _place(places, a)
         n_members += n
-    return np.int64(n_members)
+    return int(n_members)
 
 
 @compiled

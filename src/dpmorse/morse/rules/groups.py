@@ -142,24 +142,24 @@ class MomentGroups:
         for a in range(len(weights)):
             self._update_costs(a)
 
-    def joined(self, a: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights, means and covariances of group a joined to every other one.
+    def joined(self, a: int, others: slice = slice(None)) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights, means and covariances of group a joined to each of the others.
 
         With parts p and 1 - p of the joint weight and the gap d between the means, the covariance is
         (1 - p) S_a + p S_b + p (1 - p) d d^T: sums of positive terms, so that nothing cancels.
         """
-        weights = self.weights[a] + self.weights
-        part = (self.weights / weights)[:, None]
-        gap = self.means - self.means[a]
+        weights = self.weights[a] + self.weights[others]
+        part = (self.weights[others] / weights)[:, None]
+        gap = self.means[others] - self.means[a]
         means = self.means[a] + part * gap
-        inner = self.covariances[a] * (1 - part[:, :, None]) + self.covariances * part[:, :, None]
+        inner = self.covariances[a] * (1 - part[:, :, None]) + self.covariances[others] * part[:, :, None]
         between = (part * (1 - part))[:, :, None] * gap[:, :, None] * gap[:, None]
         return weights, means, inner + between
 
     def join(self, a: int, b: int) -> None:
         """Make one group of two, known by the number of the first."""
-        weights, means, covariances = self.joined(a)
-        self.weights[a], self.means[a], self.covariances[a] = weights[b], means[b], covariances[b]
+        weights, means, covariances = self.joined(a, slice(b, b + 1))
+        self.weights[a], self.means[a], self.covariances[a] = weights[0], means[0], covariances[0]
         self.log_dets[a] = np.linalg.slogdet(self.covariances[a])[1]
         self._gone[b] = True
         self.costs[b] = self.costs[:, b] = np.inf
