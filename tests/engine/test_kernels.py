@@ -110,6 +110,18 @@ IN_THE_INTERPRETER = """
     real = kernels.plain.moments
     kernels.plain.moments = lambda X, task: real(X, task) + 1
     assert not kernels.covers(torch.zeros((5, 3)), random_cells(rng, 2, 3)), "kernels that differ are not used"
+
+    def no_memory(X, task):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    kernels._agrees.cache_clear()
+    kernels.plain.moments = no_memory
+    try:
+        kernels.covers(torch.zeros((5, 3)), random_cells(rng, 2, 3))
+        raise AssertionError("memory that is short is told")
+    except torch.cuda.OutOfMemoryError:
+        kernels.plain.moments = real
+    assert kernels.covers(torch.zeros((5, 3)), random_cells(rng, 2, 3)), "and not remembered"
     print("done")
 """
 
