@@ -24,14 +24,13 @@ def seed(columns: FloatArray, weights: FloatArray, uniforms: FloatArray, centres
     A row of ``uniforms`` chooses candidates for one centre, of which that with the lowest inertia is taken.
     """
     n, n_trials = weights.shape[0], uniforms.shape[1]
-    nearest, cumulated = np.full(n, np.inf), np.empty(n)
-    distances, best = np.empty(n), np.empty(n)
+    nearest, cumulated, distances, best = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    nearest[:] = np.inf
     for k in range(uniforms.shape[0]):
         _cumulate(weights, nearest, cumulated, first=k == 0)
         chosen, lowest = 0, np.inf
         for trial in range(n_trials if k else 1):
-            place = np.searchsorted(cumulated, uniforms[k, trial] * cumulated[-1], side="right")
-            candidate = min(place, n - 1)
+            candidate = _first_above(cumulated, uniforms[k, trial] * cumulated[n - 1])
             inertia = _try_centre(columns, weights, candidate, nearest, distances)
             if inertia < lowest:
                 chosen, lowest = candidate, inertia
@@ -48,6 +47,19 @@ def _cumulate(weights: FloatArray, nearest: FloatArray, cumulated: FloatArray, f
     for r in range(weights.shape[0]):
         total += weights[r] if first else weights[r] * nearest[r]
         cumulated[r] = total
+
+
+@compiled
+def _first_above(ascending: FloatArray, value: float) -> int:
+    """Return the first place of a larger number, or the last place: ``np.searchsorted`` compiles for long."""
+    low, high = 0, ascending.shape[0] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @compiled_reordered
@@ -103,9 +115,12 @@ def _assign(
     columns: FloatArray, centres: FloatArray, n_centres: int, labels: Labels, lowest: FloatArray
 ) -> int:
     """Give each point the label of its nearest centre; return how many have changed."""
-    constants = np.full(centres.shape[0], np.inf)
+    constants = np.empty(centres.shape[0])
+    constants[:] = np.inf
     for k in range(n_centres):
-        constants[k] = np.sum(centres[k] ** 2) / 2
+        constants[k] = 0.0
+        for j in range(centres.shape[1]):
+            constants[k] += centres[k, j] ** 2 / 2
     scores, found = np.empty((4, BLOCK)), np.empty(BLOCK, np.int64)
     n, changed = labels.shape[0], 0
     for begin in range(0, n, BLOCK):
@@ -194,7 +209,8 @@ def _move(
         if masses[k] <= 0:
             farthest = _farthest(columns, weights, centres, labels)
             labels[farthest], masses[k] = -1, 1.0  # not taken twice, and not settled
-            sums[k] = columns[:, farthest]
+            for j in range(columns.shape[0]):
+                sums[k, j] = columns[j, farthest]
     moved = 0.0
     for k in range(masses.shape[0]):
         for j in range(columns.shape[0]):

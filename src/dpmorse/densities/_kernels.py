@@ -69,7 +69,9 @@ def log_density_pass(X: FloatArray, start: int, stop: int, components: Component
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         for j in range(X.shape[1]):
-            columns[j, : end - begin] = X[begin:end, j]
+            x, column = X[:, j][begin:end], columns[j]
+            for r in range(end - begin):
+                column[r] = x[r]
         for k in range(n_components):
             _distances(columns, components, k, u, distance)
             for r in range(end - begin):

@@ -221,7 +221,10 @@ def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> No
         row = np.zeros(n)
         for j in range(whole.shape[0]):  # integers below 2^53 with all partial sums
             _add_multiple(row, grid.matrix[i, j], whole[j])
-        projected[:, i] = row
+        for r in range(
+            n
+        ):  # numba takes seconds to compile an assignment of arrays, with all that may be wrong
+            projected[r, i] = row[r]
     _clip(projected, 0, n, grid.box, columns)
 
 
@@ -453,7 +456,9 @@ def _scores_fast(columns: Reals, rule: Rule, u: Reals, scores: Reals, best: Real
         else:
             if k % 4 == 0:
                 _score_linear(u, rule, k, columns)
-            score[:] = u[k % 4]
+            row = u[k % 4]
+            for r in range(score.shape[0]):
+                score[r] = row[r]
         for r in range(best.shape[0]):
             best[r] = min(best[r], score[r])
 
@@ -526,7 +531,9 @@ def _score_members(packed: Reals, rule: Rule, k: int, score: Reals, whitened: Sp
         _add_squares(u, score)
     for i in range(packed.shape[0]):
         if not whitened[0] <= i < whitened[1]:
-            rows[i, :] = packed[i, :size]
+            row, column = rows[i], packed[i]
+            for r in range(size):
+                row[r] = column[r]
 
 
 @compiled_any_order
@@ -667,14 +674,12 @@ def _add_lengths(
 @compiled
 def _count_lengths(squared: Reals, limits: FloatArray, counts: IntArray) -> None:
     """Count squared lengths in bins, most of them in the first: that of records inside a normal cell."""
-    first, second = limits[0], limits[1] if limits.size > 1 else np.inf
     for r in range(squared.shape[0]):
-        if first <= squared[r] < second:
-            counts[0] += 1
-            continue
-        place = np.searchsorted(limits, squared[r], side="right")
-        if place > 0:
-            counts[place - 1] += 1
+        place = -1
+        while place + 1 < limits.size and limits[place + 1] <= squared[r]:
+            place += 1
+        if place >= 0:
+            counts[place] += 1
 
 
 @compiled

@@ -95,7 +95,8 @@ def hash_rows(bits: Any, seeds: Any, hashes: Any) -> None:
     # Column by column in blocks that stay in cache: the loop over rows has no dependency and vectorises.
     for begin in range(0, bits.shape[0], _BLOCK):
         words = hashes[begin : begin + _BLOCK]
-        words[:] = seeds[begin : begin + _BLOCK]
+        for i in range(len(words)):
+            words[i] = seeds[begin + i]
         for j in range(bits.shape[1]):
             column = bits[:, j][begin : begin + _BLOCK]
             for i in range(len(words)):
@@ -120,8 +121,8 @@ def smallest_of_each(places: Any, hashes: Any, ends: Any, kept_ends: Any, ordere
     for k in range(n_places):
         stop = ends[k + 1] if k + 1 < n_places else len(hashes)
         _sort(ordered, ends[k], stop)
-        n_kept = kept_ends[k] - begin
-        kept[begin : kept_ends[k]] = ordered[ends[k] : ends[k] + n_kept]
+        for i in range(kept_ends[k] - begin):
+            kept[begin + i] = ordered[ends[k] + i]
         begin = kept_ends[k]
 
 
