@@ -50,7 +50,7 @@ class InMemoryEngine:
         Threads; None takes every core this process may use.
     """
 
-    chunk_rows: int = 1 << 15
+    chunk_rows: int = 1 << 16
     n_threads: int | None = None
     _memory: Memory | None = field(default=None, repr=False, compare=False)
 
