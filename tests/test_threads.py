@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -44,28 +45,78 @@ def test_every_row_is_worked_on_once(n_cores, n_rows, smallest, monkeypatch):
 
     _threads.over_rows(work, n_rows, smallest)
     assert np.all(done == 1)
-    assert len(pieces) <= max(1, n_rows // smallest)
+    n_threads = max(1, min(n_cores, n_rows // smallest))
+    assert len(pieces) == (min(4 * n_threads, n_rows // smallest) if n_threads > 1 else 1)
     assert len(pieces) == 1 or min(pieces) >= smallest
-    assert n_cores > 1 or len(pieces) == 1
 
 
 def test_who_is_done_takes_another_piece():
     # One thread is held up in its first piece until the others have done all the rest.
-    left, rest_is_done = _threads.HandedOut(list(range(20)), 3), threading.Event()
-    done = []
+    done, rest_is_done = [], threading.Event()
 
-    def work():
-        for piece in left:
+    def work(pieces):
+        for piece in pieces:
             if piece == 0:
                 assert rest_is_done.wait(60)
             done.append(piece)
             if len(done) == 19:
                 rest_is_done.set()
-        return threading.get_ident()
 
-    assert threading.get_ident() in _threads.at_once(work, 3)
+    _threads.at_once(work, range(20), 2)
     assert sorted(done) == list(range(20))
     assert done[-1] == 0
+
+
+@pytest.mark.parametrize("raises_here", [True, False], ids=["in the calling thread", "in another"])
+def test_what_is_raised_is_raised_and_ends_the_work(raises_here):
+    both, raised, done, caller = threading.Barrier(2), threading.Event(), [], threading.get_ident()
+
+    def work(pieces):
+        for piece in pieces:
+            if not raised.is_set():
+                both.wait(60)  # both threads have begun
+                if (threading.get_ident() == caller) == raises_here:
+                    raised.set()
+                    raise ValueError("no")
+                assert raised.wait(60)
+                time.sleep(0.05)  # long enough to take away what is left
+            done.append(piece)
+
+    with pytest.raises(ValueError, match="no"):
+        _threads.at_once(work, range(1000), 2)
+    assert len(done) < 900
+
+
+def test_threads_that_others_hold_are_not_waited_for():
+    n_workers, held, free = os.cpu_count(), threading.Semaphore(0), threading.Event()
+
+    def hold():
+        held.release()
+        assert free.wait(60)
+
+    holders = [_threads._waiting_threads().submit(hold) for _ in range(n_workers)]
+    for _ in holders:
+        assert held.acquire(timeout=60)
+    assert _threads.at_once(list, range(10), 3) == [list(range(10))]
+    free.set()
+    for holder in holders:
+        holder.result()
+
+
+def test_work_may_divide_itself():
+    done = np.zeros(1000, dtype=int)
+
+    def work(start, stop):
+        done[start:stop] += 1
+
+    def divided(pieces):
+        for piece in pieces:
+            _threads.at_once(
+                lambda rows: [work(r, r + 1) for r in rows], range(10 * piece, 10 * piece + 10), 3
+            )
+
+    _threads.at_once(divided, range(100), 8)
+    assert np.all(done == 1)
 
 
 def test_libraries_that_were_loaded_since_are_found(monkeypatch):
@@ -79,18 +130,6 @@ def test_libraries_that_were_loaded_since_are_found(monkeypatch):
     monkeypatch.setitem(sys.modules, "a_module_that_was_just_loaded", None)
     with _threads.one_blas_thread():
         assert len(looks) == 2
-
-
-@pytest.mark.parametrize("at", [0, 99])
-def test_what_is_raised_in_a_thread_is_raised(at, monkeypatch):
-    monkeypatch.setattr(_threads, "available_cores", lambda: 4)
-
-    def work(start, stop):
-        if start <= at < stop:
-            raise ValueError(f"row {at}")
-
-    with pytest.raises(ValueError, match=f"row {at}"):
-        _threads.over_rows(work, 100, smallest=1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -25,8 +25,8 @@ OF_PERSONS = (
         (
             Change(
                 "dpmorse.records._kernels:hash_rows",
-                "words[:] = seeds[begin : begin + _BLOCK]",
-                "words[:] = np.uint64(begin * 0)",
+                "words[i] = seeds[begin + i]",
+                "words[i] = np.uint64(begin * 0)",
             ),
         ),
         (_ATTACKS,),

@@ -2,17 +2,18 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, suppress
 from functools import cache, lru_cache
 from itertools import pairwise
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 _T = TypeVar("_T")
+_P = TypeVar("_P")
 
 _PIECES_PER_THREAD = 4
 """Some rows take longer than others, and some cores have other work: who is done takes another piece."""
@@ -24,22 +25,18 @@ def available_cores() -> int:
 
 
 def over_rows(work: Callable[[int, int], None], n_rows: int, smallest: int) -> None:
-    """Call ``work(start, stop)`` on pieces of at least ``smallest`` rows, on all cores at once.
-
-    Work must not divide itself further: it would wait for threads that wait for it.
-    """
+    """Call ``work(start, stop)`` on pieces of at least ``smallest`` rows, on all cores at once."""
     n_threads = max(1, min(available_cores(), n_rows // smallest))
     if n_threads == 1:
         work(0, n_rows)
         return
     n_pieces = min(_PIECES_PER_THREAD * n_threads, n_rows // smallest)
-    left = HandedOut(equal_pieces(n_rows, n_pieces), n_threads)
 
-    def work_on() -> None:
-        for start, stop in left:
+    def work_on(pieces: Iterable[tuple[int, int]]) -> None:
+        for start, stop in pieces:
             work(start, stop)
 
-    at_once(work_on, n_threads)
+    at_once(work_on, equal_pieces(n_rows, n_pieces), n_threads)
 
 
 def equal_pieces(n_rows: int, n_pieces: int) -> list[tuple[int, int]]:
@@ -48,27 +45,47 @@ def equal_pieces(n_rows: int, n_pieces: int) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in cuts if start < stop]
 
 
-class HandedOut(Generic[_T]):
-    """Pieces of work that go one by one to whichever thread asks next, so that all finish together."""
+def at_once(work: Callable[[Iterable[_P]], _T], pieces: Sequence[_P], n_threads: int) -> list[_T]:
+    """Call work on several threads at once, the calling one among them; return what each returned.
 
-    def __init__(self, pieces: list[_T], n_threads: int) -> None:
-        self._left: SimpleQueue[_T | None] = SimpleQueue()
-        for piece in (*pieces, *(None for _ in range(n_threads))):
-            self._left.put(piece)
-
-    def __iter__(self) -> Iterator[_T]:
-        """Return what this thread gets."""
-        return iter(self._left.get, None)
-
-
-def at_once(work: Callable[[], _T], n_threads: int) -> list[_T]:
-    """Call the same work on several threads at once, the calling one among them; return all results."""
-    running = [_waiting_threads().submit(work) for _ in range(n_threads - 1)]
+    Each call gets pieces until none is left. Calls that have not begun by then are not waited for, so that
+    work of other callers, or work that divides itself, holds up nothing.
+    """
+    left = _HandedOut(pieces, n_threads)
+    waiting: list[Future[_T]] = []
     try:
-        first = work()
+        waiting.extend(_waiting_threads().submit(left.give_to, work) for _ in range(n_threads - 1))
+        first = left.give_to(work)
     finally:
-        wait(running)
-    return [first, *(other.result() for other in running)]  # raises what was raised there
+        begun = [call for call in waiting if not call.cancel()]
+        wait(begun)
+    return [first, *(call.result() for call in begun)]  # raises what was raised there
+
+
+class _HandedOut(Generic[_P]):
+    """Pieces that go one by one to whichever thread asks next, so that all finish together."""
+
+    def __init__(self, pieces: Sequence[_P], n_threads: int) -> None:
+        self._left: SimpleQueue[_P | None] = SimpleQueue()
+        self._n_threads = n_threads
+        for piece in pieces:
+            self._left.put(piece)
+        self._end()
+
+    def give_to(self, work: Callable[[Iterable[_P]], _T]) -> _T:
+        """Let work take what it can; if it fails, nobody gets more."""
+        try:
+            return work(iter(self._left.get, None))
+        except BaseException:
+            with suppress(Empty):
+                while True:
+                    self._left.get_nowait()
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        for _ in range(self._n_threads):
+            self._left.put(None)
 
 
 def one_library_thread() -> AbstractContextManager[object]:

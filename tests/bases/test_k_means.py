@@ -106,6 +106,20 @@ def test_fewer_different_points_than_centres(rng, n_init):
     assert np.array_equal(found.centres[found.labels], points)
 
 
+@pytest.mark.parametrize("points", [np.empty((0, 2)), [[0.0, np.nan]], [[np.inf, 0.0]]], ids=str)
+def test_points_that_are_none(rng, points):
+    with pytest.raises(ValueError, match="finite"):
+        k_means(np.asarray(points), 2, 10, rng)
+
+
+def test_distances_that_overflow(rng):
+    columns, centres = padded(1e200 * blobs(rng), np.zeros((6, 3)))
+    seed(columns, np.ones(600), rng.random((6, 3)), centres)
+    labels = np.full(600, -1)
+    lloyd(columns, np.ones(600), centres, 6, 5, 0.0, labels)
+    assert np.isin(labels, np.arange(6)).all()
+
+
 def test_points_of_no_weight_have_no_say(rng):
     points = np.vstack([blobs(rng), [[1e3, 1e3, 1e3]]])
     found = k_means(points, 6, 10, rng, np.append(np.ones(600), 0.0))

@@ -32,7 +32,7 @@ def seed(columns: FloatArray, weights: FloatArray, uniforms: FloatArray, centres
         for trial in range(n_trials if k else 1):
             candidate = _first_above(cumulated, uniforms[k, trial] * cumulated[n - 1])
             inertia = _try_centre(columns, weights, candidate, nearest, distances)
-            if inertia < lowest:
+            if trial == 0 or inertia < lowest:
                 chosen, lowest = candidate, inertia
                 best, distances = distances, best
         nearest, best = best, nearest
@@ -127,6 +127,7 @@ def _assign(
         end = min(begin + BLOCK, n)
         best = lowest[begin:end]
         best[:] = np.inf
+        found[:] = 0
         for k in range(0, centres.shape[0], 4):
             _scores_of_four(columns, begin, end, centres, constants, k, scores)
             _keep_nearest(scores, k, best, found)

@@ -193,7 +193,8 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """Look at the records, now that the budget is reserved, and make all releases.
 
         Matrices here are small: threads of BLAS would only spin on the cores that the engine wants; those of
-        OpenMP add up in whatever order they end, and a seeded fit would not repeat to the last bit.
+        OpenMP, which a base may call, add up in whatever order they end, and a seeded fit would not repeat to
+        the last bit.
         """
         budget, engine = plan.settings.budget, records.engine(self.engine)
         with one_library_thread(), held(records) as still:

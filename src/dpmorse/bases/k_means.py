@@ -46,9 +46,11 @@ def k_means(
 ) -> Partition:
     """Cluster points from several starts, of which only the best after a few iterations goes on.
 
-    Starts are those of k-means++, with as many candidates for each centre as in scikit-learn. There are at
-    most ``most`` iterations.
+    Starts are those of k-means++, with as many candidates for each centre as in scikit-learn. The best start
+    goes on for at most ``most`` iterations.
     """
+    if not (len(points) and np.isfinite(points).all()):
+        raise ValueError("k-means needs points, and all of them finite.")
     middle = points.mean(axis=0)
     inside = _centred(points - middle, np.ones(len(points)) if weights is None else weights)
     # Drawn for all starts before any of them runs, so that results do not depend on the number of cores.

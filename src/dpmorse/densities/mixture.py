@@ -142,7 +142,7 @@ class GaussianMixture:
         """Return ln p(x), shape (n_samples,)."""
         X = self._points(X)
         density = np.empty(len(X))
-        for rows in self._chunks(len(X)):
+        for rows in self._chunks(len(X), self.n_components):
             density[rows] = logsumexp(self.component_log_densities(X[rows]), axis=1)
         return density
 
@@ -257,9 +257,9 @@ class GaussianMixture:
             )
         return points
 
-    def _chunks(self, n: int) -> Iterator[slice]:
-        """Split n points so that (points, components, features) arrays stay small."""
-        step = max(1, _CHUNK_VALUES // (self.n_components * self.n_features))
+    def _chunks(self, n: int, values: int | None = None) -> Iterator[slice]:
+        """Split n points so that arrays with so many values of each stay small: (components, features)."""
+        step = max(1, _CHUNK_VALUES // (values or self.n_components * self.n_features))
         return (slice(start, start + step) for start in range(0, max(n, 1), step))
 
 

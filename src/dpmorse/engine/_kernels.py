@@ -221,9 +221,8 @@ def _quantise(X: Reals, start: int, stop: int, grid: Grid, columns: Reals) -> No
         row = np.zeros(n)
         for j in range(whole.shape[0]):  # integers below 2^53 with all partial sums
             _add_multiple(row, grid.matrix[i, j], whole[j])
-        for r in range(
-            n
-        ):  # numba takes seconds to compile an assignment of arrays, with all that may be wrong
+        # A loop: numba takes seconds to compile an assignment of arrays, with all that may be wrong.
+        for r in range(n):
             projected[r, i] = row[r]
     _clip(projected, 0, n, grid.box, columns)
 
@@ -478,7 +477,10 @@ def _find_near(score: Reals, best: Reals, n: int, bound: Reals, near: Flags, mem
 
 @compiled
 def _list_members(near: Words, members: Labels) -> int:
-    """List the places of flags that are set, of which a word holds eight; return how many there are."""
+    """List the places of flags that are set, of which a word holds eight; return how many there are.
+
+    Up to eight places are written for a word, never beyond its own: no more are set than were looked at.
+    """
     n_members = np.uint64(0)
     for i in range(near.shape[0]):
         flags = near[i] * _EIGHT_BITS >> np.uint64(56)

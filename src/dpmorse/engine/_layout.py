@@ -111,7 +111,7 @@ class SoftScratch(NamedTuple):
             fast_scores=np.empty((n_cells, block), np.float32),
             best=np.empty(block, np.float32),
             near=np.empty(block, np.bool_),
-            members=np.empty((n_cells, block + 8), np.int32),  # written eight at a time, see `_list_members`
+            members=np.empty((n_cells, block), np.int32),
             sizes=np.empty(n_cells, np.int64),
             scores=np.empty((n_cells, block)),
             packed=np.zeros((width, block)),

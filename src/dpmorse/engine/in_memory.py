@@ -3,7 +3,7 @@
 The array is not copied. Between rounds of soft cells its integers may be kept, of 16 bits each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse._threads import HandedOut, at_once, available_cores, equal_pieces
+from dpmorse._threads import at_once, available_cores, equal_pieces
 from dpmorse.engine._chunk_passes import ChunkPass, Memory, Records, combined, counting_lengths, empty_totals
 from dpmorse.engine._kernels import count_pass, grid_pass
 from dpmorse.engine._rules import grid_of
@@ -47,7 +47,7 @@ class InMemoryEngine:
     chunk_rows : int
         Rows handed to a thread at a time.
     n_threads : int or None
-        Threads; None takes every core this process may use.
+        Threads; None takes every core this process may use. More than the machine has cores are not started.
     """
 
     chunk_rows: int = 1 << 16
@@ -172,10 +172,9 @@ class InMemoryEngine:
             records = np.asarray(records)  # a tensor on the CPU shares its memory, without a copy
         n_threads = max(1, min(-(-len(records) // self.chunk_rows), self.n_threads or available_cores()))
         n_chunks = n_threads * max(1, -(-len(records) // (self.chunk_rows * n_threads)))
-        chunks = HandedOut(equal_pieces(len(records), n_chunks), n_threads)
         done = counter() if told else None
 
-        def add_chunks() -> _T:
+        def add_chunks(chunks: Iterable[tuple[int, int]]) -> _T:
             totals = empty()
             for start, stop in chunks:
                 chunk_pass(records, start, stop, totals)
@@ -183,7 +182,7 @@ class InMemoryEngine:
                     done(stop - start)
             return totals
 
-        return at_once(add_chunks, n_threads)
+        return at_once(add_chunks, equal_pieces(len(records), n_chunks), n_threads)
 
 
 def _check_width(records: FloatArray, n_features: int) -> None:

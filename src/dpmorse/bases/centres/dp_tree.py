@@ -61,7 +61,7 @@ class DPTree(CentreBase):
     Examples
     --------
     >>> from dpmorse import DPTree, datasets
-    >>> DPTree(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).centres.shape
+    >>> DPTree(3, epsilon=1.0, bounds=(-10, 10)).fit(datasets.make_moons()[0]).cluster_centers_.shape
     (3, 2)
     """
 
