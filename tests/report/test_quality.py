@@ -80,10 +80,10 @@ def test_a_word_promises_what_its_sentence_says():
 @pytest.mark.long
 def test_clusters_that_are_called_clearly_apart_are():
     """A few fits of the benchmark: strangers, sizes and directions are what the words promise."""
-    rows = [row for seed in (1, 3, 5, 13, 17) for row in words.fit(seed, told=True)]
+    rows = [row for seed in range(1, 21) for row in words.fit(seed, told=True)]
     seen = [row for row in rows if row["over_noise"] >= 3]
     clear = [row for row in seen if row["separation"] >= APART[0].least]
-    assert len(clear) >= 8
+    assert len(clear) >= 30
     assert np.mean([row["strangers"] <= APART[0].at_most for row in clear]) >= 0.9
     large = [row for row in rows if row["over_noise"] >= LARGER[0].least]
     assert np.mean([words._off(row) <= LARGER[0].at_most for row in large]) >= 0.95

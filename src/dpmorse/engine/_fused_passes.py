@@ -64,7 +64,7 @@ def _agrees(device: Any, n_features: int) -> bool:
         same = all(torch.equal(moments(X, task), plain.moments(X, task)) for task in tasks)
         lengths, expected = squared_lengths(X, tasks[1]), plain.squared_lengths(X, tasks[1])
     except torch.cuda.OutOfMemoryError:  # which says nothing about the kernels, and is not remembered
-        raise
+        raise MemoryError("device: there is too little memory to try the kernels.") from None
     except RuntimeError:  # it does not compile
         return False
     return same and bool(torch.equal(lengths[1], expected[1]))
