@@ -3,6 +3,8 @@
 Points are stored one column after the other, so that the innermost loops run over points and vectorise.
 Columns, and centres, are padded to whole groups of four: a group of four centres is compared by 4 x 4 blocks
 that stay in registers. Distances to compare leave out |x|^2, which is the same for all centres.
+
+Compiled functions call those of their own file only, because numba's cache notices changes per file.
 """
 
 import numpy as np

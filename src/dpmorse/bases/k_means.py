@@ -1,7 +1,7 @@
 """k-means on points that were released, or drawn from released values.
 
 Our own, because a fit of scikit-learn's on a few thousand points spends most of its time on its way to the
-compiled code, ten starts one after the other; this one takes a quarter to a tenth of that.
+compiled code, ten starts one after the other.
 """
 
 import math

@@ -258,7 +258,7 @@ class GaussianMixture:
         return points
 
     def _chunks(self, n: int, values: int | None = None) -> Iterator[slice]:
-        """Split n points so that arrays with so many values of each stay small: (components, features)."""
+        """Split n points so that arrays of their values stay small: one for each component and column."""
         step = max(1, _CHUNK_VALUES // (values or self.n_components * self.n_features))
         return (slice(start, start + step) for start in range(0, max(n, 1), step))
 
