@@ -78,7 +78,7 @@ def test_the_same_unit_is_paid_for(make):
         (
             None,
             "visit",
-            r"'group' \(without a name\) as in the ledger, got 'visit'.*without a name, as an array",
+            r"'group' \(without a name\) as in the ledger, got 'visit'.*names the unit, Budget\(..., unit='visit'\)",
         ),
     ],
 )
@@ -132,22 +132,34 @@ def test_the_file_states_the_unit(tmp_path):
         FileLedger(ledger.path, replace(BY_PATIENT, unit="visit"))
 
 
-@pytest.mark.parametrize("kind", ["rows", "groups"])
-def test_files_of_version_1_are_read_and_continued(kind, tmp_path):
+def older(kind, tmp_path):
+    """Open a copy of a file that an earlier version wrote."""
     path = tmp_path / "team.budget"
     path.write_bytes((OLDER / f"{kind}.version1.budget").read_bytes())
-    ledger = FileLedger(path)
-    assert ledger.budget.unit is None
-    assert ledger.budget.unit_name == ("row" if kind == "rows" else "group")
+    return FileLedger(path)
+
+
+def test_files_of_rows_of_version_1_are_read_and_continued(tmp_path):
+    ledger = older("rows", tmp_path)
+    assert (ledger.budget.unit, ledger.budget.unit_name) == (None, "row")
+    assert len(ledger.account().unfinished) == 1
     before = ledger.spent.rho
-    assert len(ledger.account().unfinished) == (1 if kind == "rows" else 0)
     with ledger.reserve([event(neighboring=ledger.budget.neighboring)], ledger.budget) as reservation:
         reservation.record(event(neighboring=ledger.budget.neighboring))
-    assert FileLedger(path).spent.rho == pytest.approx(before + 0.004)
+    assert FileLedger(ledger.path).spent.rho == pytest.approx(before + 0.004)
 
 
-def test_a_file_of_version_1_has_no_unit_to_give(tmp_path):
-    path = tmp_path / "team.budget"
-    path.write_bytes((OLDER / "groups.version1.budget").read_bytes())
-    with pytest.raises(InvalidParameterError, match="without a name"):
-        FileLedger(path).reserve([event()], FIT)
+@pytest.mark.parametrize(
+    ("unit", "message"), [(None, "groups must have a name"), ("patient", "Budget.*unit='patient'")]
+)
+def test_files_of_groups_of_version_1_are_read_and_not_continued(unit, message, tmp_path):
+    ledger = older("groups", tmp_path)
+    assert (ledger.budget.unit, ledger.budget.unit_name) == (None, "group")
+    assert len(ledger.events) == 2
+    assert ledger.odometer() > 0
+    before = Path(ledger.path).read_bytes()
+    fit = replace(FIT, unit=unit)
+    for attempt in (ledger.check, ledger.reserve):
+        with pytest.raises(InvalidParameterError, match=f"{message}.*another file"):
+            attempt([event()], fit)
+    assert Path(ledger.path).read_bytes() == before

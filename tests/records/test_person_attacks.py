@@ -22,7 +22,6 @@ from dpmorse import (
     InvalidTypeError,
     Ledger,
     MorseClustering,
-    PrivacyLeakWarning,
 )
 from dpmorse.privacy import Mechanism, Neighboring
 from dpmorse.privacy.exact import opened
@@ -244,12 +243,15 @@ def test_batches_and_ids_with_other_indices(visits):
         fitted(batches, visits["g"])
 
 
-def test_groups_without_a_name_are_warned_of_on_a_shared_ledger(visits):
+def test_groups_without_a_name_are_refused_on_a_shared_ledger(visits):
+    """Persons, and then groups of ten of them: one ledger cannot know, and paid for both once."""
     ledger = Ledger(Budget(99.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 1))
     ids = visits["g"].to_numpy()
     fitted(visits[["x"]], ids, ledger=ledger)
-    with pytest.warns(PrivacyLeakWarning, match="groups have no name"):
+    paid = ledger.events
+    with pytest.raises(InvalidParameterError, match="groups must have a name on a ledger that several fits"):
         fitted(visits[["x"]], ids // 10, ledger=ledger)
+    assert ledger.events == paid
 
 
 @pytest.mark.parametrize("assign", ["component", "basin"])

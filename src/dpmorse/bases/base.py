@@ -91,7 +91,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         plan = self._prepare(records)
         warn_of_callers(self)
         budget = _of_unit(plan.settings.budget, records)
-        own_ledger, shared = Ledger(budget), self._shared_ledgers(budget)
+        own_ledger, shared = Ledger(budget), self._shared_ledgers()
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)
         with (
             without_sizes(),
@@ -205,12 +205,11 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
             _warn_of_pure_noise()
         return result
 
-    def _shared_ledgers(self, budget: Budget) -> list[Ledger]:
+    def _shared_ledgers(self) -> list[Ledger]:
         if self.ledger is None:
             return []
         if not isinstance(self.ledger, Ledger):
             raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
-        _warn_of_units_without_names(self.ledger, budget)
         return [self.ledger]
 
 
@@ -260,19 +259,6 @@ def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
     if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
         warnings.warn(
             f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
-            PrivacyLeakWarning,
-            stacklevel=4,
-        )
-
-
-def _warn_of_units_without_names(ledger: Ledger, budget: Budget) -> None:
-    """Warn where nobody can tell if fits that share a ledger protect the same groups."""
-    if budget.max_rows_per_group is None or budget.unit is not None:
-        return
-    if ledger.events and ledger.budget.unit is None:
-        warnings.warn(
-            "groups have no name, so that nothing tells if they are those that the ledger was used for. "
-            "Give them as a named column or Series, and name the ledger's unit: Budget(..., unit='patient').",
             PrivacyLeakWarning,
             stacklevel=4,
         )

@@ -66,7 +66,7 @@ class Budget:
         How many records of a group are used at most; None unless the relation is about groups.
     unit : str or None
         What a group is, such as "patient": a public name, and only where the relation is about groups. None
-        is a group without a name.
+        is a group without a name; a ledger with such a budget pays for one fit.
     """
 
     epsilon: float
@@ -111,6 +111,11 @@ class Budget:
                 )
             relation = Neighboring.ADD_REMOVE_GROUP
         return cls(estimator.epsilon, estimator.delta, relation, rows)
+
+    @property
+    def lacks_a_name(self) -> bool:
+        """Whether it is a budget of groups without a name."""
+        return self.neighboring is Neighboring.ADD_REMOVE_GROUP and self.unit is None
 
     @property
     def unit_name(self) -> str:
@@ -183,16 +188,29 @@ def _check_unit(unit: object, neighboring: Neighboring) -> None:
         )
 
 
-def _another_unit(ledger: Budget, fit: Budget) -> str:
-    rename = (
-        "give groups without a name, as an array"
-        if ledger.unit is None
-        else f"if it is the same, give groups as a column or Series named {ledger.unit!r}"
+def without_names() -> InvalidParameterError:
+    """Return the error for groups without a name on a ledger that was used for groups without a name."""
+    return InvalidParameterError(
+        "groups must have a name on a ledger that several fits share, got groups without one: nothing tells "
+        "if they are those of the fit before, such as patients, or others, such as households. Nothing was "
+        "released. Give groups as the name of a column or as a named Series, with a ledger that names it, "
+        "Budget(..., unit='patient') (with --budget, another file); or give this fit a ledger of its own."
     )
+
+
+def _another_unit(ledger: Budget, fit: Budget) -> str:
+    if ledger.unit is None:
+        hint = (
+            f"Use a ledger that names the unit, Budget(..., unit={fit.unit!r}) (with --budget, another file)."
+        )
+    else:
+        hint = (
+            "Use another ledger for this unit (with --budget, another file); or, if it is the same, give "
+            f"groups as a column or Series named {ledger.unit!r}."
+        )
     return (
         f"groups must be of the unit {_quoted(ledger)} as in the ledger, got {_quoted(fit)}: promises to "
-        f"different units do not add up. Nothing was released. Use another ledger for this unit (with "
-        f"--budget, another file); or {rename}."
+        f"different units do not add up. Nothing was released. {hint}"
     )
 
 

@@ -3,12 +3,13 @@
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import NoReturn, Self
 
 from dpmorse import _validate
 from dpmorse.exceptions import BudgetExceededError, InvalidParameterError, InvalidTypeError
-from dpmorse.privacy.budget import SMALLEST_DELTA, Budget
+from dpmorse.privacy.budget import SMALLEST_DELTA, Budget, without_names
 from dpmorse.privacy.events import Composition, ReleaseEvent
 
 N_LEVELS = 8
@@ -39,7 +40,8 @@ class Ledger:
       filter, docs/privacy.md section 6); ``spent`` on the way is an account, not a smaller promise.
       ``odometer()`` is a number on the way that may be published.
     * It is the budget of one unit: rows, or groups of one name, of which fits may use fewer rows but not
-      more. Fits for another unit are refused.
+      more. Fits for another unit are refused. Groups without a name cannot be told from others: a ledger
+      whose budget names no unit pays for one fit by groups, and refuses all others.
 
     Examples
     --------
@@ -82,14 +84,14 @@ class Ledger:
     def reserve(self, planned: Iterable[ReleaseEvent], budget: Budget | None = None) -> "Reservation":
         """Set the cost of these releases aside, or raise ``BudgetExceededError`` if it is not there.
 
-        ``budget`` is that of the fit; one for another unit than the ledger's is refused.
+        ``budget`` is that of the fit; one for another unit than the ledger's is refused. None says nothing of
+        the unit: on a ledger of groups it stands for groups without a name.
         """
         with self._lock:
             reservation = Reservation(self, planned)
             self._check_process()
             self._check_relation(reservation.planned)
-            if budget is not None:
-                self.budget.check_pays_for(budget)
+            self._check_unit(budget)
             self._check_budget(reservation)
             self._reservations.append(reservation)
             return reservation
@@ -120,6 +122,20 @@ class Ledger:
                 f"{', more is reserved by fits that are running' if self._reservations else ''}). "
                 "Nothing was released. Lower epsilon, or use a ledger with a larger budget."
             )
+
+    def _check_unit(self, fit: Budget | None) -> None:
+        """Refuse a fit for another unit, and one for a unit that cannot be told from that of a fit before.
+
+        Privacy
+        -------
+        Costs add up only if they are costs to the same unit, and units are compared by name. Groups without a
+        name may be patients in one fit and households in the next; the sum of both is a promise to neither,
+        because the first fit cost a household as much as all its patients. So they meet nobody: once
+        something was released, or is reserved by a fit that is running, such a ledger pays for no other fit.
+        """
+        self.budget.check_pays_for(replace(self.budget, unit=None) if fit is None else fit)
+        if self.budget.lacks_a_name and (self._events or self._reservations):
+            raise without_names()
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

@@ -5,7 +5,8 @@ a fit plans; a line "finished" replaces them by those it made. Each checksum cov
 checksum before, so that a line that was changed, moved or removed in the middle is found. The checksum finds
 damage; it is no signature, and lines that are missing at the end leave no trace.
 
-Version 1 did not state the unit: its budgets are those of rows, or of groups without a name.
+Version 1 did not state the unit: its budgets are those of rows, or of groups without a name, which pay for no
+fit after the first.
 """
 
 import hashlib
