@@ -92,7 +92,6 @@ REVIEWED = {
         "above = lines_above(below, usual) if packed.reading.skip is None else 0": STRUCTURE,
         "path = (packed.path, packed.text_reading)": PLACE,
         "skip = reading.skip or stated is not None": STRUCTURE,
-        "self.names.index(name)": "a place of a column, in a message that this file translates",
     },
     "records/text_refusals.py": {
         "(f\"{name!r} ({' and '.join(sorted(of))})\" for name, of in kinds.items())": "names, and kinds of values",
@@ -132,16 +131,20 @@ REVIEWED = {
     },
     "records/ids.py": {"name": COLUMNS},
     "records/in_memory.py": {
+        "len(array.shape)": DIMENSIONS,
+        "name": PARAMETER,
+        "type(X).__name__": TYPE,
+    },
+    "records/number_tables.py": {
         "_NOT_NUMBERS[kind.kind]": TYPE,
         "_listed_where(odd, frame)": COLUMNS,
         "_listed_where(missing, frame)": COLUMNS,
         "[name for name, is_so in zip(shown(frame.columns), found, strict=True) if is_so]": COLUMNS,
         "listed(bad)": COLUMNS,
-        "len(array.shape)": DIMENSIONS,
-        "name": PARAMETER,
         "type(X).__name__": TYPE,
         "what": WORDS,
     },
+    "records/object_rows.py": {"listed(odd)": COLUMNS, "path": "what the table is called"},
     "records/memory.py": {"chained to RuntimeError": "an error that is not about memory stays what it is"},
     "records/names.py": {"what": WORDS, "hint": WORDS},
     "records/opening.py": {
@@ -154,7 +157,6 @@ REVIEWED = {
     "records/encoding.py": {
         "len(schema.names)": COLUMNS,
         "listed(absent)": COLUMNS,
-        "listed(names)": COLUMNS,
         "listed(odd)": COLUMNS,
         "listed(others)": COLUMNS,
         "listed(refused)": COLUMNS,
@@ -183,8 +185,6 @@ REVIEWED = {
     "records/queries.py": {
         "_validate.describe(type(self.connect))": TYPE,
         "_validate.describe(type(text))": TYPE,
-        "listed(odd)": COLUMNS,
-        "name": COLUMNS,
     },
     "records/remote_files.py": {
         "error": KNOWN,
@@ -229,7 +229,9 @@ REVIEWED = {
         "_validate.describe(radius)": PARAMETER,
         "_validate.describe(values)": PARAMETER,
         "array.shape": "the shape of a bound, which is a parameter",
-        "column = int(np.flatnonzero((width > 0) & (width < _SMALLEST_WIDTH))[0])": COLUMNS,
+        "LARGEST_BOUND": FIXED,
+        "column = int(np.flatnonzero(narrow)[0])": COLUMNS,
+        "least = least_width(lower, upper)[column]": PARAMETER,
         "column = int(np.flatnonzero(width < 0)[0])": COLUMNS,
         "lower[column]": PARAMETER,
         "upper[column]": PARAMETER,

@@ -125,7 +125,7 @@ def test_more_columns_than_are_described(tmp_path):
     ("change", "says"),
     [
         ({"n": ["Zebulon", "1"]}, "numbers in the columns"),
-        ({"n": [np.inf, 3719.0]}, "infinity in the columns 'n'"),
+        ({"n": [np.inf, 3719.0]}, "finite numbers in the columns 'n'"),
         ({"n": [None, 3719.0]}, "missing values .* in the columns 'n'"),
         ({"b": ["Zebulon", None]}, "missing values .* in the columns 'b'"),
         ({"who": ["Zebulon", None]}, "missing in the column 'who'"),

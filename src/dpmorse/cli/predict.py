@@ -33,13 +33,14 @@ from dpmorse.records import (
     DataFile,
     Reading,
     Rows,
+    as_arrow,
+    as_table,
     check_columns,
     choose_columns,
     listed,
     read_described,
     read_rows,
     refuse_missing,
-    refuse_text,
 )
 from dpmorse.schema import Numeric, Schema
 
@@ -145,8 +146,7 @@ def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[s
     if schema is None:
         return chosen
     numeric = [name for name, column in schema.columns if isinstance(column, Numeric)]
-    refuse_text(data, numeric)
-    return [name for name in numeric if data.types[name] is None]
+    return [name for name in numeric if data.types[name] is None and data.kind == "csv"]
 
 
 def _written(data: DataFile, kept: list[str], model: Model, chosen: list[str]) -> Any:
@@ -184,9 +184,9 @@ def _labelled_tables(
 ) -> Iterator[tuple[list[Any], float]]:
     """Yield the same for a model of described columns."""
     for columns, done in read_described(data, schema, [name for name in kept if name not in schema.names]):
-        table = pa.table({name: columns[name] for name in schema.names})
+        table = as_table(columns, schema.names)
         labels = np.asarray(model.predict(table)) if len(table) else np.zeros(0)
-        yield [*(columns[name] for name in kept), pa.array(labels.astype(np.int64))], done
+        yield [*(as_arrow(columns[name]) for name in kept), pa.array(labels.astype(np.int64))], done
 
 
 def _labels(model: Model, rows: Rows) -> Any:

@@ -1,3 +1,5 @@
+from dpmorse.records.arrow_values import as_arrow as as_arrow
+from dpmorse.records.arrow_values import as_table as as_table
 from dpmorse.records.arrow_values import read_described as read_described
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Function as Function

@@ -3,7 +3,7 @@
 Opening one finds names and types of its columns, and reads no value. Each pass reads it anew.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,13 +66,18 @@ class ArrowTable:
         return [name for name, kind in self.types.items() if is_number(kind)]
 
     def parts(
-        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
+        self,
+        numbers: Sequence[str],
+        others: Sequence[str] = (),
+        *,
+        raw: bool = False,
+        lenient: Collection[str] = (),
     ) -> Iterator[Part]:
         """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
         columns = [*numbers, *others]
         with self.errors_told(self.path):
             for batch in self.start(columns, rows_of_a_batch(len(columns), len(others))):
-                yield without_codes(checked_batch(batch, columns), self.reading, texts=told_nulls), 0.0
+                yield without_codes(checked_batch(batch, columns), self.reading, texts=not raw), 0.0
 
 
 def open_arrow(X: Any) -> ArrowTable:

@@ -15,10 +15,12 @@ import pyarrow.compute as pc
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.arrow_ids import ColumnOwners
 from dpmorse.records.batches import Batch
-from dpmorse.records.data_file import is_number
+from dpmorse.records.data_file import as_floats, is_number, is_text
 from dpmorse.records.encoding import encode_values
 from dpmorse.records.looks import NULLS
-from dpmorse.records.values import ArrayValues, Objects
+from dpmorse.records.number_texts import numbers_in
+from dpmorse.records.object_rows import ObjectRows, texts_among
+from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
 from dpmorse.schema import Date, Numeric, Schema
 from dpmorse.typing import FloatArray
 
@@ -34,7 +36,7 @@ _PADDING = ((r"^(\d{4})-(\d)-", r"\1-0\2-"), (r"^(\d{4}-\d{2})-(\d)$", r"\1-0\2"
 
 @dataclass(frozen=True)
 class ArrowValues:
-    """A column of a batch."""
+    """A column of a batch, whose type is stated and not found in its values."""
 
     column: Any
 
@@ -42,17 +44,15 @@ class ArrowValues:
         return len(self.column)
 
     def floats(self) -> FloatArray | None:
-        """Return numbers, NaN where they are missing; None if there are other values."""
+        """Return numbers: NaN for missing ones, infinity for what is none; None if the type has none."""
         column = self.column
         if pa.types.is_null(column.type):
             return np.full(len(column), np.nan)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if not is_number(column.type):
-            return None
-        if pa.types.is_boolean(column.type):
-            column = column.cast(pa.uint8())
-        return np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        if is_text(column.type):
+            return _as_array(numbers_in(column))
+        return _as_array(as_floats(column)) if is_number(column.type) else None
 
     def days(self) -> "npt.NDArray[np.datetime64] | None":
         """Return days, NaT where they are missing; None if they are not stored as dates."""
@@ -77,16 +77,19 @@ class ArrowValues:
         return Objects([*values, None], places)
 
 
-def encoded_batch(columns: Mapping[str, Any], schema: Schema, unit: str | None) -> Batch:
+def _as_array(column: Any) -> FloatArray:
+    return np.array(column.to_numpy(zero_copy_only=False))
+
+
+def encoded_batch(columns: Mapping[str, Values], schema: Schema, unit: str | None) -> Batch:
     """Return records, encoded, and their owners if a column says whose they are."""
-    owners = None if unit is None else _owners(columns[unit], unit)
-    values = {name: ArrowValues(columns[name]) for name in schema.names}
-    return Batch(encode_values(values, schema), owners)
+    owners = None if unit is None else _owners(as_arrow(columns[unit]), unit)
+    return Batch(encode_values({name: columns[name] for name in schema.names}, schema), owners)
 
 
 def read_described(
     table: Any, schema: Schema, besides: Sequence[str] = ()
-) -> Iterator[tuple[dict[str, Any], float]]:
+) -> Iterator[tuple[dict[str, Values], float]]:
     """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
 
     Parameters
@@ -100,12 +103,32 @@ def read_described(
     """
     numbers = [name for name, column in schema.columns if isinstance(column, Numeric)]
     others = [name for name in schema.names if name not in numbers]
-    dates = [name for name, column in schema.columns if isinstance(column, Date)]
-    for batch, done in table.parts(numbers, [*others, *besides], told_nulls=False):
-        columns = {name: batch.column(name) for name in batch.schema.names}
-        columns |= {name: _with_nulls(columns[name], _nulls(table, schema, name)) for name in columns}
-        columns |= {name: _as_iso(columns[name], table.reading.dates) for name in dates}
-        yield columns, done
+    lenient = [name for name, column in schema.columns if column.missing != "refuse"]
+    for batch, done in table.parts(numbers, [*others, *besides], raw=True, lenient=lenient):
+        yield (batch.values if isinstance(batch, ObjectRows) else _values(batch, table, schema)), done
+
+
+def _values(batch: Any, table: Any, schema: Schema) -> dict[str, Values]:
+    """Return the columns of an Arrow batch, missing where their texts say so, and dates as ISO has them."""
+    dates = {name for name, column in schema.columns if isinstance(column, Date)}
+    columns = {
+        name: _with_nulls(batch.column(name), _nulls(table, schema, name)) for name in batch.schema.names
+    }
+    columns |= {name: _as_iso(columns[name], table.reading.dates) for name in dates}
+    return {name: ArrowValues(column) for name, column in columns.items()}
+
+
+def as_table(columns: Mapping[str, Values], names: Sequence[str]) -> Any:
+    """Return columns as a table that a model can label; objects of a database as rows."""
+    held = [columns[name] for name in names]
+    if any(isinstance(values, ObjectValues) for values in held):
+        return [list(row) for row in zip(*(values.objects().values for values in held), strict=True)]
+    return pa.table({name: as_arrow(values) for name, values in zip(names, held, strict=True)})
+
+
+def as_arrow(values: Values) -> Any:
+    """Return a column as an Arrow array; objects of a database as whole numbers, or as text."""
+    return values.column if isinstance(values, ArrowValues) else texts_among(values.objects().values)
 
 
 def _owners(column: Any, unit: str) -> ColumnOwners:
@@ -125,14 +148,15 @@ def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
 
 def _with_nulls(column: Any, nulls: list[str]) -> Any:
     """Tell which texts stand for missing values; columns of numbers know it already."""
-    if not nulls or not pa.types.is_string(column.type):
+    if not nulls or not is_text(column.type):
         return column
-    return pc.if_else(pc.is_in(column, value_set=pa.array(nulls)), pa.scalar(None, pa.string()), column)
+    found = pc.is_in(column, value_set=pa.array(nulls, column.type))
+    return pc.if_else(found, pa.scalar(None, column.type), column)
 
 
 def _as_iso(column: Any, order: str | None) -> Any:
     """Write dates such as 31.05.2024 as 2024-05-31; text that is no such date stays as it is."""
-    if order not in _DAY_AND_MONTH or not pa.types.is_string(column.type):
+    if order not in _DAY_AND_MONTH or not is_text(column.type):
         return column
     for pattern, replacement in ((_OTHER_DATE, _DAY_AND_MONTH[order]), *_PADDING):
         column = pc.replace_substring_regex(column, pattern, replacement)

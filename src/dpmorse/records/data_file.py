@@ -7,7 +7,7 @@ import csv
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -112,19 +112,27 @@ class DataFile:
         return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
 
     def parts(
-        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
+        self,
+        numbers: Sequence[str],
+        others: Sequence[str] = (),
+        *,
+        raw: bool = False,
+        lenient: Collection[str] = (),
     ) -> Iterator[Part]:
         """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
 
-        With ``told_nulls``, text that stands for a missing value, such as NA, is read as missing.
+        Text that stands for a missing value, such as NA, is read as missing, unless ``raw`` others are asked
+        for. In ``lenient`` columns a value that cannot be read is missing, too; in all others it is refused.
         """
         with problems_told(self.path):
-            for batch, done in self._parts(list(numbers), list(others), told_nulls=told_nulls):
-                yield without_codes(batch, self.reading, texts=told_nulls), done
+            for batch, done in self._parts(list(numbers), list(others), raw=raw, lenient=lenient):
+                yield without_codes(batch, self.reading, texts=not raw), done
 
-    def _parts(self, numbers: list[str], others: list[str], *, told_nulls: bool) -> Iterator[Part]:
+    def _parts(
+        self, numbers: list[str], others: list[str], *, raw: bool, lenient: Collection[str]
+    ) -> Iterator[Part]:
         if self.text is not None:
-            return self.text.parts(numbers, others, told_nulls=told_nulls)
+            return self.text.parts(numbers, others, raw=raw, lenient=lenient)
         read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
         return read(numbers, others)
 
@@ -169,6 +177,20 @@ def is_number(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
+def is_text(kind: Any) -> bool:
+    """Say whether values of a type are text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def as_floats(column: Any) -> Any:
+    """Return a column of numbers as 64-bit floats, each the nearest to its value."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if pa.types.is_decimal(column.type):  # whose own conversion is off by a bit in every third value
+        column = column.cast(pa.string())
+    return column.cast(pa.float64(), safe=False)
+
+
 def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
     """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
     if not (reading.na or reading.na_of):
@@ -182,8 +204,8 @@ def _without_codes(column: Any, reading: Reading, name: str, *, texts: bool) -> 
     kind = column.type
     if is_number(kind) and not pa.types.is_boolean(kind):
         codes = pa.array(reading.numbers_of(name), pa.float64())
-        found = pc.is_in(column.cast(pa.float64(), safe=False), value_set=codes)
-    elif texts and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        found = pc.is_in(as_floats(column), value_set=codes)
+    elif texts and is_text(kind):
         found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
     else:
         return column

@@ -25,8 +25,10 @@ _SAY_MISSING = (
 )
 """The advice for missing values."""
 
-_REPLACE = "Replace such values record by record, by a rule that does not look at other records."
-"""The advice for infinite values."""
+_SAY_UNREADABLE = (
+    'Replace such values record by record, or say that they are missing: missing="ignore" in its description.'
+)
+"""The advice for values that are no finite numbers."""
 
 _DAY_ZERO = np.datetime64("0001-01-01", "D") - np.timedelta64(1, "D")
 """The day from which Python counts days."""
@@ -84,17 +86,22 @@ def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
 
 
 def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray]:
-    """Return the numbers of each column, NaN where one is missing; refuse text and infinity."""
+    """Return the numbers of each column, NaN where one is missing or cannot be read; refuse by the schema."""
     found = {name: _number(column, held[name]) for name, column in schema.numbers}
     odd = [name for name, values in found.items() if values is None]
     if odd:
         raise InvalidTypeError(
-            f"X must hold numbers in the columns {listed(odd)}; something else is there, such as text. "
-            "Convert them to numbers, or describe them as Nominal or Ordinal."
+            f"X must hold numbers in the columns {listed(odd)}; by their type they hold something else, such "
+            "as dates. Convert them to numbers, or describe them as Date, Nominal or Ordinal."
         )
     numbers = {name: values for name, values in found.items() if values is not None}
-    refuse_infinite([name for name, values in numbers.items() if np.isinf(values).any()])
-    return numbers
+    infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
+    refuse_unreadable(infinite, schema)
+    return numbers | {name: _missing_where_infinite(numbers[name]) for name in infinite}
+
+
+def _missing_where_infinite(values: FloatArray) -> FloatArray:
+    return np.where(np.isinf(values), np.nan, values)
 
 
 def _number(column: NumberColumn, held: Values) -> FloatArray | None:
@@ -113,21 +120,29 @@ def _codes(column: CategoryColumn, held: Values) -> FloatArray:
     return held.objects().mapped(column.code_of)
 
 
-def refuse_infinite(names: Sequence[str]) -> None:
-    """Refuse infinity, which is in these columns."""
-    if names:
-        raise InvalidParameterError(f"X contains infinity in the columns {listed(names)}. {_REPLACE}")
+def refuse_unreadable(names: Sequence[str], schema: Schema) -> None:
+    """Refuse values that are no finite numbers, in these columns, unless the schema lets them be missing."""
+    refused = _refused(names, schema)
+    if refused:
+        raise InvalidParameterError(
+            f"X must hold finite numbers in the columns {listed(refused)}; something else is there: "
+            f"infinity, or text that is no number. {_SAY_UNREADABLE}"
+        )
 
 
 def refuse_missing(names: Sequence[str], schema: Schema) -> None:
     """Refuse missing values, which are in these columns, unless the schema says what happens to them."""
-    columns = dict(schema.columns)
-    refused = [name for name in schema.names if name in names and columns[name].missing == "refuse"]
+    refused = _refused(names, schema)
     if refused:
         raise InvalidParameterError(
             "X has missing values (or, where they are ordinal or dates, values that are none of those "
             f"described) in the columns {listed(refused)}. {_SAY_MISSING}"
         )
+
+
+def _refused(names: Sequence[str], schema: Schema) -> list[str]:
+    columns = dict(schema.columns)
+    return [name for name in schema.names if name in names and columns[name].missing == "refuse"]
 
 
 def _assembled(numbers: list[FloatArray], codes: list[FloatArray], schema: Schema, n_rows: int) -> FloatArray:

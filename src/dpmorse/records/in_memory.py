@@ -8,58 +8,26 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
+from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described, encode
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.memory import without_sizes
-from dpmorse.records.names import listed, shown
+from dpmorse.records.number_tables import check_kind, numbers_of, to_array
 from dpmorse.records.owners import Owners, called, unit_of
 from dpmorse.records.row_choice import used_rows
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
-
-_FLOATS = [np.float64, np.float32]
-"""Types that are used as they are; all others are converted to the first."""
-
-REPLACE = "Replace such values record by record, by a rule that does not look at other records."
-"""The advice for missing and infinite values. A rule that looks at other records, such as the mean of a
-column, would not be private."""
-
-_LEAVE_OUT_ROWS = (
-    'Leave such rows out (X.dropna(), which looks at one row at a time; not with neighboring="replace-one"), '
-    "replace such values by a rule that does not look at other records, or say what a missing value means: "
-    'columns={"age": Numeric(0, 120, missing="ignore"), ...}.'
-)
-"""The advice for missing values in a frame."""
-
-_SAY_WHAT = (
-    "Leave them out, such as by X.drop(columns=[...]), convert text that holds numbers, or say what all "
-    'columns are: columns={"age": Numeric(0, 120), "ward": Nominal(["a", "b"]), "day": Date("2000-01-01", '
-    '"2030-01-01")}.'
-)
-"""The advice for columns of a frame that hold no numbers."""
 
 OTHER_INDEX = (
     "X and groups must have the same index, in the same order: their indices differ, so that rows might be "
     "taken for those of somebody else. Take groups from the same frame as X, or give the name of its column."
 )
 """The error about a frame and ids whose indices differ."""
-
-_NOT_NUMBERS = {
-    "U": "text",
-    "T": "text",
-    "S": "bytes",
-    "V": "structures or raw bytes",
-    "M": "dates",
-    "m": "durations",
-}
-"""NumPy's kinds in words: its own names, such as <U6, reveal the length of the longest value."""
 
 
 class Table:
@@ -115,7 +83,7 @@ class Table:
         if least:
             refuse_none(self._table.shape[0], estimator)
         is_plain = isinstance(self._table, nw.DataFrame | np.ndarray)
-        return encode(self._table if is_plain else _to_array(self._table), self._schema, self._found.names)
+        return encode(self._table if is_plain else to_array(self._table), self._schema, self._found.names)
 
     def owners(self) -> Owners | None:
         """Return the owner of each row, if that is known."""
@@ -164,9 +132,9 @@ def open_table(X: Any, *, described: bool = False) -> Any:
     frame = _open_frame(X)
     if frame is not None:
         return frame
-    array = X if hasattr(X, "shape") else _open_array(X, object if described else None)
+    array = X if hasattr(X, "shape") else _open_array(X, as_objects=described)
     if not described:
-        _check_kind(array)
+        check_kind(array)
     if len(array.shape) != 2:
         raise InvalidParameterError(
             f"X must have two dimensions, (n_samples, n_features), got {len(array.shape)}. "
@@ -174,36 +142,6 @@ def open_table(X: Any, *, described: bool = False) -> Any:
             "X.reshape(1, -1) if it is one record."
         )
     return array
-
-
-@without_sizes()
-def numbers_of(table: Any, estimator: Any = None, *, least: int = 1) -> FloatArray:
-    """Return an opened table as a float32 or float64 array; refuse what is not finite numbers.
-
-    ``least`` is the smallest number of rows: parts of a larger table may have none.
-    """
-    is_frame = isinstance(table, nw.DataFrame)
-    refuse_no_columns(table.shape[1], estimator)
-    array = _frame_to_array(table) if is_frame else _objects_to_floats(table)
-    records = np.asarray(
-        check_array(
-            array, dtype=_FLOATS, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator
-        )
-    )
-    check_finite(records, shown(table.columns) if is_frame else list(range(records.shape[1])))
-    return records
-
-
-def check_finite(records: FloatArray, names: list[Any]) -> None:
-    """Refuse NaN and infinity, naming their columns."""
-    # The sum of finite numbers is finite, unless it overflows: one fast pass suffices for nearly all records.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(records.sum(dtype=np.float64)):
-            return
-    for what, found in (("NaN", np.isnan), ("infinity", np.isinf)):
-        bad = [name for name, column in zip(names, records.T, strict=True) if found(column).any()]
-        if bad:
-            raise InvalidParameterError(f"X contains {what} in the columns {listed(bad)}. {REPLACE}")
 
 
 def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
@@ -216,9 +154,9 @@ def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _open_array(X: Any, kind: Any) -> Any:
+def _open_array(X: Any, *, as_objects: bool) -> Any:
     try:
-        array = np.asarray(X, dtype=kind)
+        array = _objects_in(X) if as_objects else np.asarray(X)
     except (TypeError, ValueError):
         raise InvalidParameterError("X must be a table: its rows have different lengths.") from None
     if array.dtype.kind == "O" and array.ndim == 0:
@@ -229,72 +167,13 @@ def _open_array(X: Any, kind: Any) -> Any:
     return array
 
 
-def _check_kind(array: Any) -> None:
-    kind = getattr(array, "dtype", None)
-    if isinstance(kind, np.dtype) and kind.kind in _NOT_NUMBERS:
-        raise InvalidTypeError(f"X must hold numbers, got {_NOT_NUMBERS[kind.kind]}. Leave such columns out.")
-    if isinstance(kind, np.dtype) and kind.kind == "c":
-        raise InvalidParameterError("Complex data not supported: X must hold real numbers.")
-
-
-def _to_array(X: Any) -> Any:
-    """Refuse a matrix that NumPy takes for one object, such as a sparse one of another library."""
-    try:
-        array = np.asarray(X)
-    except (TypeError, ValueError):  # what another library says may quote values
-        array = np.empty(())
-    _check_kind(array)
-    if array.ndim != 2:
-        raise InvalidTypeError(f"X must be an array or a data frame, got {type(X).__name__}.")
-    return array
+def _objects_in(X: Any) -> Any:
+    """Return rows as an array of their objects: NumPy would look into values that are sequences, too."""
+    if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
+        return np.asarray(X, dtype=object)
+    columns = [np.fromiter(column, dtype=object, count=len(X)) for column in zip(*X, strict=True)]
+    return np.stack(columns, axis=1) if columns else np.empty((len(X), 0), dtype=object)
 
 
 def _native(table: Any) -> Any:
     return table.to_native() if isinstance(table, nw.DataFrame) else table
-
-
-def _objects_to_floats(array: Any) -> Any:
-    """Convert Python objects here, because the errors of NumPy and scikit-learn would quote values."""
-    if not (isinstance(array, np.ndarray) or issparse(array)):
-        array = _to_array(array)
-    if not (isinstance(array, np.ndarray) and array.dtype.kind == "O"):
-        return array
-    try:
-        return np.asarray(array).astype(np.float64)
-    except OverflowError:
-        raise InvalidParameterError("X holds a number too large for a 64-bit float.") from None
-    except ValueError:
-        raise InvalidParameterError("X must hold numbers; some of its objects are not.") from None
-    except TypeError:
-        message = "X must hold numbers: an object's float() argument must be a string or a real number."
-        raise InvalidTypeError(message) from None
-
-
-def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
-    """Return a frame of numeric columns without missing values as one array."""
-    columns = [frame.get_column(name) for name in frame.columns]
-    odd = [not _is_number(column.dtype) for column in columns]
-    if any(odd):
-        raise InvalidTypeError(
-            f"X must hold numbers; these columns do not: {_listed_where(odd, frame)}. {_SAY_WHAT}"
-        )
-    missing = [column.null_count() > 0 for column in columns]
-    if any(missing):
-        raise InvalidParameterError(
-            f"X has missing values in the columns {_listed_where(missing, frame)}. {_LEAVE_OUT_ROWS}"
-        )
-    single = all(column.dtype == nw.Float32 for column in columns)
-    kind = nw.Float32 if single else nw.Float64
-    try:
-        array: FloatArray = frame.select(nw.all().cast(kind)).to_numpy()
-    except (TypeError, ValueError):  # pyarrow refuses, and quotes, integers that a float has to round
-        array = np.column_stack([column.to_numpy().astype(np.float64) for column in columns])
-    return array
-
-
-def _listed_where(found: list[bool], frame: "nw.DataFrame[Any]") -> str:
-    return listed([name for name, is_so in zip(shown(frame.columns), found, strict=True) if is_so])
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(kind.is_numeric()) or kind == nw.Boolean

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.data_file import DataFile, is_number, problems_told
+from dpmorse.records.data_file import DataFile, is_number, is_text, problems_told
 from dpmorse.records.guesses import guessed_encoding, guessed_reading
 from dpmorse.records.known_texts import NUMBER_CODES
 from dpmorse.records.looks import NULLS, Look, Seen, seen_in, simplified
@@ -97,7 +97,7 @@ def _opened(path: str, reading: Reading) -> DataFile:
 
 def _batches(data: DataFile) -> Iterator[Any]:
     """Yield all columns: those of a file of text as text, in which nothing is missing yet."""
-    yield from (batch for batch, _ in data.parts([], data.names, told_nulls=False))
+    yield from (batch for batch, _ in data.parts([], data.names, raw=True))
 
 
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
@@ -171,7 +171,7 @@ class _Watch:
     def _present(self, column: Any) -> Any:
         """Leave out what is missing, also by the codes that were told."""
         column = column.drop_null()
-        if not _is_text(column.type):
+        if not is_text(column.type):
             return column
         trimmed = without_marks(column, self.reading)
         return trimmed.filter(
@@ -184,7 +184,7 @@ class _Watch:
 
     def _seen(self, present: Any) -> Seen:
         kind = present.type
-        if _is_text(kind):
+        if is_text(kind):
             self._see_decimals(present)
             return seen_in(present, self.reading.sign)
         if pa.types.is_boolean(kind):
@@ -214,7 +214,7 @@ class _Watch:
 
     def _numbers(self, present: Any) -> FloatArray:
         """Return those that are numbers; text that is none is left out."""
-        if _is_text(present.type):
+        if is_text(present.type):
             points = pc.replace_substring(present, self.reading.sign, ".")
             present = points.filter(
                 pc.match_substring_regex(points, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
@@ -259,7 +259,3 @@ class _Watch:
             return not self._other_negative
         behind_gap = self.whole and 0 <= self._largest_other <= min(_LAST_ANSWER, code - 2)
         return 0 <= self._largest_other * _APART <= code or behind_gap
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

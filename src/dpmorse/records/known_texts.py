@@ -3,8 +3,6 @@
 Whatever is said of a file may name these, because they are no values of records but what everybody writes.
 """
 
-from dpmorse.schema import BOOLEANS
-
 NUMBER_CODES = (
     *(-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -888.0, -999.0, -9999.0, -99999.0),
     *(7.0, 8.0, 9.0, 77.0, 88.0, 96.0, 97.0, 98.0, 99.0),
@@ -73,9 +71,3 @@ SUMS = (
     *("somme", "totaux", "total général", "moyenne"),
 )
 """What often heads a line of sums below the records, in lower case."""
-
-TRUE_WORDS, FALSE_WORDS = (
-    tuple(word for word, truth in BOOLEANS.items() if truth == wanted and word.isalpha() and len(word) > 1)
-    for wanted in (1, 0)
-)
-"""Words for true and false; single letters may be codes for something else."""

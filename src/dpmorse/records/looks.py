@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from dpmorse.records.known_texts import CURRENCIES, FALSE_WORDS, SUMS, TEXT_CODES, TRUE_WORDS, UNITS
+from dpmorse.records.known_texts import CURRENCIES, SUMS, TEXT_CODES, UNITS
+from dpmorse.schema import FALSE_WORDS, TRUE_WORDS
 
 
 class Look(StrEnum):
@@ -46,12 +47,6 @@ MARKS = {Look.COMMAS: ",", Look.POINTS: ".", Look.APOSTROPHES: "'", Look.BLANKS:
 
 NULLS = tuple(pa.csv.ConvertOptions().null_values)
 """What stands for a missing value in a file of text, such as nothing at all, or NA; unless it is listed."""
-
-TRUE_TEXTS, FALSE_TEXTS = (
-    tuple(form(word) for word in words for form in (str.lower, str.title, str.upper))
-    for words in (TRUE_WORDS, FALSE_WORDS)
-)
-"""What is read as 1 and as 0 where a column holds nothing else."""
 
 _DIGITS = r"(?:\d+(?:{0}\d*)?|{0}\d+)"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"

@@ -42,8 +42,8 @@ def seen_in_rows(batches: Iterable[Any], reading: Reading) -> tuple[_Columns, in
 
 
 def odd_columns(seen: Mapping[str, Seen]) -> _Columns:
-    """Return the columns that hold something else than numbers."""
-    return {name: one for name, one in seen.items() if one.kinds - NUMBERS}
+    """Return the columns that hold something else than numbers, or words for true and false."""
+    return {name: one for name, one in seen.items() if one.kinds - NUMBERS - {Look.TRUTH}}
 
 
 def _n_above(first: Sequence[_Columns], rest: _Columns) -> int:

@@ -1,7 +1,7 @@
 """Records in a database: a query that is run for every pass, in one transaction for all passes of a fit."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,17 +14,14 @@ from dpmorse.exceptions import InvalidTypeError
 from dpmorse.records.arrow_tables import checked_batch, duckdb_reader, read_to_the_end, types_in
 from dpmorse.records.data_file import Part, distinct, is_number, rows_of_a_batch
 from dpmorse.records.foreign_errors import foreign_errors_told
-from dpmorse.records.names import listed
+from dpmorse.records.object_rows import ObjectRows
 from dpmorse.records.reading import Reading
-from dpmorse.records.values import numbers_among
 
 _NAME = "the query"
 """What it is called in messages, which do not quote it."""
 
 _PROBE = "dpmorse_columns"
 """A temporary view that tells which columns of a query in SQLite are declared as text."""
-
-Rows = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -104,13 +101,24 @@ class Query:
             yield replace(self, session=session)
 
     def parts(
-        self, numbers: Sequence[str], others: Sequence[str] = (), *, told_nulls: bool = True
+        self,
+        numbers: Sequence[str],
+        others: Sequence[str] = (),
+        *,
+        raw: bool = False,
+        lenient: Collection[str] = (),
     ) -> Iterator[Part]:
-        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
+        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0.
+
+        ``raw`` rows stay Python objects where the driver returns such.
+        """
         columns, n_rows = [*numbers, *others], rows_of_a_batch(len(self.names))
         with foreign_errors_told(_NAME), self._opened() as session:
-            for batch in session.batches(self.sql, list(numbers), columns, n_rows):
-                yield checked_batch(batch, columns), 0.0
+            for batch in session.batches(self.sql, n_rows):
+                if not isinstance(batch, ObjectRows):
+                    yield checked_batch(batch, columns), 0.0
+                else:
+                    yield (batch if raw else batch.arrow(numbers, others, _NAME)), 0.0
 
     @contextmanager
     def _opened(self) -> Iterator["_Session"]:
@@ -150,15 +158,15 @@ class _Session:
             known |= dict.fromkeys(self._declared_as_text(sql), pa.string())
         return known
 
-    def batches(self, sql: str, numbers: list[str], columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Run the query and yield its rows as Arrow batches, with at least these columns."""
+    def batches(self, sql: str, n_rows: int) -> Iterator[Any]:
+        """Run the query and yield its rows, as Arrow batches or as ``ObjectRows``, with all columns."""
         with self._result(sql, n_rows) as result:
             if hasattr(result, "schema"):
                 yield from result
                 return
             names = [str(column[0]) for column in result.description]
             while rows := result.fetchmany(n_rows):
-                yield _batch(dict(zip(names, zip(*rows, strict=True), strict=True)), numbers, columns)
+                yield ObjectRows.of(names, rows)
 
     @contextmanager
     def _result(self, sql: str, n_rows: int) -> Iterator[Any]:
@@ -195,28 +203,3 @@ class _Session:
 
 _TEXT = ("CHAR", "CLOB", "TEXT")
 """What the declaration of a column of text contains, by the rules of SQLite."""
-
-
-def _batch(held: Mapping[str, Sequence[Any]], numbers: Sequence[str], columns: Iterable[str]) -> Any:
-    """Return columns of Python objects as an Arrow batch: numbers as 64-bit floats, others as they are."""
-    floats = {name: numbers_among(list(held[name])) for name in numbers}
-    odd = [name for name, values in floats.items() if values is None]
-    if odd:
-        raise InvalidTypeError(
-            f"{_NAME} must return numbers in the column {listed(odd)}; some of the values are not. Leave the "
-            "column out, or cast it in the query. (Values are not shown: an error message is an output too.)"
-        )
-    arrays = {name: pa.array(values, from_pandas=True) for name, values in floats.items()}
-    return pa.RecordBatch.from_pydict(
-        {name: arrays[name] if name in arrays else _others(held[name], name) for name in columns}
-    )
-
-
-def _others(values: Sequence[Any], name: str) -> Any:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise InvalidTypeError(
-            f"the column {name!r} of {_NAME} must hold values of one type, such as text or whole numbers. "
-            "Cast it in the query, such as by cast(... as text)."
-        ) from None

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.data_file import DataFile, is_number
+from dpmorse.records.data_file import DataFile, as_floats, is_number
 from dpmorse.records.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.names import listed, refuse_data_as_names
 from dpmorse.records.text_refusals import excluded
@@ -168,9 +168,7 @@ def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
 
 
 def _as_floats(column: Any) -> Any:
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.uint8())
-    return column.cast(pa.float64(), safe=False) if is_number(column.type) else column
+    return as_floats(column) if is_number(column.type) else column
 
 
 def _all_finite(column: Any) -> bool:

@@ -2,14 +2,14 @@
 
 A category is the place of its value in the list, from 0 on, an ordinal value its rank, and a date the number
 of days since the earliest. NaN is a missing value. All else that is no code is "other", or, where there is no
-such level, missing.
+such level, missing; and so is infinity where a number is described.
 """
 
 from typing import Any
 
 import torch
 
-from dpmorse.records.encoding import refuse_infinite, refuse_missing
+from dpmorse.records.encoding import refuse_missing, refuse_unreadable
 from dpmorse.schema import CategoryColumn, Date, NumberColumn, Ordinal, Schema
 
 
@@ -18,7 +18,8 @@ def encode_tensor(tensor: Any, schema: Schema) -> Any:
     columns = {name: tensor[:, j].to(torch.float64) for j, name in enumerate(schema.names)}
     numbers = {name: _number(column, columns[name]) for name, column in schema.numbers}
     codes = {name: _codes(column, columns[name]) for name, column in schema.categories}
-    refuse_infinite([name for name, values in numbers.items() if bool(torch.isinf(values).any())])
+    refuse_unreadable([name for name, values in numbers.items() if bool(torch.isinf(values).any())], schema)
+    numbers = {name: values.masked_fill(torch.isinf(values), torch.nan) for name, values in numbers.items()}
     both = {**numbers, **codes}
     refuse_missing([name for name, values in both.items() if bool(torch.isnan(values).any())], schema)
     encoded = torch.zeros((len(tensor), schema.layout.width), dtype=torch.float64, device=tensor.device)

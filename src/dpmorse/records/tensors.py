@@ -13,8 +13,8 @@ from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_no
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described
 from dpmorse.records.id_values import not_ids, owners_of
-from dpmorse.records.in_memory import REPLACE
 from dpmorse.records.names import listed
+from dpmorse.records.number_tables import REPLACE
 from dpmorse.records.owners import Owners, called, check_length, unit_of
 from dpmorse.records.row_choice import choose_among
 from dpmorse.records.tensor_codes import encode_tensor

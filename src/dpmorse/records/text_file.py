@@ -1,18 +1,19 @@
 """Files of text with a line of names: the names, and rows in batches."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.looks import FALSE_TEXTS, NULLS, TRUE_TEXTS, Look, Seen
+from dpmorse.records.looks import NULLS
 from dpmorse.records.names import refuse_data_as_names
-from dpmorse.records.number_texts import as_numbers
+from dpmorse.records.number_texts import numbers_in, texts_in
 from dpmorse.records.odd_rows import odd_columns, seen_in_rows
 from dpmorse.records.packed import PackedText
 from dpmorse.records.reading import Reading
@@ -58,8 +59,9 @@ class TextFile:
         What else was said of how it is written.
     skip : int
         Lines above the names.
-    truths : set of str
-        Columns of true and false, or yes and no, that were asked for as numbers.
+    marked : set of str
+        Columns that were asked for as numbers, in which something else was met: they are read as text, and
+        each text as the number that it writes. Plain numbers are read as the same numbers either way.
     """
 
     packed: PackedText
@@ -68,7 +70,7 @@ class TextFile:
     encoding: str
     reading: Reading
     skip: int = 0
-    truths: set[str] = field(default_factory=set, compare=False)
+    marked: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
     def open(cls, packed: PackedText) -> "TextFile":
@@ -98,25 +100,26 @@ class TextFile:
         return self.reading.sign
 
     def parts(
-        self, numbers: Sequence[str], others: Sequence[str], *, told_nulls: bool
+        self, numbers: Sequence[str], others: Sequence[str], *, raw: bool, lenient: Collection[str]
     ) -> Iterator[tuple[Any, float]]:
-        """Yield rows: numbers, and others as text; columns of true and false are numbers, too.
+        """Yield rows: numbers, and others as text; true and false are numbers, too.
 
-        Only values can tell such columns. When one is met, reading starts anew where it was.
+        Only values can tell which columns hold plain numbers. When another one is met, reading goes on where
+        it was, with its column as text. In ``lenient`` columns what cannot be read is missing.
         """
         n_read = 0
         while True:
-            kinds = {**dict.fromkeys(others, pa.string()), **{name: self._kind(name) for name in numbers}}
+            kinds = {name: self._kind(name, numbers, lenient) for name in (*others, *numbers)}
             try:
-                for batch, done in _after(n_read, self.batches(kinds, told_nulls=told_nulls)):
-                    asked = self._as_asked(batch, numbers, others)
+                for batch, done in _after(n_read, self.batches(kinds, told_nulls=not raw)):
+                    asked = self._as_asked(batch, numbers, others, lenient)
                     n_read += len(batch)
                     yield asked, done
             except pa.ArrowInvalid as error:
                 message = str(error)  # told below, where no error is chained: it quotes a value
             else:
                 return
-            self.truths.update(self._new_truths(numbers, message))
+            self.marked.add(self._newly_marked(message))
 
     def batches(self, kinds: Mapping[str, Any], *, told_nulls: bool) -> Iterator[tuple[Any, float]]:
         """Yield rows of columns in these types, and how much was read."""
@@ -141,8 +144,6 @@ class TextFile:
                 strings_can_be_null=told_nulls,
                 null_values=self._nulls,
                 decimal_point=self.decimal,
-                true_values=[*TRUE_TEXTS, "1"],
-                false_values=[*FALSE_TEXTS, "0"],
             ),
         )
 
@@ -150,46 +151,58 @@ class TextFile:
     def _nulls(self) -> list[str]:
         return [*NULLS, *self.reading.nulls]
 
-    def _as_asked(self, batch: Any, numbers: Sequence[str], others: Sequence[str]) -> Any:
-        """Return the columns in order, with numbers for texts that are numbers with marks."""
-        columns = {name: batch.column(name) for name in (*numbers, *others)}
-        for name in numbers:
-            if pa.types.is_string(columns[name].type):
-                columns[name] = self._as_numbers(name, columns[name])
-        return pa.RecordBatch.from_pydict(columns)
+    def _as_asked(
+        self, batch: Any, numbers: Sequence[str], others: Sequence[str], lenient: Collection[str]
+    ) -> Any:
+        """Return the columns in order, with numbers for texts that write them."""
+        columns = {name: _as_text(batch.column(name)) for name in (*numbers, *others)}
+        texts = [name for name in numbers if pa.types.is_string(columns[name].type)]
+        read = {name: numbers_in(columns[name], self.reading, self._nulls) for name in texts}
+        odd = [name for name in texts if pc.any(pc.is_inf(read[name])).as_py()]
+        strict = [name for name in numbers if name not in lenient]
+        if not set(odd) <= set(lenient):
+            self._refuse_texts(strict)
+        nothing = pa.scalar(None, pa.float64())
+        read |= {
+            name: pc.if_else(pc.is_inf(read[name]), nothing, read[name]) for name in odd if name in lenient
+        }
+        return pa.RecordBatch.from_pydict(columns | read)
 
-    def _as_numbers(self, name: str, texts: Any) -> Any:
-        try:
-            return as_numbers(texts, self.reading, self._nulls)
-        except pa.ArrowInvalid:  # told as pyarrow tells of other columns, without the value
-            raise pa.ArrowInvalid(f"In CSV column #{self.names.index(name)}: no number") from None
+    def _kind(self, name: str, numbers: Sequence[str], lenient: Collection[str]) -> Any:
+        """Return the type in which a column is read: bytes, where those that are no text are missing."""
+        if name in numbers and self.reading.plain_numbers and name not in self.marked:
+            return pa.float64()
+        return pa.binary() if name in lenient else pa.string()
 
-    def _kind(self, name: str) -> Any:
-        plain = pa.float64() if self.reading.plain_numbers else pa.string()
-        return pa.bool_() if name in self.truths else plain
-
-    def _new_truths(self, numbers: Sequence[str], message: str) -> set[str]:
-        """Say which columns that are no numbers are true and false instead; refuse if there are others."""
+    def _newly_marked(self, message: str) -> str:
+        """Return the column that pyarrow could not read as plain numbers, if that is what it says."""
         column = re.match(r"In CSV column #(\d+)", message)
         if column is None or int(column[1]) >= len(self.names):
             raise pa.ArrowInvalid(message)
         if "invalid UTF8" in message:
             refuse_encoding(self.packed.path, self.encoding)
-        named = self.names[int(column[1])]
+        name = self.names[int(column[1])]
+        if name in self.marked:
+            raise pa.ArrowInvalid(message)
+        return name
+
+    def _refuse_texts(self, numbers: Sequence[str]) -> None:
+        """Refuse columns that hold something else than numbers; infinity is left to those who asked."""
         seen, n_above = seen_in_rows(self.as_texts(numbers), self.reading)
+        if n_above:
+            refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
         odd = odd_columns(seen)
-        new = {name for name, one in odd.items() if one.kinds == {Look.TRUTH}} - self.truths
-        if not new or set(odd) - self.truths - new:
-            if n_above:
-                refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
-            others = {name: one for name, one in odd.items() if one.kinds != {Look.TRUTH}}
-            refuse_texts(self.packed.path, others or {named: Seen(frozenset({Look.TEXT}))}, self.separator)
-        return new
+        if odd:
+            refuse_texts(self.packed.path, odd, self.separator)
 
     def as_texts(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield rows of columns as text, missing where that is so by the codes that are known."""
         kinds = dict.fromkeys(names, pa.string())
         yield from (batch for batch, _ in self.batches(kinds, told_nulls=True))
+
+
+def _as_text(column: Any) -> Any:
+    return texts_in(column) if pa.types.is_binary(column.type) else column
 
 
 def _check_names(path: str, names: list[str], encoding: str) -> None:

@@ -1,24 +1,30 @@
 """The values of one column, whatever holds them: as numbers, as days, or as plain Python objects.
 
-Objects are made plain one by one, so that equal ones mean the same: values are looked up once for each
-distinct one, and what a record becomes must not depend on which equal value came first.
+A value is read by itself: what it becomes depends on it and on the type that its column states, and on no
+other value, batch or partition. Objects are made plain one by one, and looked up by type and value: those
+that are equal may mean two things if they are of two types. Many values at once are read by the same rule.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from dpmorse.schema import number_of
 from dpmorse.typing import FloatArray, IntArray
 
 _PLAIN = {str, int, float, date, type(None)}
 """Types that are used as they are. Not bool: True equals 1."""
+
+_NUMBERS = {int, float, type(None)}
+"""Types of objects that NumPy converts as ``number_of`` does."""
 
 _MISSING_TYPES = {"NAType", "NaTType"}
 """Names of the types of pandas.NA and pandas.NaT, which is a datetime but no date."""
@@ -36,12 +42,22 @@ class Objects:
 
     def mapped(self, function: Callable[[object], float]) -> FloatArray:
         """Return a function of each row's value, None if it is missing; distinct ones are looked at once."""
-        values = self.values
-        if not set(map(type, values)) <= _PLAIN:
+        values, kinds = self.values, set(map(type, self.values))
+        if not kinds <= _PLAIN:
             values = [plain(value) for value in values]
-        found = {value: function(None if _is_nan(value) else value) for value in set(values)}
-        numbers = np.fromiter(map(found.__getitem__, values), np.float64, len(values))
+            kinds = set(map(type, values))
+        keys: list[Any] = values
+        if len(kinds - {type(None)}) > 1:
+            keys = list(zip(map(type, values), values, strict=True))
+        found = {key: function(_value(key)) for key in set(keys)}
+        numbers = np.fromiter(map(found.__getitem__, keys), np.float64, len(keys))
         return numbers if self.places is None else numbers[self.places]
+
+
+def _value(key: Any) -> object:
+    """Return the value of a key, which is the value itself or its type and it; None if it is missing."""
+    value = key[1] if isinstance(key, tuple) else key
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 class Values(Protocol):
@@ -52,7 +68,7 @@ class Values(Protocol):
         ...
 
     def floats(self) -> FloatArray | None:
-        """Return numbers, NaN where they are missing; None if there are other values."""
+        """Return numbers: NaN for missing ones, infinity for what is none; None if the type has none."""
         ...
 
     def days(self) -> "npt.NDArray[np.datetime64] | None":
@@ -74,10 +90,10 @@ class ArrayValues:
         return len(self.array)
 
     def floats(self) -> FloatArray | None:
-        """Return numbers, NaN where they are missing; None if there are other values."""
+        """Return numbers: NaN for missing ones, infinity for what is none; None if the type has none."""
         if self.array.dtype.kind in "biuf":
             return self.array.astype(np.float64)
-        return None if self.array.dtype.kind in "mM" else numbers_among(self.array.tolist())
+        return None if self.array.dtype.kind in "mM" else floats_among(self.array.tolist())
 
     def days(self) -> "npt.NDArray[np.datetime64] | None":
         """Return days, NaT where they are missing; None if they are not stored as dates."""
@@ -99,11 +115,15 @@ class SeriesValues:
         return len(self.series)
 
     def floats(self) -> FloatArray | None:
-        """Return numbers, NaN where they are missing; None if there are other values."""
+        """Return numbers: NaN for missing ones, infinity for what is none; None if the type has none."""
         kind = self.series.dtype
-        if kind.is_numeric() or kind == nw.Boolean:
-            return self._as_floats()
-        return numbers_among(self.series.to_list())
+        if kind.is_temporal() or kind.is_nested():
+            return None
+        if kind == nw.Boolean or (kind.is_numeric() and not (kind.is_decimal() or "128" in str(kind))):
+            values = self.series.to_numpy()
+            if values.dtype.kind in "biuf":
+                return np.asarray(values, dtype=np.float64)
+        return floats_among(self.series.to_list())
 
     def days(self) -> "npt.NDArray[np.datetime64] | None":
         """Return days, NaT where they are missing; None if they are not stored as dates."""
@@ -118,60 +138,86 @@ class SeriesValues:
         """Return the values themselves."""
         return Objects(self.series.to_list())
 
-    def _as_floats(self) -> FloatArray | None:
-        try:
-            return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        except (TypeError, ValueError):  # pyarrow refuses, and quotes, integers that a float has to round
-            return numbers_among(self.series.to_list())
+
+@dataclass(frozen=True)
+class ObjectValues:
+    """A column of Python objects, such as rows of a database have."""
+
+    values: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def floats(self) -> FloatArray:
+        """Return numbers: NaN for missing ones, infinity for what is none."""
+        return floats_among(list(self.values))
+
+    def days(self) -> None:
+        """Return None: each object says by itself whether it is a date."""
+
+    def objects(self) -> Objects:
+        """Return the values themselves."""
+        return Objects(list(self.values))
 
 
 def plain(value: Any) -> Any:
-    """Return Python's own object for a value: text, number or date; None if it is missing."""
-    if isinstance(value, np.generic):
-        value = _of_numpy(value)
-    if type(value).__name__ in _MISSING_TYPES:
+    """Return Python's own object for a value: text, number or date; None if it is missing.
+
+    The day of a time is the one that is written beside it: that of its own offset, if it has one.
+    """
+    value = _of_numpy(value) if isinstance(value, np.generic) else value
+    if value is None or type(value).__name__ in _MISSING_TYPES:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.date()  # equal times in two time zones may be on two days
-    if isinstance(value, Decimal):
-        return _of_decimal(value)
-    return value if value is None or isinstance(value, str | int | float | date) else _STRANGE
+    return next((made(value) for kind, made in _MADE_PLAIN if isinstance(value, kind)), _STRANGE)
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def numbers_among(values: list[Any]) -> FloatArray | None:
-    """Return objects as numbers, NaN where one is missing; None if one is something else, such as text."""
-    try:
-        return np.fromiter(map(_number, values), np.float64, len(values))
-    except TypeError:
-        return None
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool | np.bool_):
-        return float(value)
-    value = value if type(value) is float else plain(value)
-    if value is None:
-        return math.nan
-    if not isinstance(value, int | float):
-        raise TypeError
-    try:
-        return float(value)
-    except OverflowError:  # an integer larger than every float
-        return math.inf
+def floats_among(values: list[Any]) -> FloatArray:
+    """Return objects as numbers: NaN for missing ones, infinity for what is none."""
+    if set(map(type, values)) <= _NUMBERS:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:  # an integer larger than every float, which is none of its numbers
+            pass
+    return np.fromiter((number_of(plain(value)) for value in values), np.float64, len(values))
 
 
 def _of_numpy(value: Any) -> Any:
     """Return NumPy's scalars as Python's; times in nanoseconds would become whole numbers."""
+    if isinstance(value, np.floating):
+        return float(value)
     return (value.astype("datetime64[D]") if isinstance(value, np.datetime64) else value).item()
 
 
 def _of_decimal(value: Decimal) -> float | int | None:
     if value.is_nan():
         return None
-    return float(value) if value.is_infinite() or value.adjusted() > 20 or value % 1 else int(value)
+    whole = value.is_finite() and value.adjusted() <= 20 and value == value.to_integral_value()
+    return int(value) if whole else float(value)
+
+
+def _of_fraction(value: Fraction) -> float | int:
+    try:
+        return int(value) if value.denominator == 1 else float(value)
+    except OverflowError:  # larger than every float
+        return math.inf
+
+
+def _of_time(value: date) -> Any:
+    """Return the day of a date or a time; some libraries have times that are no days of Python's calendar."""
+    try:
+        return date(value.year, value.month, value.day)
+    except (OverflowError, TypeError, ValueError):
+        return _STRANGE
+
+
+_MADE_PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+    (date, _of_time),
+    (Decimal, _of_decimal),
+    (Fraction, _of_fraction),
+)
+"""Types that mean something, and what makes values of them and of their subclasses plain."""

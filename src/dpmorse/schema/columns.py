@@ -9,18 +9,22 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from functools import cached_property
 
-import numpy as np
-
 from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.schema.days import checked_day, parsed_day
-from dpmorse.schema.spellings import BOOLEANS, MISSING, OTHER, Value, checked_values, places_of, text_of
+from dpmorse.schema.spellings import (
+    BOOLEANS,
+    MISSING,
+    OTHER,
+    Value,
+    checked_values,
+    places_of,
+    text_of,
+)
+from dpmorse.schema.widths import checked_bounds
 
 _RULES = ("refuse", "ignore", "level")
 """What may happen to a record whose value is missing."""
-
-_LARGEST_BOUND = 1e150
-"""Bounds are at most this large, so that squares of widths stay finite."""
 
 _LONGEST_BOOLEAN = max(map(len, BOOLEANS))
 """Longer texts are neither true nor false; they need not be put in lower case."""
@@ -38,7 +42,8 @@ class Numeric:
         Whether its values are whole numbers; sampled ones are rounded then.
     missing : {"refuse", "ignore", "level"}
         Missing values are an error; or they are left out of all sums; or, besides, whether the value is
-        missing is a category of its own, so that there can be clusters of missing values.
+        missing is a category of its own, so that there can be clusters of missing values. A value that is no
+        finite number counts as missing: infinity, a date, text that does not write a number.
 
     Examples
     --------
@@ -54,12 +59,7 @@ class Numeric:
 
     def __post_init__(self) -> None:
         """Refuse bounds that are no interval."""
-        lower, upper = _bound("lower", self.lower), _bound("upper", self.upper)
-        if not lower < upper:
-            raise InvalidParameterError(
-                f"Numeric: lower must be less than upper, got {lower:g} and {upper:g}. Give the smallest and "
-                "the largest value that can occur, from public knowledge."
-            )
+        lower, upper = checked_bounds(self.lower, self.upper)
         _validate.boolean(integer=self.integer)
         _validate.choice(missing=self.missing, among=_RULES)
         _keep(self, lower=lower, upper=upper)
@@ -272,20 +272,6 @@ def _levels(names: list[str], missing: str) -> tuple[str, ...]:
 
 def _code_of_missing(column: CategoryColumn) -> float:
     return column.levels.index(MISSING) if column.missing == "level" else math.nan
-
-
-def _bound(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidTypeError(
-            f"Numeric: {name} must be a number, got {_validate.describe(value)}. Give it in the units of the "
-            "column."
-        )
-    if not -_LARGEST_BOUND <= value <= _LARGEST_BOUND:
-        raise InvalidParameterError(
-            f"Numeric: {name} must be finite and at most {_LARGEST_BOUND:g} in size, got "
-            f"{_validate.describe(value)}. Give a bound that is publicly known."
-        )
-    return float(value)
 
 
 def _keep(column: object, **parts: object) -> None:

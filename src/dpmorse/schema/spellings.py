@@ -5,6 +5,8 @@ listed number stands for all three, and a listed boolean for what files call it.
 character: nothing is stripped, folded or normalised, so that look-alikes stay different.
 """
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 
 from dpmorse import _validate
@@ -27,6 +29,44 @@ BOOLEANS: Mapping[str, int] = {
     **dict.fromkeys(("true", "yes", "t", "y", "1", "1.0", "ja", "j", "wahr", "oui", "vrai"), 1),
 }
 """What is false and what is true, in lower case: in English, German and French."""
+
+
+TRUE_WORDS, FALSE_WORDS = (
+    tuple(word for word, truth in BOOLEANS.items() if truth == wanted and word.isalpha() and len(word) > 1)
+    for wanted in (1, 0)
+)
+"""Words for true and false; single letters may be codes for something else."""
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""How a number is written, as a regular expression."""
+
+_NUMBER = re.compile(NUMBER)
+
+_TRUTHS = {**dict.fromkeys(TRUE_WORDS, 1.0), **dict.fromkeys(FALSE_WORDS, 0.0)}
+
+
+def number_written(text: str) -> float:
+    """Return the number that a text writes, 1 for true and 0 for false; infinity if it writes none.
+
+    Examples
+    --------
+    >>> number_written("1.5e3"), number_written(" yes "), number_written("12 kg")
+    (1500.0, 1.0, inf)
+    """
+    text = text.strip()
+    return float(text) if _NUMBER.fullmatch(text) else _TRUTHS.get(text.lower(), math.inf)
+
+
+def number_of(value: object) -> float:
+    """Return a number, or that which text writes; NaN for None, and infinity for all that is no number."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        return number_written(value)
+    try:
+        return float(value) if isinstance(value, int | float) else math.inf
+    except OverflowError:  # an integer larger than every float
+        return math.inf
 
 
 def text_of(value: object) -> str | None:

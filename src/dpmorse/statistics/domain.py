@@ -11,6 +11,7 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from dpmorse.schema import LARGEST_BOUND, least_width, too_narrow
 from dpmorse.typing import FloatArray, IntArray
 
 GRID_BITS = 12
@@ -22,12 +23,6 @@ half-width. Whole numbers up to 2^20 are exact in float32, which compiled passes
 
 MATRIX_BITS = 16
 """Entries of the matrix are multiples of 2^-16: directions are off by an angle of at most sqrt(D) 2^-17."""
-
-_LARGEST_BOUND = 1e150
-"""Bounds are at most this large, so that squares of widths stay finite."""
-
-_SMALLEST_WIDTH = 1e-150
-"""Columns are at least this wide, unless they are constant, so that squares of widths stay normal numbers."""
 
 PRIVATE = "private"
 """The value of ``bounds`` that asks for them to be found privately."""
@@ -223,9 +218,9 @@ def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
             f"bounds: {name} must be a scalar or have one value for each of the {n_features} columns, "
             f"got shape {array.shape}."
         )
-    if not np.all(np.isfinite(array)) or np.any(np.abs(array) > _LARGEST_BOUND):
+    if not np.all(np.isfinite(array)) or np.any(np.abs(array) > LARGEST_BOUND):
         raise InvalidParameterError(
-            f"bounds: {name} must be finite and at most {_LARGEST_BOUND:g} in size, "
+            f"bounds: {name} must be finite and at most {LARGEST_BOUND:g} in size, "
             f"got {_validate.describe(values)}. {_BOUNDS_HINT}"
         )
     return np.array(np.broadcast_to(array, n_features))
@@ -266,9 +261,11 @@ def _check_order(lower: FloatArray, upper: FloatArray) -> None:
             f"bounds: lower must not exceed upper, got {lower[column]:g} > {upper[column]:g} in column "
             f"{column}. {_BOUNDS_HINT}"
         )
-    if np.any((width > 0) & (width < _SMALLEST_WIDTH)):
-        column = int(np.flatnonzero((width > 0) & (width < _SMALLEST_WIDTH))[0])
+    narrow = too_narrow(lower, upper)
+    if narrow.any():
+        column = int(np.flatnonzero(narrow)[0])
+        least = least_width(lower, upper)[column]
         raise InvalidParameterError(
-            f"bounds: column {column} is {width[column]:g} wide, less than {_SMALLEST_WIDTH:g}. Rescale it, "
-            "or give equal bounds for a constant column."
+            f"bounds: column {column} is {width[column]:g} wide, less than {least:g}. Rescale it, or give "
+            "equal bounds for a constant column."
         )

@@ -1,0 +1,84 @@
+"""Rows of a database as its driver returns them: Python objects, of which each states its own type.
+
+They are made plain one by one. No type is looked for in a batch, so that an odd value of one record changes
+nothing for the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+
+from dpmorse.exceptions import InvalidTypeError
+from dpmorse.records.names import listed
+from dpmorse.records.values import ObjectValues, Values, plain
+from dpmorse.schema import text_of
+
+
+@dataclass(frozen=True)
+class ObjectRows:
+    """Some rows, by column."""
+
+    columns: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of(cls, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> "ObjectRows":
+        """Return rows of a cursor."""
+        return cls(dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+    @property
+    def values(self) -> dict[str, Values]:
+        """The columns, to be read as a schema says."""
+        return {name: ObjectValues(column) for name, column in self.columns.items()}
+
+    def arrow(self, numbers: Sequence[str], others: Sequence[str], path: str) -> Any:
+        """Return an Arrow batch: numbers as 64-bit floats, others as whole numbers or as text.
+
+        What is no number is refused; ``path`` is what the table is called.
+        """
+        floats = {name: ObjectValues(self.columns[name]).floats() for name in numbers}
+        odd = [name for name in numbers if not _are_numbers(self.columns[name], floats[name])]
+        if odd:
+            raise InvalidTypeError(
+                f"{path} must return numbers in the column {listed(odd)}; some of the values are not. Leave "
+                "the column out, or cast it in the query. (Values are not shown: a message is an output.)"
+            )
+        arrays = {name: pa.array(values, from_pandas=True) for name, values in floats.items()}
+        return pa.RecordBatch.from_pydict(arrays | {name: texts_among(self.columns[name]) for name in others})
+
+
+def texts_among(values: Sequence[Any]) -> Any:
+    """Return objects as an Arrow array of text, each as it is written; whole numbers stay what they are.
+
+    Whether all of them are whole numbers changes only how they are stored: 7 and "7" are one id.
+    """
+    if set(map(type, values)) <= {int}:
+        try:
+            return pa.array(values, pa.int64())
+        except OverflowError:
+            pass
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as it is written; None if it is missing, or neither text nor a number nor a time."""
+    if isinstance(value, date | UUID):
+        return str(value)
+    value = plain(value)
+    text = str(value) if isinstance(value, int) else text_of(value)
+    return text if text is not None and _is_unicode(text) else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Say whether a text can be written; what SQLite holds need not be."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _are_numbers(values: Sequence[Any], floats: Any) -> bool:
+    """Say whether all values are numbers, infinity among them, or missing."""
+    odd = np.flatnonzero(np.isinf(floats)).tolist()
+    return all(isinstance(plain(values[i]), int | float) for i in odd)
