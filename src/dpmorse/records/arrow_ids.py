@@ -1,5 +1,10 @@
-"""Ids in columns of files: the first pass reads each distinct id, later ones hash the bytes in place."""
+"""Ids in columns of files: the first pass reads each distinct id, later ones hash the bytes in place.
 
+Texts are told apart by their bytes, which is right for texts in NFC. Nearly all are, as their largest byte
+tells (``_FIRST_MARK``); others are brought to NFC first. Which way is taken changes the time, not an id.
+"""
+
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +26,11 @@ _USUAL = "^(0|-?[1-9][0-9]{0,17})$"
 
 _LONGER = "^-?[1-9][0-9]{18}$"
 """Texts with 19 digits, which may or may not be below 2^63. In columns with such texts each distinct text is
-read as a Python object."""
+read as a Python object, with the same ids."""
+
+_FIRST_MARK = 0xCC
+"""Texts whose bytes are all smaller are in NFC. In UTF-8 this byte begins U+0300, the first character that
+may be joined to the one before; all characters that NFC spells in another way come later."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +50,22 @@ class ColumnOwners:
 
     def row_hashes(self) -> HashArray:
         """Return the hash of each row's owner."""
-        hashes = np.empty(len(self.column), dtype=np.uint64)
         if _is_text(self.column.type):
-            hash_texts(*_utf8(self.column), hashes)
-        elif _is_int64(self.column.type):
-            hash_numbers(self.column.to_numpy().astype(np.int64).view(np.uint64), hashes)
-        else:
+            return self._hashes_of_texts()
+        if not _is_int64(self.column.type):
             return self.exact().row_hashes()
+        hashes = np.empty(len(self.column), dtype=np.uint64)
+        hash_numbers(self.column.to_numpy().astype(np.int64).view(np.uint64), hashes)
+        return hashes
+
+    def _hashes_of_texts(self) -> HashArray:
+        """Hash the bytes of all texts; those that may not be in NFC are read, and hashed again."""
+        data, ends = _utf8(self.column)
+        hashes = np.empty(len(ends), dtype=np.uint64)
+        hash_texts(data, ends, hashes)
+        if not _show_nfc(data, ends):
+            rows = np.flatnonzero(~pc.string_is_ascii(self.column).to_numpy(zero_copy_only=False))
+            hashes[rows] = owners_in(self.column.take(rows), self.name).row_hashes()
         return hashes
 
     def exact(self) -> Owners:
@@ -84,7 +102,7 @@ def owners_in(column: Any, name: str) -> Owners:
     except pa.ArrowNotImplementedError:  # lists, structures and the like
         raise not_ids(called(name), str(column.type).partition("<")[0]) from None
     distinct, places = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
-    if _is_text(distinct.type) and not pc.any(pc.match_substring_regex(distinct, _LONGER)).as_py():
+    if _is_text(distinct.type) and _is_canonical(distinct):
         return _of_texts(distinct, places)
     if _is_int64(distinct.type):
         numbers = distinct.to_numpy().astype(np.int64)
@@ -94,6 +112,23 @@ def owners_in(column: Any, name: str) -> Owners:
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _show_nfc(data: npt.NDArray[np.uint8], ends: IntArray) -> bool:
+    """Say whether the bytes alone tell that all texts are in NFC, as those of ASCII and most of Latin do."""
+    return not len(ends) or int(data[: ends[-1]].max(initial=0)) < _FIRST_MARK
+
+
+def _is_canonical(distinct: Any) -> bool:
+    """Say whether all texts are in NFC, and none has the 19 digits that may or may not be an integer."""
+    if pc.any(pc.match_substring_regex(distinct, _LONGER)).as_py():
+        return False
+    if _show_nfc(*_utf8(distinct)):
+        return True
+    try:
+        return all(unicodedata.is_normalized("NFC", text) for text in distinct.to_pylist())
+    except UnicodeError:
+        return False  # not UTF-8: refused where texts are read
 
 
 def _is_int64(kind: Any) -> bool:
@@ -111,7 +146,7 @@ def _utf8(array: Any) -> tuple[npt.NDArray[np.uint8], IntArray]:
 
 
 def _of_texts(distinct: Any, places: IntArray) -> Owners:
-    """Split distinct texts into those that write an integer in the usual way and all others."""
+    """Split distinct texts in NFC into those that write an integer in the usual way and all others."""
     usual = pc.match_substring_regex(distinct, _USUAL)
     mask = usual.to_numpy(zero_copy_only=False)
     numbers = distinct.filter(usual).cast(pa.int64()).to_numpy()

@@ -4,6 +4,10 @@ An id is a whole number or text. A whole number is the same person in every type
 double without a fraction, a decimal, text that writes it in the usual way), so that one person is not counted
 as two because a column was stored in two ways. A value that might denote two persons is refused. Errors name
 the column and types, never a value or how many there are.
+
+Each value is read by itself: a subclass of int or str, such as an enumeration, is first reduced to its base
+type, and values are found again by (type, value). So whose record a row is does not depend on the ids of
+other rows, nor on how their classes compare.
 """
 
 import array
@@ -149,10 +153,10 @@ def _of_objects(values: list[Any], name: str) -> Owners:
     if not all(_is_id(kind) for kind in kinds):
         raise not_ids(name, ", ".join(sorted(kind.__name__ for kind in kinds if not _is_id(kind))))
     # The type is part of the key: equal numbers of different types are checked for exactness one by one.
-    typed = any(issubclass(kind, _REALS) for kind in kinds)
-    keys = [(type(value), value) for value in values] if typed else values
+    plain = kinds <= {int, str}  # of which no two are equal
+    keys = values if plain else [_typed(value) for value in values]
     distinct = dict.fromkeys(keys)
-    ids, places = Ids.of(list(_integers((key[1] for key in distinct) if typed else distinct, name)))
+    ids, places = Ids.of(list(_integers(distinct if plain else (value for _, value in distinct), name)))
     place = dict(zip(distinct, places.tolist(), strict=True))
     rows = np.fromiter(map(place.__getitem__, keys), dtype=np.int64, count=len(keys))
     return Owners(ids, rows, frozenset("text" if issubclass(kind, str) else kind.__name__ for kind in kinds))
@@ -162,22 +166,38 @@ def _is_id(kind: type) -> bool:
     return issubclass(kind, (str, *_INTEGERS, *_REALS)) and not issubclass(kind, _NO_IDS)
 
 
+def _typed(value: Any) -> tuple[type, Any]:
+    """Return the base type of an id and its value of that type, whatever its own class does when compared."""
+    if isinstance(value, str):
+        return str, str.__str__(value)
+    if isinstance(value, int):
+        return int, int.__int__(value)
+    if isinstance(value, np.integer):
+        return int, int(value)
+    if isinstance(value, float):  # among them NumPy's float64
+        return float, float.__float__(value)
+    if isinstance(value, Decimal):
+        return Decimal, Decimal(value)
+    kind = value.dtype.type
+    return kind, kind(value)
+
+
 def _integers(values: Iterable[Any], name: str) -> Iterator[int | str]:
-    """Yield numbers as Python's integers, and text as it is."""
+    """Yield numbers of base types as Python's integers, and text as it is."""
     for value in values:
         if isinstance(value, str):
             yield value
         elif isinstance(value, Decimal):
             yield _of_decimal(value, name)
-        elif isinstance(value, _INTEGERS):
-            yield _of_decimal(Decimal(int(value)), name)
+        elif isinstance(value, int):
+            yield _of_decimal(Decimal(value), name)
         else:
             yield int(_whole(np.array([value]), name)[0])
 
 
 def _is_decimal_nan(value: Any) -> bool:
     """Say whether a decimal is NaN. This must come before any comparison, which fails for signalling NaN."""
-    return isinstance(value, Decimal) and value.is_nan()
+    return isinstance(value, Decimal) and Decimal.is_nan(value)
 
 
 def _of_decimal(value: Decimal, name: str) -> int:

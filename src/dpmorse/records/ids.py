@@ -1,7 +1,25 @@
-"""Sets of ids in canonical form: 64-bit integers, and text for all others. They are compared exactly."""
+"""Sets of ids in canonical form: 64-bit integers, and text in Unicode's NFC for all others.
+
+Canonical forms are compared exactly.
+
+Privacy
+-------
+Unicode has two spellings of "José": with one character for the accented letter (NFC), or with the letter and
+an accent behind it (NFD). By its definition they are the same text, and files and databases of one
+organisation often hold both. Compared byte by byte they would be two persons, and twice as many rows would be
+used of the one person behind them as Lemma 4 of docs/privacy.md allows. So texts are compared in NFC. (Should
+two persons differ in nothing but the spelling of one text, which no reader can see, they are one unit, like
+all who share an id.)
+
+Nothing else is folded: not case, not blanks, not look-alikes such as full-width digits. They may be somebody
+else, and the promise is made to each person, not to two who were joined by mistake; the holder of the data
+knows. The form is that of Python's ``unicodedata`` everywhere, never that of another library: two tables of
+Unicode could split one person.
+"""
 
 import operator
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -32,9 +50,13 @@ _SMALLEST = -(1 << 63)
 
 
 def canonical(value: int | str) -> int | str:
-    """Return the canonical form of an id: a 64-bit integer if the value is or writes one, otherwise text."""
+    """Return the canonical form of an id: a 64-bit integer if the value is or writes one, otherwise text.
+
+    It depends on this value alone, not on other ids.
+    """
     if isinstance(value, str):
-        text = str.__str__(value)  # the value of a string enumeration; str(value) would give its name
+        # str.__str__ gives the value of a string enumeration, str(value) its name.
+        text = unicodedata.normalize("NFC", str.__str__(value))
         return int(text) if _USUAL.fullmatch(text) and _SMALLEST <= int(text) <= _LARGEST else text
     return int(value) if _SMALLEST <= value <= _LARGEST else str(int(value))
 
@@ -53,6 +75,7 @@ class Ids:
 
     numbers: IntArray
     texts: Sequence[str] = ()
+    """Texts in NFC that write no 64-bit integer in the usual way."""
 
     @classmethod
     def of(cls, values: Sequence[int | str]) -> tuple["Ids", IntArray]:
