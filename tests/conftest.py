@@ -6,6 +6,7 @@ from hypothesis import settings
 
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
+from postgres import postgres_server
 
 pytest.register_assert_rewrite("replay_checks")  # a test looks at what its assertions say
 
@@ -37,3 +38,10 @@ def no_noise(monkeypatch):
     for noise in ("gaussian", "laplace"):
         monkeypatch.setattr(NativeSampler, noise, lambda self, scales: np.zeros(scales.shape, dtype=np.int64))
     monkeypatch.setattr(NativeSampler, "choose", lambda self, penalties, rate: int(penalties.argmin()))
+
+
+@pytest.fixture(scope="session")
+def postgres_uri():
+    """An empty database of PostgreSQL; tests share it, and drop what they create."""
+    with postgres_server() as uri:
+        yield uri

@@ -25,6 +25,7 @@ from dpmorse import (
 )
 from dpmorse.bases import TABLE_BASES, available_bases
 from dpmorse.records import open_matching, open_records
+from needed import needed
 from parts_read import arrays_of
 
 NAMES = ["age", "height", "weight"]
@@ -404,7 +405,7 @@ def test_nothing_of_a_failed_connection_is_told(lite):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of Ibis itself
 def test_ibis(lite, X):
-    ibis = pytest.importorskip("ibis")
+    ibis = needed("ibis")
     visits = ibis.sqlite.connect(lite).table("visits").select(NAMES)
     fitted = model().fit(visits)
     assert fitted.mixture_ == model().fit(X).mixture_
@@ -412,6 +413,6 @@ def test_ibis(lite, X):
 
 
 def test_adbc(lite, X):
-    adbc = pytest.importorskip("adbc_driver_sqlite.dbapi")
+    adbc = needed("adbc_driver_sqlite.dbapi")
     X_there = Query(lambda: adbc.connect(f"file:{lite}"), "select age, height, weight from visits")
     assert model().fit(X_there).mixture_ == model().fit(X).mixture_
