@@ -1,26 +1,26 @@
 """Every mechanism of the library, with the neighbouring datasets that it protects worst."""
 
 import itertools
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from audits.attacks.sampler import seeded
-from dpmorse.audit import AuditResult, audit_mechanism
+from audits.attacks.cases import (
+    ADD_REMOVE,
+    MUS,
+    RELATIONS,
+    REPLACE_ONE,
+    Case,
+    Datasets,
+    counts_of_bins,
+    neighbours,
+    parts_of,
+    sums_of_cells,
+)
 from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
-from dpmorse.privacy import (
-    GAUSSIAN,
-    LAPLACE,
-    Neighboring,
-    Noise,
-    PlannedChoice,
-    PlannedRelease,
-    Step,
-    accounting,
-)
+from dpmorse.privacy import GAUSSIAN, LAPLACE, Neighboring, Noise, Step, accounting
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
@@ -38,53 +38,14 @@ from dpmorse.statistics import (
     TableMoments,
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
-from dpmorse.typing import FloatArray, IntArray
-
-ADD_REMOVE, REPLACE_ONE = Neighboring.ADD_REMOVE, Neighboring.REPLACE_ONE
-RELATIONS = (ADD_REMOVE, REPLACE_ONE)
-
-MUS = (1.0, 2.0)
-"""The budgets that are tried, as those of Gaussian mechanisms."""
+from dpmorse.typing import FloatArray
 
 N_FEATURES = 2
 REACHED_IN_ONE_CELL = {"full": 0.85, "diagonal": 0.94, "trace": 0.94, "none": 1.0}
 """The part of the proved sensitivity that replacing a record reaches where all records share one cell."""
 
+_BOX = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
 _OTHERS = np.random.default_rng(0).uniform(-1, 1, size=(50, N_FEATURES))
-
-
-@dataclass(frozen=True)
-class Case:
-    """A mechanism and the exact answers on two neighbouring datasets.
-
-    ``reached`` is the part of the proved sensitivity that this pair reaches: 1, but where all records are in
-    one cell and one is replaced. There the bound of Theorem 5 is not attained, and a search finds no worse
-    pair.
-    """
-
-    name: str
-    planned: PlannedRelease | PlannedChoice
-    exact: IntArray
-    neighbour: IntArray
-    reached: float = 1.0
-
-    def with_noise(self, factor: float) -> "Case":
-        """Return the same answers with noise that is so many times what its event says."""
-        if isinstance(self.planned, PlannedChoice):
-            raise TypeError("choices have no scales of noise")
-        scales = np.ceil(factor * self.planned.scales).astype(np.int64)
-        return replace(self, planned=PlannedRelease(scales, self.planned.event))
-
-    def audited(self, *, runs: int, seed: int, confidence: float = 0.95) -> AuditResult:
-        """Audit the mechanism on these answers."""
-        return audit_mechanism(
-            self.planned,
-            self.exact,
-            self.neighbour,
-            runs=runs,
-            confidence=confidence,
-            sampler=seeded(seed),
-        )
 
 
 def moments(
@@ -106,14 +67,13 @@ def moments(
     scales = statistic.calibrate(mu**2 / 2, relation)
     (planned,) = statistic.plan([Step(f"moments {kind}")], scales, relation)
     words = ["ball" if ball else "box", "residuals" if residuals else "records", "soft" if soft else "hard"]
-    answers = _answers(statistic, cells, _neighbours(corner, relation))
-    return Case(f"moments ({kind}), {', '.join(words)}, {relation}", planned, *answers)
+    name = f"moments ({kind}), {', '.join(words)}, {relation}"
+    return sums_of_cells(name, planned, (statistic, cells), _neighbours(corner, relation))
 
 
 def one_cell(kind: SecondMoments, mu: float) -> Case:
     """Return moments of all records together, one of which is replaced by the opposite corner."""
-    domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
-    statistic = CellMoments(domain, 1, second_moments=kind)
+    statistic = CellMoments(_BOX, 1, second_moments=kind)
     (planned,) = statistic.plan(
         [Step(f"one cell {kind}")], statistic.calibrate(mu**2 / 2, REPLACE_ONE), REPLACE_ONE
     )
@@ -121,30 +81,29 @@ def one_cell(kind: SecondMoments, mu: float) -> Case:
     cells = GaussianCells.nearest(np.zeros((1, N_FEATURES)))
     datasets = (np.vstack([_OTHERS, first]), np.vstack([_OTHERS, second]))
     name = f"moments ({kind}), box, one cell, replace-one"
-    return Case(name, planned, *_answers(statistic, cells, datasets), REACHED_IN_ONE_CELL[kind])
+    return sums_of_cells(name, planned, (statistic, cells), datasets, REACHED_IN_ONE_CELL[kind])
 
 
 def laplace_moments(relation: Neighboring, epsilon: float) -> Case:
     """Return counts and sums of one column in two cells with Laplace noise."""
-    domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
-    statistic = CellMoments(domain, 2, second_moments=SecondMoments.NONE)
+    statistic = CellMoments(_BOX, 2, second_moments=SecondMoments.NONE)
     scales = statistic.calibrate(epsilon, relation, noise=LAPLACE)
     (planned,) = statistic.plan([Step("moments, Laplace")], scales, relation, LAPLACE)
-    corner = np.ones((1, N_FEATURES))
-    answers = _answers(statistic, _two_cells(0.5), _neighbours(corner, relation))
-    return Case(f"moments (none), Laplace, {relation}", planned, *answers)
+    datasets = _neighbours(np.ones((1, N_FEATURES)), relation)
+    return sums_of_cells(
+        f"moments (none), Laplace, {relation}", planned, (statistic, _two_cells(0.5)), datasets
+    )
 
 
 def leaves(relation: Neighboring, mu: float) -> Case:
     """Return counts and sums of leaves to which a record need not belong."""
-    domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
-    codes = BinaryCodes.rounded(domain, np.eye(N_FEATURES), reach=1.0, bits=1)
+    codes = BinaryCodes.rounded(_BOX, np.eye(N_FEATURES), reach=1.0, bits=1)
     cells = PrefixCells(codes, np.array([0, 3]), np.array([3, 4]))  # all but the upper right, the upper right
-    statistic = CellMoments(domain, 2, second_moments=SecondMoments.NONE, exhaustive=False)
+    statistic = CellMoments(_BOX, 2, second_moments=SecondMoments.NONE, exhaustive=False)
     scales = statistic.calibrate(mu**2 / 2, relation)
     (planned,) = statistic.plan([Step("leaves")], scales, relation)
-    answers = _answers(statistic, cells, _neighbours(np.array([[1.0, -1.0]]), relation))
-    return Case(f"sums of leaves, {relation}", planned, *answers)
+    datasets = _neighbours(np.array([[1.0, -1.0]]), relation)
+    return sums_of_cells(f"sums of leaves, {relation}", planned, (statistic, cells), datasets)
 
 
 def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = False) -> Case:
@@ -160,15 +119,15 @@ def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = Fal
         shares = MomentShares(count=0.5, sum=0.5)
     scales = statistic.calibrate(mu**2 / 2, relation, shares, 0.4, GAUSSIAN)
     (planned,) = statistic.plan([Step("table")], scales, relation)
-    first, second = _far_record(layout, upper, 0), _far_record(layout, lower, 1)
-    others = np.repeat(_far_record(layout, (lower + upper) / 2, 1), 50, axis=0)
-    without = others if relation is ADD_REMOVE else np.vstack([others, second])
-    answers = _answers(statistic, _cells_of_table(layout, domain), (without, np.vstack([others, first])))
+    first, second = far_record(layout, upper, 0), far_record(layout, lower, 1)
+    others = np.repeat(far_record(layout, (lower + upper) / 2, 1), 50, axis=0)
     kinds = f"{layout.n_numbers} numbers, {layout.n_categories} categories, {'soft' if soft else 'hard'}"
-    return Case(f"sums of tables, {kinds}, {relation}", planned, *answers)
+    datasets = neighbours(others, first, relation, second)
+    cells = _cells_of_table(layout, domain)
+    return sums_of_cells(f"sums of tables, {kinds}, {relation}", planned, (statistic, cells), datasets)
 
 
-def _far_record(layout: Layout, numbers: FloatArray, level: int) -> FloatArray:
+def far_record(layout: Layout, numbers: FloatArray, level: int) -> FloatArray:
     """Return one encoded record with all its holes, and the same level in every column of categories."""
     record, there = np.zeros((1, layout.width)), ~np.isin(np.arange(layout.n_numbers), layout.holes)
     record[:, layout.hole_part] = 1.0
@@ -192,31 +151,35 @@ def _cells_of_table(layout: Layout, domain: Domain) -> GaussianCells:
 
 def counts(relation: Neighboring, cost: float, noise: Noise = GAUSSIAN, *, statistic: Any = None) -> Case:
     """Return counts of disjoint groups, or of the bins of a kind of histogram."""
-    engine, corner = InMemoryEngine(), np.full((1, N_FEATURES), 0.99)
-    domain = Domain.from_bounds((-1.0, 1.0), N_FEATURES)
-    if statistic is None:
-        groups = GroupCounts(4)
-        exact, neighbour = np.array([5, 0, 0, 7]), np.array([5, 1, 0, 7 - (relation is REPLACE_ONE)])
-    else:
-        histograms = statistic(domain) if statistic is ColumnHistograms else statistic(N_FEATURES)
-        groups = histograms.counts
-        exact, neighbour = (
-            opened(engine.count(X, histograms)).ravel() for X in _neighbours(corner, relation)
-        )
+    if statistic is not None:
+        histograms = statistic(_BOX) if statistic is ColumnHistograms else statistic(N_FEATURES)
+        planned = histograms.counts.plan(Step("counts"), cost, relation, noise)
+        datasets = _neighbours(np.full((1, N_FEATURES), 0.99), relation)
+        name = f"{statistic.__name__}, {noise.name}, {relation}"
+        return counts_of_bins(name, planned, histograms, datasets)
+    groups = GroupCounts(4)
+    exact, neighbour = np.array([5, 0, 0, 7]), np.array([5, 1, 0, 7 - (relation is REPLACE_ONE)])
     planned = groups.plan(Step("counts"), cost, relation, noise)
-    name = "counts of groups" if statistic is None else statistic.__name__
     first, second = (opened(groups.to_units(sealed(counted))) for counted in (exact, neighbour))
-    return Case(f"{name}, {noise.name}, {relation}", planned, first, second)
+    name = f"counts of groups, {noise.name}, {relation}"
+    return Case(name, planned, first, second, attacked=parts_of(groups))
 
 
 def choice(relation: Neighboring, mu: float) -> Case:
-    """Return a choice of two sets of centres, whose order one record turns round."""
-    limit = 1000
-    cost = _rho_of_choice(mu)
-    planned = SwapCosts.plan(Step("swap"), limit, cost, relation)
-    if relation is ADD_REMOVE:
-        return Case("choice, add-remove", planned, np.array([0, limit // 2]), np.array([limit, limit // 2]))
-    return Case("choice, replace-one", planned, np.array([0, limit]), np.array([limit, 0]))
+    """Return a choice of one of two centres, whose order one record turns round.
+
+    Places are in halves of the smallest cubes. The limit of a squared distance is 40, and 100 lie between the
+    centres; a record at -1 makes the first better by half the limit, one at 5 makes the second better by all
+    of it.
+    """
+    codes = BinaryCodes.rounded(Domain.from_bounds((-1.0, 1.0), 1), np.eye(1), reach=1.0, bits=4)
+    centres, limit = np.array([[-5], [5]]), 40
+    planned = SwapCosts.plan(Step("swap"), limit, _rho_of_choice(mu), relation)
+    half, first, second = (np.array([[place / 16]]) for place in (-1, -5, 5))
+    datasets = (half, np.vstack([half, second])) if relation is ADD_REMOVE else (first, second)
+    costs = [SwapCosts.of(InMemoryEngine().tally(X, codes), codes, 4, limit) for X in datasets]
+    exact, neighbour = (opened(of_data.after_swaps(centres, np.array([0]))) for of_data in costs)
+    return Case(f"choice, {relation}", planned, exact, neighbour, attacked=(SwapCosts, *parts_of(codes)))
 
 
 def all_moments(n_options: int = 8) -> list["partial[Case]"]:
@@ -284,17 +247,6 @@ def _two_cells(distance: float) -> GaussianCells:
     return GaussianCells.from_mixture(np.full(2, 0.5), means, covariances, 2.0 if distance < 1 else 0.5)
 
 
-def _neighbours(record: FloatArray, relation: Neighboring) -> tuple[FloatArray, FloatArray]:
+def _neighbours(record: FloatArray, relation: Neighboring) -> Datasets:
     """Return datasets without a record, or with the opposite one, and with it."""
-    without = _OTHERS if relation is ADD_REMOVE else np.vstack([_OTHERS, -record])
-    return without, np.vstack([_OTHERS, record])
-
-
-def _answers(
-    statistic: CellMoments | TableMoments, cells: Any, datasets: tuple[FloatArray, FloatArray]
-) -> tuple[IntArray, IntArray]:
-    """Return what the mechanism is asked to release on each of two datasets."""
-    exact, neighbour = (
-        opened(statistic.to_units(InMemoryEngine().reduce(X, statistic, cells))) for X in datasets
-    )
-    return exact, neighbour
+    return neighbours(_OTHERS, record, relation, -record)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from audits.attacks.bases import any_records, audited, base, repeated_fits, same_exact_answers
-from audits.attacks.mechanisms import ADD_REMOVE, REPLACE_ONE, Case, all_tables, choice, counts, moments
+from audits.attacks.cases import ADD_REMOVE, REPLACE_ONE, Case
+from audits.attacks.mechanisms import all_tables, choice, counts, moments
 from audits.attacks.sampler import seeded
-from dpmorse import Budget, DPMoGHard, DPTree, Ledger
-from dpmorse.audit import Pair
+from audits.attacks.stages import all_stages
+from dpmorse import Budget, DPMoGHard, DPTree, Ledger, PrivateGaussianMixture
 from dpmorse.exceptions import BudgetExceededError
 from dpmorse.privacy import LAPLACE, Mechanism, Step
 from dpmorse.privacy.exact import sealed
@@ -66,8 +67,17 @@ def choices() -> bool:
 
 def tables() -> bool:
     """Sums of tables, without any draw: how far the worst pairs move them."""
-    cases = (make() for make in all_tables())
-    return all(Pair(case.planned, case.exact, case.neighbour).moved <= 1 + 1e-9 for case in cases)
+    return all(make().moved <= 1 + 1e-9 for make in all_tables())
+
+
+def stages() -> bool:
+    """Releases of the stages of the default bases, without any draw: how far the worst pairs move them."""
+    return all(make().moved <= 1 + 1e-9 for make in all_stages())
+
+
+def profiles() -> bool:
+    """All releases of the default base in two columns, the profile being the last."""
+    return audited(base(PrivateGaussianMixture, "add-remove", 1.0), runs=2000, seed=1, n_candidates=2).passed
 
 
 def clipped() -> bool:
@@ -105,6 +115,8 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "counts": group_counts,
     "choices": choices,
     "tables": tables,
+    "stages": stages,
+    "profiles": profiles,
     "clipped": clipped,
     "questions": questions,
     "reservations": reservations,

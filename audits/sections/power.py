@@ -1,6 +1,7 @@
 """How small a mistake is noticed: noise that is a few percent too small, again and again."""
 
-from audits.attacks import mechanisms
+from audits.attacks.cases import ADD_REMOVE, MUS
+from audits.attacks.mechanisms import counts
 from audits.section import Effort, Findings, Table
 
 NAME, TITLE = "power", "How small a mistake is noticed"
@@ -14,7 +15,7 @@ def run(effort: Effort) -> Findings:
     """Audit a count whose noise is right, and one whose noise is too small."""
     runs = effort.pick(quick=20_000, full=1_000_000)
     rows, held = [], True
-    for mu in mechanisms.MUS:
+    for mu in MUS:
         for factor in _FACTORS:
             noticed = sum(not _passes(mu, factor, runs, seed) for seed in range(REPEATS))
             held &= _as_it_should(factor, noticed) or effort.quick
@@ -36,5 +37,5 @@ def _as_it_should(factor: float, noticed: int) -> bool:
 
 
 def _passes(mu: float, factor: float, runs: int, seed: int) -> bool:
-    case = mechanisms.counts(mechanisms.ADD_REMOVE, mu**2 / 2).with_noise(factor)
+    case = counts(ADD_REMOVE, mu**2 / 2).with_noise(factor)
     return case.audited(runs=runs, seed=10_000 + 100 * seed + round(100 * factor)).passed

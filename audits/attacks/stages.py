@@ -1,0 +1,238 @@
+"""What the stages of the default bases release, each on the neighbouring datasets that it protects worst.
+
+Shares of the cost are those of the stages, so that the worst pair is the one of a fit.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from audits.attacks.cases import (
+    MUS,
+    RELATIONS,
+    REPLACE_ONE,
+    Case,
+    counts_of_bins,
+    neighbours,
+    parts_of,
+    sums_of_cells,
+)
+from audits.attacks.mechanisms import far_record
+from dpmorse.bases.staged.profile import SHARES
+from dpmorse.bases.tables.encoded import counted_of, encoded_domain, whiten_numbers
+from dpmorse.engine import InMemoryEngine
+from dpmorse.privacy import GAUSSIAN, Neighboring, PlannedRelease, Step
+from dpmorse.privacy.exact import opened
+from dpmorse.schema import Layout
+from dpmorse.statistics import (
+    FINE_GRID_BITS,
+    MATRIX_BITS,
+    WEIGHT_BITS,
+    BinaryCodes,
+    CellMoments,
+    Domain,
+    GaussianCells,
+    GroupCounts,
+    MomentShares,
+    NearestCubes,
+    ProfileCells,
+    Projection,
+    RadiusHistograms,
+    SecondMoments,
+    TableMoments,
+    counts_starting_with,
+)
+from dpmorse.typing import FloatArray
+
+OF_CORESET = MomentShares(count=1 / 6, sum=2 / 3, second_moment=1 / 6)
+OF_DIRECTIONS = MomentShares(count=0.01, sum=0.04, second_moment=0.95)
+OF_LEVELS = MomentShares(count=0.2, sum=0.8)
+"""Shares of counts, sums and second moments in stages of these names; ``SHARES`` are those of profiles."""
+
+MIXED = Layout((-8.0, -8.0), (8.0, 8.0), (1,), (3, 2))
+CATEGORIES = Layout((), (), (), (3, 5))
+
+_FAR = np.array([[8.0, 0.0]])
+"""A record at the edge of the box in which profiles are measured, far outside of every cell."""
+
+
+def profile(relation: Neighboring, mu: float) -> Case:
+    """Return moments of profile cells: the cell of the clipped record, the residual of the record itself."""
+    cells = _profile_cells()
+    statistic = CellMoments(cells.box, 2, of_residuals=True)
+    planned = _planned(statistic, SHARES, relation, mu)
+    datasets = neighbours(_few(2), _FAR, relation, -_FAR)
+    return sums_of_cells(f"profile moments, {relation}", planned, (statistic, cells), datasets)
+
+
+def lengths(relation: Neighboring, mu: float) -> Case:
+    """Return counts of lengths in profile cells."""
+    histograms = RadiusHistograms(_profile_cells())
+    planned = histograms.counts.plan(Step("lengths"), mu**2 / 2, relation)
+    datasets = neighbours(_few(2), _FAR, relation, -_FAR)
+    return counts_of_bins(f"profile lengths, {relation}", planned, histograms, datasets)
+
+
+def table_profile(relation: Neighboring, mu: float) -> Case:
+    """Return moments, holes and levels of profile cells: all that a record can have of each."""
+    cells = _profile_of_table()
+    statistic = TableMoments(cells.box, MIXED, 2)
+    scales = statistic.calibrate(mu**2 / 2, relation, SHARES, 0.6, GAUSSIAN)
+    (planned,) = statistic.plan([Step("profile")], scales, relation)
+    record, other = (far_record(MIXED, 8.0 * sign * np.ones(2), int(sign > 0)) for sign in (1, -1))
+    others = np.repeat(far_record(MIXED, np.zeros(2), 1), 50, axis=0)
+    datasets = neighbours(others, record, relation, other)
+    return sums_of_cells(f"table profile moments, {relation}", planned, (statistic, cells), datasets)
+
+
+def table_lengths(relation: Neighboring, mu: float) -> Case:
+    """Return counts of lengths of the numbers of a table."""
+    histograms = RadiusHistograms(_profile_of_table(), n_coordinates=2)
+    planned = histograms.counts.plan(Step("lengths"), mu**2 / 2, relation)
+    record, other = (far_record(MIXED, 8.0 * sign * np.ones(2), 0) for sign in (1, -1))
+    datasets = neighbours(np.repeat(other, 50, axis=0), record, relation, other)
+    return counts_of_bins(f"table profile lengths, {relation}", planned, histograms, datasets)
+
+
+def directions(relation: Neighboring, mu: float) -> Case:
+    """Return count, sum and second moment of all records; a replaced one moves by the worst angle."""
+    domain = Domain.from_bounds((-1.0, 1.0), 4, 1.0)
+    statistic = CellMoments(domain, 1, of_residuals=True)
+    planned = _planned(statistic, OF_DIRECTIONS, relation, mu)
+    cosine = -OF_DIRECTIONS.sum / (2 * OF_DIRECTIONS.second_moment)  # the t of Theorem 5
+    record = np.eye(4)[:1]
+    other = np.array([[cosine, math.sqrt(1 - cosine**2), 0.0, 0.0]])
+    cells = GaussianCells.nearest(np.zeros((1, 4)), 0.5)
+    datasets = neighbours(_few(4), record, relation, other)
+    return sums_of_cells(f"directions, {relation}", planned, (statistic, cells), datasets)
+
+
+def levels(relation: Neighboring, mu: float, layout: Layout) -> Case:
+    """Return counts of all holes and levels of a table.
+
+    The bound is that of vectors in a ball, of which two can be opposite; levels are not below 0, so that
+    replacing a record reaches less of it.
+    """
+    statistic = CellMoments(counted_of(layout), 1, second_moments=SecondMoments.NONE)
+    planned = _planned(statistic, OF_LEVELS, relation, mu)
+    record, other = (far_record(layout, np.zeros(layout.n_numbers), level) for level in (0, 1))
+    other[:, layout.hole_part] = 0.0
+    cells = GaussianCells.nearest(np.zeros((1, layout.n_holes + layout.n_all_levels)))
+    ones = layout.n_categories + layout.n_holes
+    reached = math.sqrt((ones + layout.n_categories) / (4 * ones)) if relation is REPLACE_ONE else 1.0
+    datasets = neighbours(np.repeat(other, 50, axis=0), record, relation, other)
+    name = f"levels and holes, {relation}"
+    return sums_of_cells(name, planned, (statistic, cells), datasets, reached)
+
+
+def coreset(relation: Neighboring, mu: float) -> Case:
+    """Return counts, sums and traces of offsets from centres; the worst replacement stays in its cell."""
+    domain = Domain.from_bounds((-1.0, 1.0), 2, 1.0)
+    statistic = CellMoments(domain, 2, second_moments=SecondMoments.TRACE, of_residuals=True)
+    planned = _planned(statistic, OF_CORESET, relation, mu)
+    record, cells = np.array([[1.0, 0.0]]), GaussianCells.nearest(np.array([[0.0, 0.0], [0.0, 9.0]]), 0.15)
+    datasets = neighbours(_few(2), record, relation, -record)
+    return sums_of_cells(f"coreset, {relation}", planned, (statistic, cells), datasets)
+
+
+def along_directions(relation: Neighboring, mu: float) -> Case:
+    """Return moments of residuals of soft cells, of records that are projected from 40 columns."""
+    matrix = np.zeros((2, 40))
+    matrix[0, ::2] = matrix[1, 1::2] = 2.0**MATRIX_BITS
+    whole = Domain(-np.ones(40), np.ones(40), 1.0, FINE_GRID_BITS)
+    reach = np.full(2, 2.0 ** (MATRIX_BITS + FINE_GRID_BITS))
+    domain = Domain(-reach, reach, 1.0, projection=Projection(whole, matrix))
+    statistic = CellMoments(domain, 2, WEIGHT_BITS, of_residuals=True)
+    planned = _planned(statistic, None, relation, mu)
+    record = np.tile([1.0, 0.0], 20)[None]
+    datasets = neighbours(_few(40), record, relation, -record)
+    return sums_of_cells(f"components along directions, {relation}", planned, (statistic, _apart()), datasets)
+
+
+def recovery(relation: Neighboring, mu: float) -> Case:
+    """Return counts and sums of cells of cubes; the worst replacement stays in its cell."""
+    domain = Domain.from_bounds((-1.0, 1.0), 2)
+    codes = BinaryCodes.rounded(domain, np.eye(2), reach=1.0, bits=3)
+    cells = NearestCubes(codes, 3, np.array([[0, 0], [99, 99]]))
+    statistic = CellMoments(domain, 2, second_moments=SecondMoments.NONE)
+    planned = _planned(statistic, None, relation, mu)
+    datasets = neighbours(_few(2), np.ones((1, 2)), relation, -np.ones((1, 2)))
+    return sums_of_cells(f"recovery of centres, {relation}", planned, (statistic, cells), datasets)
+
+
+def joint_histogram(relation: Neighboring, mu: float) -> Case:
+    """Return counts of all cells of a grid over two columns."""
+    codes = BinaryCodes.rounded(Domain.from_bounds((-1.0, 1.0), 2, 1.0), np.eye(2), reach=1.0, bits=3)
+    prefixes = np.arange(1 << codes.n_bits)
+    groups = GroupCounts(prefixes.size)
+    planned = groups.plan(Step("joint histogram"), mu**2 / 2, relation)
+    tallies = [InMemoryEngine().tally(X, codes) for X in neighbours(_few(2), _FAR, relation, -_FAR)]
+    first, second = (
+        opened(groups.to_units(counts_starting_with(tally, prefixes, codes.n_bits))) for tally in tallies
+    )
+    return Case(f"joint histogram, {relation}", planned, first, second, attacked=parts_of(groups, codes))
+
+
+def all_stages() -> list["partial[Case]"]:
+    """Return what makes the cases of stages."""
+    stages: tuple[Callable[..., Case], ...] = (
+        profile,
+        lengths,
+        table_profile,
+        table_lengths,
+        directions,
+        partial(levels, layout=MIXED),
+        partial(levels, layout=CATEGORIES),
+        coreset,
+        along_directions,
+        recovery,
+        joint_histogram,
+    )
+    return [partial(make, relation, mu) for make, relation, mu in itertools.product(stages, RELATIONS, MUS)]
+
+
+def _planned(
+    statistic: CellMoments, shares: MomentShares | None, relation: Neighboring, mu: float
+) -> PlannedRelease:
+    scales = statistic.calibrate(mu**2 / 2, relation, shares)
+    (planned,) = statistic.plan([Step("stage")], scales, relation)
+    return planned
+
+
+def _few(n_features: int) -> FloatArray:
+    """Return records that are neither at the bounds nor far from the cells."""
+    return np.asarray(np.random.default_rng(0).uniform(-1, 1, size=(50, n_features)))
+
+
+def _apart(grid_bits: int = 12, box: float = 1.0) -> GaussianCells:
+    """Return two narrow cells, split by the sign of the first coordinate."""
+    means = np.array([[-0.5, 0.0], [0.5, 0.0]]) / box
+    covariances = np.tile(0.01 / box**2 * np.eye(2), (2, 1, 1))
+    return GaussianCells.from_mixture(np.full(2, 0.5), means, covariances, 2.0, grid_bits)
+
+
+def _profile_cells() -> ProfileCells:
+    """Return cells in the unit ball, measured in a box eight times as wide."""
+    one = np.ones(2)
+    ball, box = (
+        Domain(-size * one, size * one, radius, FINE_GRID_BITS) for size, radius in ((1, 1.0), (8, None))
+    )
+    return ProfileCells(_apart(FINE_GRID_BITS), ball, _apart(FINE_GRID_BITS, 8.0), box)
+
+
+def _profile_of_table() -> ProfileCells:
+    """Return the same for the numbers of a table."""
+    ball, box = (
+        encoded_domain(MIXED, -size * np.ones(2), size * np.ones(2), FINE_GRID_BITS) for size in (1.0, 8.0)
+    )
+    rules = []
+    for domain, size in ((ball, 1.0), (box, 8.0)):
+        whiten, shift = np.zeros((2, MIXED.width, MIXED.width)), np.zeros((2, MIXED.width))
+        means = np.array([[-0.5, 0.0], [0.5, 0.0]]) / size
+        factors = np.tile(0.1 / size * np.eye(2), (2, 1, 1))
+        whiten_numbers(MIXED, domain, means, factors, into=(whiten, shift))
+        rules.append(GaussianCells.from_scores(whiten, shift, np.zeros(2), 2.0, FINE_GRID_BITS))
+    return ProfileCells(rules[0], ball, rules[1], box)
