@@ -1,13 +1,32 @@
 """Every base, with settings in which one record shows as much as it can."""
 
 import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from audits.attacks.sampler import seeded
-from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPTree, PrivateGaussianMixture
-from dpmorse.audit import AuditResult, Transcript, audit_releases, far_records, watched_fit
+from audits.attacks.tables import TABLES, OfEncoded, far_encoded, invented_table
+from dpmorse import (
+    DPCube,
+    DPLloyd,
+    DPMoG,
+    DPMoGHard,
+    DPMorse,
+    DPTree,
+    MorseClustering,
+    PrivateGaussianMixture,
+)
+from dpmorse.audit import (
+    AuditResult,
+    Transcript,
+    audit_releases,
+    far_records,
+    invented_records,
+    watched_fit,
+)
 from dpmorse.bases import PrivateFit
 from dpmorse.privacy.accounting import gaussian_epsilon
 from dpmorse.typing import FloatArray
@@ -15,6 +34,7 @@ from dpmorse.typing import FloatArray
 DELTA = 1e-5
 RELATIONS = ("add-remove", "replace-one")
 BASES = (DPMoGHard, DPMoG, DPLloyd, DPTree, DPCube, PrivateGaussianMixture)
+"""Bases of tables of numbers; that of other tables is in ``further``."""
 
 COLUMNS: dict[Any, tuple[int, ...]] = {PrivateGaussianMixture: (2, 3)}
 """Numbers of columns of bases that work otherwise in few: a joint histogram in 2, rounds of EM from 3 on."""
@@ -31,12 +51,116 @@ another (replace-one).
 """
 
 
+ROWS = 3
+"""Rows of a person, where persons are protected."""
+
+WIDE = {"n_components": 13}
+"""More components than the noise lets one measure in 36 columns: directions are released first."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An estimator, the records that it is watched on, and records that it may be noticed to have.
+
+    ``slow`` ones release thousands of values that one record moves: fewer runs are made.
+    """
+
+    name: str
+    estimator: Any
+    X: FloatArray
+    neighbours: FloatArray
+    slow: bool = False
+
+    @property
+    def relation(self) -> str:
+        """Which datasets are neighbours."""
+        parameters = self.estimator.get_params(deep=True)
+        return str(parameters.get("neighboring", parameters.get("base__neighboring")))
+
+    def audited(self, *, runs: int, seed: int, confidence: float = 0.999) -> AuditResult:
+        """Audit all releases on the worst of the neighbours."""
+        return audit_releases(
+            self.estimator,
+            self.X,
+            neighbours=self.neighbours,
+            runs=runs // 4 if self.slow else runs,
+            confidence=confidence,
+            sampler=seeded(seed),
+        )
+
+
 def base(kind: Any, relation: str, mu: float, **options: Any) -> Any:
     """Return a base with few rounds whose budget is ``mu`` as a Gaussian mechanism."""
     epsilon = min(gaussian_epsilon(mu, DELTA), 10.0)  # larger ones are refused; mu = 2 is epsilon = 9.997
     few = {"n_iter": 2} if kind in {DPMoGHard, DPMoG, DPLloyd} else {}
-    parameters = {"epsilon": epsilon, "delta": DELTA, "bounds": (-1, 1), "neighboring": relation}
-    return kind(2, **{**parameters, **few, **options})
+    of_table = {} if "columns" in options else {"bounds": (-1, 1)}
+    parameters = {"n_components": 2, "epsilon": epsilon, "delta": DELTA, "neighboring": relation}
+    return kind(**{**parameters, **of_table, **few, **options})
+
+
+def further() -> list[Attack]:
+    """Return what ``every_base`` has not: other columns, stages, units, bounds and tables; at mu = 2."""
+    return [attack for relation in RELATIONS for attack in (*_staged(relation), *_tables(relation))] + [
+        *_private_bounds(),
+        *_persons(),
+        *_on_top(),
+    ]
+
+
+def _staged(relation: str) -> Iterator[Attack]:
+    """Yield the default base in one column, along directions, and without a profile."""
+    kind = PrivateGaussianMixture
+    yield _numbers(kind, 1, relation)
+    yield _numbers(kind, 36, relation, "directions", **WIDE)
+    for n_features in (2, 6):
+        yield _numbers(kind, n_features, relation, "no profile", profile=False)
+
+
+def _tables(relation: str) -> Iterator[Attack]:
+    for name in TABLES:
+        yield _table(name, relation)
+    yield _table("numbers, categories, holes", relation, "no profile", profile=False)
+
+
+def _private_bounds() -> Iterator[Attack]:
+    """Yield every base that finds its bounds; the far record lies outside of whatever is found."""
+    for kind, relation in zip(BASES, itertools.cycle(RELATIONS)):
+        found = _numbers(kind, 2, relation, "private bounds", bounds="private")
+        yield replace(found, neighbours=1e6 * found.neighbours)
+
+
+def _persons() -> Iterator[Attack]:
+    """Yield every base where neighbours differ in a person with several rows."""
+    words = f"persons with {ROWS} rows"
+    for kind in BASES:
+        for n_features in COLUMNS.get(kind, (2,)):
+            yield _numbers(kind, n_features, "add-remove", words, max_rows_per_group=ROWS)
+    for name in ("numbers, categories, holes", "categories"):
+        yield _table(name, "add-remove", words, max_rows_per_group=ROWS)
+
+
+def _on_top() -> Iterator[Attack]:
+    """Yield estimators that cluster what a base releases."""
+    options: dict[str, Any] = {"epsilon": 8.0, "delta": DELTA, "bounds": (-1, 1)}
+    for estimator in (DPMorse(2, **options), MorseClustering(base(DPLloyd, "replace-one", 2.0), 2)):
+        records = invented_records(estimator, 2), far_records(estimator, 2)[:4]
+        yield Attack(f"{type(estimator).__name__}, 2 columns", estimator, *records)
+
+
+def _numbers(kind: Any, n_features: int, relation: str, words: str = "", **options: Any) -> Attack:
+    estimator = base(kind, relation, 2.0, **options)
+    records = invented_records(estimator, n_features), far_records(estimator, n_features)[:4]
+    name = ", ".join(
+        [kind.__name__, f"{n_features} column{'s' * (n_features > 1)}", *([words] if words else [])]
+    )
+    return Attack(name, estimator, *records, slow=n_features > 32)
+
+
+def _table(columns: str, relation: str, words: str = "", **options: Any) -> Attack:
+    estimator = base(OfEncoded, relation, 2.0, columns=TABLES[columns], **options)
+    records = invented_table(TABLES[columns]), far_encoded(TABLES[columns])
+    name = ", ".join(["PrivateTableMixture", columns, *([words] if words else [])])
+    return Attack(name, estimator, *records)
 
 
 def every_base() -> list[tuple[Any, int, str, float]]:
