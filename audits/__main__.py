@@ -21,6 +21,7 @@ from audits.section import Effort, Findings, Section
 SECTIONS: tuple[str, ...] = (
     "mechanisms",
     "bases",
+    "kernels",
     "whole_fits",
     "persons",
     "printed",
