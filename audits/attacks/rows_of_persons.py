@@ -187,14 +187,15 @@ def containers(persons: Persons, rng: Rng, folder: Path) -> Iterator[tuple[str, 
 def rows_used(X: Any, groups: Any, most: int) -> Rows:
     """Return the records that a fit would use, with how often; none where it is refused, which is wrong."""
     try:
-        parts = _parts_used(X, groups, most)
+        parts = parts_used(open_records(X, groups), most)
     except DPMorseError:
         return Counter()
     return Counter(map(tuple, np.concatenate([np.asarray(part) for part in parts])))
 
 
-def _parts_used(X: Any, groups: Any, most: int) -> list[Any]:
-    data: Any = open_records(X, groups).read(None, most)
+def parts_used(records: Any, most: int) -> list[Any]:
+    """Return the rows of opened records that a fit would add up, part by part."""
+    data: Any = records.read(None, most)
     if hasattr(data, "shape"):
         return [data]
     parts = data.parts

@@ -5,12 +5,14 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from audits.attacks import rows_of_persons
+from audits.attacks import described_rows, rows_of_persons
 from audits.section import Effort, Findings, Table
 
 NAME, TITLE = "persons", "Rows of a person"
 
 _TABLES_AT_A_TIME = 250
+_NUMBERS_FOR_EACH_OTHER = 10
+"""Tables of numbers for each that has texts, days and holes."""
 
 
 def run(effort: Effort) -> Findings:
@@ -28,7 +30,8 @@ def run(effort: Effort) -> Findings:
         "Ids are numbers, negative and beyond 2^63, or text; they come in another type in every file, batch "
         "and partition (integers, doubles, decimals, text, objects of several types), and rows in another "
         "order in every pass. A failure is a table that is refused, or in which more (or fewer) rows of a "
-        "person are used than the cap says, or other ones than in an array."
+        "person are used than the cap says, or other ones than in an array. Tables with texts, days and "
+        "holes, some of them not listed or out of bounds, are compared with those in a data frame."
     )
     rows = [(name, tables, over, other) for name, (tables, over, other) in found.items()]
     passed = all(over == other == 0 for _, _, over, other in rows)
@@ -37,4 +40,7 @@ def run(effort: Effort) -> Findings:
 
 def _part(n_tables: int, seed: int) -> dict[str, list[int]]:
     with tempfile.TemporaryDirectory() as folder:
-        return rows_of_persons.audit(n_tables, seed, Path(folder))
+        return {
+            **rows_of_persons.audit(n_tables, seed, Path(folder)),
+            **described_rows.audit(n_tables // _NUMBERS_FOR_EACH_OTHER, seed, Path(folder)),
+        }
