@@ -58,7 +58,7 @@ test-oldest: $(OLDEST)/.ready  ## the light suite of what depends on versions mo
 
 test-engines: $(ENGINES)/.ready  ## tensors, on the CPU and on a GPU where there is one; Spark, where there is Java
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
-	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py
+	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py tests/contracts/test_readers.py
 
 lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privacy argument
 	$(BIN)/ruff format --check .
@@ -77,7 +77,7 @@ bench: $(VENV)/.ready  ## speed and memory against scikit-learn and diffprivlib
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.morse
 
-audit: $(VENV)/.ready  ## attack every claim for most of an hour, and write docs/audit.md
+audit: $(VENV)/.ready $(ENGINES)/.ready  ## attack every claim for most of an hour, and write docs/audit.md
 	$(BIN)/python -m audits
 
 build: $(VENV)/.ready  ## wheel and source distribution, built twice and compared, with their bill of materials

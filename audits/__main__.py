@@ -22,6 +22,7 @@ SECTIONS: tuple[str, ...] = (
     "mechanisms",
     "bases",
     "kernels",
+    "readers",
     "whole_fits",
     "persons",
     "printed",

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from audits.readers.postgres import postgres_server, why_no_postgres
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
-from postgres import postgres_server
+from needed import skip_or_fail
 
 pytest.register_assert_rewrite("replay_checks")  # a test looks at what its assertions say
 
@@ -43,5 +44,8 @@ def no_noise(monkeypatch):
 @pytest.fixture(scope="session")
 def postgres_uri():
     """An empty database of PostgreSQL; tests share it, and drop what they create."""
+    missing = why_no_postgres()
+    if missing:
+        skip_or_fail(missing)
     with postgres_server() as uri:
         yield uri

@@ -1,9 +1,11 @@
 """Described tables in files, batches and partitions: the records of the same table in memory."""
 
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -139,6 +141,18 @@ def test_errors_name_columns_only(kind, change, says, tmp_path):
         read(open_records(path, "who", schema), 1)
     assert "Zebulon" not in str(raised.value)
     assert "3719" not in str(raised.value)
+
+
+def test_decimals_are_the_nearest_floats_in_every_storage(tmp_path, rng):
+    """Arrow's own conversion is off by a bit in every third value."""
+    decimals = [Decimal(int(i)).scaleb(-4) for i in rng.integers(-(10**15), 10**15, 500)]
+    table = pa.table({"a": pa.array(decimals)})
+    expected = [[float(value)] for value in decimals]
+    schema = Schema.of({"a": Numeric(-1e12, 1e12)})
+    frame, rows = pl.from_arrow(table), [[value] for value in decimals]
+    held = [table, table.to_pandas(), frame, frame.lazy(), rows]
+    for X in (*held, *(write(table, tmp_path / f"x.{kind}") for kind in ("csv", "parquet", "feather"))):
+        assert open_records(X, schema=schema).each(None, same).tolist() == expected
 
 
 def test_rows_are_not_dropped_where_columns_say_what_is_missing(tmp_path):

@@ -5,7 +5,7 @@ Opening one finds names and types of its columns, and reads no value. Each pass 
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -166,11 +166,14 @@ def _of_polars(frame: Any) -> ArrowTable:
 
 
 def _of_ibis(table: Any) -> ArrowTable:
+    name, backend = _CALLED["ibis"], table.get_backend()
+    if backend.name == "duckdb":  # read as a relation, whatever version of DuckDB Ibis knows
+        return replace(_of_duckdb(backend.con.sql(table.compile())), path=name)
+
     def start(columns: list[str], n_rows: int) -> Iterator[Any]:
         with read_to_the_end(table.select(columns).to_pyarrow_batches(chunk_size=n_rows)) as read:
             yield from read
 
-    name = _CALLED["ibis"]
     return ArrowTable(name, types_in(name, table.schema().to_pyarrow()), start)
 
 
@@ -209,7 +212,9 @@ _OPENERS: dict[str, Callable[[Any], ArrowTable]] = {
 
 
 def _usual(column: Any) -> Any:
-    """Return a column in the usual types of text."""
+    """Return a column in the usual types of text, or as what a type of its database is stored as."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
     kind = column.type
     if pa.types.is_dictionary(kind) and kind.value_type in _VIEWS:
         return column.cast(pa.dictionary(kind.index_type, _VIEWS[kind.value_type]))

@@ -156,7 +156,7 @@ def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
 
 def _open_array(X: Any, *, as_objects: bool) -> Any:
     try:
-        array = _objects_in(X) if as_objects else np.asarray(X)
+        array = _objects_in(X) if as_objects else _numbers_in(X)
     except (TypeError, ValueError):
         raise InvalidParameterError("X must be a table: its rows have different lengths.") from None
     if array.dtype.kind == "O" and array.ndim == 0:
@@ -165,6 +165,14 @@ def _open_array(X: Any, *, as_objects: bool) -> Any:
             "pandas.DataFrame(X)."
         )
     return array
+
+
+def _numbers_in(X: Any) -> Any:
+    """Return rows as an array; of objects where NumPy has no type for all of them, and quotes a value."""
+    try:
+        return np.asarray(X)
+    except (OverflowError, RuntimeError):
+        return _objects_in(X)
 
 
 def _objects_in(X: Any) -> Any:

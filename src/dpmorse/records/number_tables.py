@@ -110,7 +110,7 @@ def _objects_to_floats(array: Any) -> Any:
         return np.asarray(array).astype(np.float64)
     except OverflowError:
         raise InvalidParameterError("X holds a number too large for a 64-bit float.") from None
-    except ValueError:
+    except (RuntimeError, ValueError):
         raise InvalidParameterError("X must hold numbers; some of its objects are not.") from None
     except TypeError:
         message = "X must hold numbers: an object's float() argument must be a string or a real number."

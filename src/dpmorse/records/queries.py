@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
@@ -53,6 +53,7 @@ class Query:
     connect: Callable[[], Any]
     sql: str
     session: "_Session | None" = field(default=None, kw_only=True)  # of a fit, see ``held``
+    lent: bool = field(default=False, kw_only=True)  # whether connect returns a connection that stays open
     path = _NAME
     kind = "query"
     reading = Reading()
@@ -94,7 +95,7 @@ class Query:
     def held(self) -> Iterator["Query"]:
         """Return this query bound to one connection and one transaction."""
         with foreign_errors_told(_NAME):
-            session = _Session(self.connect())
+            session = self._connected()
         with closing(session):
             with foreign_errors_told(_NAME):
                 session.begin()
@@ -125,8 +126,18 @@ class Query:
         if self.session is not None:
             yield self.session
             return
-        with closing(_Session(self.connect())) as session:
+        with closing(self._connected()) as session:
             yield session
+
+    def _connected(self) -> "_Session":
+        """Open a session; refuse a driver whose types depend on values."""
+        session = _Session(self.connect(), self.lent)
+        if "sqlite" in _vendor(session.connection):
+            session.close()
+            raise InvalidTypeError(_TYPES_OF_VALUES)
+        if session.library == "sqlite3" and not self.lent and session.connection.text_factory is str:
+            session.connection.text_factory = _ANY_TEXT
+        return session
 
 
 @dataclass(frozen=True)
@@ -134,13 +145,18 @@ class _Session:
     """An open connection, of whatever kind."""
 
     connection: Any
+    lent: bool = False
 
     @property
     def library(self) -> str:
         return type(self.connection).__module__.partition(".")[0].lstrip("_")
 
     def close(self) -> None:
-        self.connection.close()
+        """Close the connection; end the transaction of one that stays open."""
+        if self.lent:
+            self.connection.rollback()
+        else:
+            self.connection.close()
 
     def begin(self) -> None:
         """Begin a transaction where that must be said; the database API begins one with the first query."""
@@ -199,6 +215,22 @@ class _Session:
         declared = self.connection.execute(f"pragma table_info({_PROBE})").fetchall()
         self.connection.execute(f"drop view {_PROBE}")
         return [str(row[1]) for row in declared if any(word in row[2].upper() for word in _TEXT)]
+
+
+_ANY_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
+"""Makes a text of bytes that may be none: such a value is one that no list has, and ends no query."""
+
+_TYPES_OF_VALUES = (
+    "connect opens SQLite through ADBC, which finds the types of columns in their first values, so that one "
+    "record could change how others are read. Use Python's driver: Query(lambda: sqlite3.connect(path), ...)."
+)
+"""The error about a driver that does not read every value by itself."""
+
+
+def _vendor(connection: Any) -> str:
+    """Return the database behind a connection of ADBC, in lower case; nothing for others."""
+    info = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+    return str(info.get("vendor_name", "")).lower()
 
 
 _TEXT = ("CHAR", "CLOB", "TEXT")

@@ -24,7 +24,7 @@ def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
         return [_as_told(source, reading)]
     single = isinstance(source, str | os.PathLike)
     if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
-        return [_as_told(open_arrow(source), reading)]
+        return [_as_told(_of_sqlite(source) or open_arrow(source), reading)]
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
         raise InvalidParameterError(
@@ -32,6 +32,14 @@ def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
             "like. Files in other folders are found by a pattern, such as 'folder/*/*.parquet'."
         )
     return [path if isinstance(path, AnyTable) else DataFile.open(path, reading) for path in found]
+
+
+def _of_sqlite(source: Any) -> Query | None:
+    """Return a table of Ibis in SQLite as a query: Ibis would look for one type in all values of a column."""
+    backend = source.get_backend() if type(source).__module__.partition(".")[0] == "ibis" else None
+    if backend is None or backend.name != "sqlite":
+        return None
+    return Query(lambda: backend.con, source.compile(), lent=True)
 
 
 def _as_told(table: AnyTable, reading: Reading) -> AnyTable:

@@ -131,8 +131,8 @@ class SeriesValues:
         if kind not in {nw.Date, nw.Datetime}:
             return None
         zoned = isinstance(kind, nw.Datetime) and kind.time_zone is not None
-        local = self.series.dt.replace_time_zone(None) if zoned else self.series
-        return np.asarray(local.to_numpy()).astype("datetime64[D]")
+        local = np.asarray((self.series.dt.replace_time_zone(None) if zoned else self.series).to_numpy())
+        return local.astype("datetime64[D]") if local.dtype.kind == "M" else None  # pandas may hold objects
 
     def objects(self) -> Objects:
         """Return the values themselves."""
