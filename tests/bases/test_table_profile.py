@@ -155,6 +155,19 @@ def test_values_that_are_not_listed_are_spoken_of():
     assert rows.loc[rows["column"] == "ward", "warning"].str.contains("not listed").all()
 
 
+def test_a_column_that_is_written_in_another_way_is_spoken_of(tmp_path):
+    """What cannot be read is missing, value by value: a whole column of it is a mistake of its owner."""
+    frame = table(3)[["age", "bp"]].assign(age=lambda frame: frame["age"].map("{:.2f}".format))
+    columns = {"age": Numeric(0, 120, missing="ignore"), "bp": COLUMNS["bp"]}
+    frame.to_csv(tmp_path / "good.csv", index=False)
+    assert not [note for note in fitted(tmp_path / "good.csv", columns).cautions() if note.kind == "missing"]
+    frame.assign(age=frame["age"].str.replace(".", ",")).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.warns(match="Nearly all values of column 'age' are missing, or could not be read"):
+        model = fitted(tmp_path / "x.csv", columns)
+    (caution,) = [caution for caution in model.cautions() if caution.kind == "missing"]
+    assert (caution.cluster, caution.column) == (None, 0)
+
+
 def changed(model, change):
     """The base from its document, with a part of it changed."""
     document = json.loads(json.dumps(model.base_.to_document()))

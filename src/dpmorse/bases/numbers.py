@@ -33,7 +33,7 @@ from dpmorse.typing import IntArray
 _TOLD_LATER: ContextVar[bool] = ContextVar("_TOLD_LATER", default=False)
 """Whether whoever called ``fit`` says itself what must be said about the numbers."""
 
-_WARNED_OF = {"budget", "size", "bounds", "other"}
+_WARNED_OF = {"budget", "size", "bounds", "missing", "other"}
 """Kinds of cautions that a fit warns of: those that its caller can do something about."""
 
 _MOST_SENTENCES = 3

@@ -16,7 +16,7 @@ class Caution:
     Attributes
     ----------
     kind : str
-        "budget", "size", "spread", "tail", "bounds" or, for tables with categories, "other".
+        "budget", "size", "spread", "tail", "bounds" or, for described columns, "missing" and "other".
     cluster : int or None
         The cluster; None for all records.
     column : int or None

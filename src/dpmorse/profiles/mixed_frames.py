@@ -19,6 +19,9 @@ from dpmorse.schema import OTHER, CategoryColumn, Schema
 _MANY = 0.2
 """Part of the values that must be "other" for something to be said."""
 
+_NEARLY_ALL = 0.8
+"""Part of the values of a number that must be missing, at least, for something to be said."""
+
 _ENDS = (("value", ""), ("low", "_low"), ("high", "_high"))
 
 _OF_COLUMNS = ("centre", "spread", "level_share", "missing")
@@ -43,7 +46,16 @@ def mixed_cautions_of(
         for note in cautions_of(table, profile.numbers, schema.number_names, called)
     ]
     of_columns = [note for note in of_numbers if note.cluster is None]
-    return [*of_columns, *_of_other_values(profile, schema), *of_numbers[len(of_columns) :]]
+    of_values = [*_of_missing_values(profile, schema), *_of_other_values(profile, schema)]
+    return [*of_columns, *of_values, *of_numbers[len(of_columns) :]]
+
+
+def _of_missing_values(profile: TableProfile, schema: Schema) -> Iterator[Caution]:
+    """Say where nearly all numbers are missing: they may be there, and written in another way than was said."""
+    whole = level_table(profile.levels, np.ones((1, profile.n_components)))
+    for j, (name, column) in enumerate(schema.numbers):
+        if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
+            yield Caution("missing", None, schema.names.index(name), _MISSING.format(name=name))
 
 
 def _of_other_values(profile: TableProfile, schema: Schema) -> Iterator[Caution]:
@@ -57,6 +69,11 @@ def _of_other_values(profile: TableProfile, schema: Schema) -> Iterator[Caution]
             text = _OTHER.format(name=name, part=part)
             yield Caution("other", None, schema.names.index(name), text)
 
+
+_MISSING = (
+    "nearly all values of column {name!r} are missing, or could not be read as its description says. Look at "
+    "how they are written, such as with decimal commas."
+)
 
 _OTHER = (
     "many values of column {name!r} are not listed: about {part:.0%} of them are 'other'. List more of the "
