@@ -16,10 +16,10 @@ _HEADER = ("mechanism", "relation", "claim", "cases", "runs each", "certified, l
 def run(effort: Effort) -> Findings:
     """Audit all mechanisms; choices, which are drawn one by one, with fewer runs."""
     runs = effort.pick(quick=20_000, full=1_000_000)
-    runs_of_choices = effort.pick(quick=1000, full=50_000)
+    runs_of_choices = effort.pick(quick=1000, full=100_000)
     sums = [*mechanisms.all_moments(n_options=effort.pick(quick=1, full=4)), *mechanisms.all_others()]
     sums += [*mechanisms.all_tables(), *stages.all_stages()]
-    plan = [(make, runs) for make in sums] + [(make, runs_of_choices) for make in mechanisms.all_choices()]
+    plan = [(make, runs_of_choices) for make in mechanisms.all_choices()] + [(make, runs) for make in sums]
     found: dict[tuple[str, ...], list[tuple[AuditResult, float]]] = defaultdict(list)
     for seed, (make, n) in enumerate(plan):
         case = make()
