@@ -100,6 +100,8 @@ _VALUES: dict[str, Sequence[Any]] = {
             "1e999",
             "-1e999",
             "nan",
+            "+NaN",
+            "-inf",
             "inf",
             "0x10",
             "1_0",

@@ -403,8 +403,22 @@ def test_nothing_of_a_failed_connection_is_told(lite):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of Ibis itself
 def test_ibis(lite, X):
-    ibis = needed("ibis")
-    visits = ibis.sqlite.connect(lite).table("visits").select(NAMES)
+    """A connection that is lent to a fit is afterwards what it was before."""
+    backend = needed("ibis").sqlite.connect(lite)
+    visits = backend.table("visits").select(NAMES)
     fitted = model().fit(visits)
     assert fitted.mixture_ == model().fit(X).mixture_
     assert np.array_equal(fitted.predict(visits), model().fit(X).predict(X))
+    assert backend.con.text_factory is str
+    assert not backend.con.in_transaction
+    backend.con.execute("begin transaction")
+    backend.con.execute("update visits set age = 0")
+    fitted.predict(visits)
+    assert backend.con.in_transaction
+    backend.con.rollback()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # of Ibis itself
+def test_ibis_on_duckdb(duck, X):
+    visits = needed("ibis").duckdb.from_connection(duck).table("visits").select(NAMES)
+    assert model().fit(visits).mixture_ == model().fit(X).mixture_

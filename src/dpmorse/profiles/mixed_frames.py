@@ -51,7 +51,7 @@ def mixed_cautions_of(
 
 
 def _of_missing_values(profile: TableProfile, schema: Schema) -> Iterator[Caution]:
-    """Say where nearly all numbers are missing: they may be there, and written in another way than was said."""
+    """Say where nearly all numbers are missing: they may be there, and be written in another way."""
     whole = level_table(profile.levels, np.ones((1, profile.n_components)))
     for j, (name, column) in enumerate(schema.numbers):
         if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:

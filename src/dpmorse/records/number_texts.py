@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.records.reading import Reading
-from dpmorse.schema import FALSE_WORDS, NUMBER, TRUE_WORDS
+from dpmorse.schema import FALSE_WORDS, NO_NUMBER, NUMBER, TRUE_WORDS
 
 _MARKS = {" ": r"[ \x{a0}\x{2009}\x{202f}]", "'": r"['\x{2019}]"}
 """Marks that are written in several ways, as regular expressions."""
@@ -42,6 +42,7 @@ def numbers_in(texts: Any, reading: Reading = _NOTHING_SAID, nulls: Sequence[str
     """
     plain = without_marks(texts, reading)
     missing = pc.is_in(plain, value_set=pa.array([*nulls, None], plain.type))
+    missing = pc.or_(missing, pc.match_substring_regex(plain.fill_null(""), f"^(?:{NO_NUMBER})$"))
     if reading.sign != ".":
         two_signs = pc.match_substring(plain, ".")
         plain = pc.if_else(two_signs, "?", pc.replace_substring(plain, reading.sign, "."))

@@ -135,33 +135,38 @@ class Query:
         if "sqlite" in _vendor(session.connection):
             session.close()
             raise InvalidTypeError(_TYPES_OF_VALUES)
-        if session.library == "sqlite3" and not self.lent and session.connection.text_factory is str:
+        if session.library == "sqlite3" and session.connection.text_factory is str:
             session.connection.text_factory = _ANY_TEXT
         return session
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Session:
     """An open connection, of whatever kind."""
 
     connection: Any
     lent: bool = False
+    begun: bool = False  # whether the transaction is ours
 
     @property
     def library(self) -> str:
         return type(self.connection).__module__.partition(".")[0].lstrip("_")
 
     def close(self) -> None:
-        """Close the connection; end the transaction of one that stays open."""
-        if self.lent:
-            self.connection.rollback()
-        else:
+        """Close the connection; leave one that is lent as it was."""
+        if not self.lent:
             self.connection.close()
+            return
+        if self.begun:
+            self.connection.rollback()
+        if self.connection.text_factory is _ANY_TEXT:
+            self.connection.text_factory = str
 
     def begin(self) -> None:
         """Begin a transaction where that must be said; the database API begins one with the first query."""
         if self.library == "duckdb" or (self.library == "sqlite3" and not self.connection.in_transaction):
             self.connection.execute("begin transaction")
+            self.begun = True
 
     def types(self, sql: str) -> dict[str, Any]:
         """Run the query, and look at the columns of its result only."""
@@ -229,7 +234,10 @@ _TYPES_OF_VALUES = (
 
 def _vendor(connection: Any) -> str:
     """Return the database behind a connection of ADBC, in lower case; nothing for others."""
-    info = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+    try:
+        info = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+    except Exception:  # noqa: BLE001 - a driver need not tell, and that of SQLite does
+        info = {}
     return str(info.get("vendor_name", "")).lower()
 
 

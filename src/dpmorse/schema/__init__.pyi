@@ -10,6 +10,7 @@ from dpmorse.schema.layout import Layout as Layout
 from dpmorse.schema.schema import Schema as Schema
 from dpmorse.schema.spellings import BOOLEANS as BOOLEANS
 from dpmorse.schema.spellings import FALSE_WORDS as FALSE_WORDS
+from dpmorse.schema.spellings import NO_NUMBER as NO_NUMBER
 from dpmorse.schema.spellings import NUMBER as NUMBER
 from dpmorse.schema.spellings import OTHER as OTHER
 from dpmorse.schema.spellings import TRUE_WORDS as TRUE_WORDS

@@ -40,13 +40,16 @@ TRUE_WORDS, FALSE_WORDS = (
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 """How a number is written, as a regular expression."""
 
-_NUMBER = re.compile(NUMBER)
+NO_NUMBER = r"[+-]?[nN][aA][nN]"
+"""How programs write that there is no number."""
+
+_NUMBER, _NO_NUMBER = re.compile(NUMBER), re.compile(NO_NUMBER)
 
 _TRUTHS = {**dict.fromkeys(TRUE_WORDS, 1.0), **dict.fromkeys(FALSE_WORDS, 0.0)}
 
 
 def number_written(text: str) -> float:
-    """Return the number that a text writes, 1 for true and 0 for false; infinity if it writes none.
+    """Return the number that a text writes, 1 for true, 0 for false, NaN for NaN; infinity if it writes none.
 
     Examples
     --------
@@ -54,7 +57,9 @@ def number_written(text: str) -> float:
     (1500.0, 1.0, inf)
     """
     text = text.strip()
-    return float(text) if _NUMBER.fullmatch(text) else _TRUTHS.get(text.lower(), math.inf)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return math.nan if _NO_NUMBER.fullmatch(text) else _TRUTHS.get(text.lower(), math.inf)
 
 
 def number_of(value: object) -> float:
