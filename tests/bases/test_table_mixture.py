@@ -249,7 +249,7 @@ def test_nothing_of_a_record_is_kept(tmp_path):
         *(str(warning.message) for warning in warned),
         repr([str(caution) for caution in model.cautions()]),
     ]
-    with pytest.raises(InvalidTypeError) as refused:
+    with pytest.raises(InvalidParameterError) as refused:
         DPMorse(3, epsilon=1.0, columns={**COLUMNS, "ward": Numeric(0, 1)}).fit(frame)
     for text in [*texts, str(refused.value)]:
         assert "Zaphod" not in text

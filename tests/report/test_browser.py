@@ -18,6 +18,7 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import write_report
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.released import last_release
+from needed import skip_or_fail
 from table_models import table_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -37,7 +38,7 @@ def launch(chromium):
             return chromium.launch(executable_path=path, args=options)
         except playwright.Error as error:
             reasons.append(str(error).split("\n")[0])
-    return pytest.skip(f"no Chromium could be started: {'; '.join(reasons)}")
+    return skip_or_fail(f"no Chromium could be started: {'; '.join(reasons)}")
 
 
 @pytest.fixture(scope="module")
