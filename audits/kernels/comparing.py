@@ -11,7 +11,8 @@ import numpy as np
 from audits.attacks.cases import RELATIONS, parts_of
 from audits.kernels import plain
 from audits.kernels.hostile import KINDS, Rng
-from audits.kernels.questions import PATHS, Question, Sums
+from audits.kernels.paths import PATHS
+from audits.kernels.questions import Question, Sums
 from dpmorse.audit import Pair
 from dpmorse.engine import Checked, InMemoryEngine, Partitions, Reads, Seen, StreamedEngine, _rules
 from dpmorse.privacy import Neighboring

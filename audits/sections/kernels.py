@@ -1,7 +1,7 @@
 """Compiled sums against the plain form, on random and hostile records; and what one record moves in them."""
 
 from audits.kernels.comparing import Compared, compare
-from audits.kernels.questions import PATHS
+from audits.kernels.paths import PATHS
 from audits.section import Effort, Findings, Table
 
 NAME, TITLE = "kernels", "Kernels: the same sums everywhere"

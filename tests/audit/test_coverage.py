@@ -15,7 +15,7 @@ from audits.attacks.sampler import seeded
 from audits.attacks.stages import all_stages
 from audits.kernels.comparing import compare
 from audits.kernels.hostile import KINDS
-from audits.kernels.questions import PATHS
+from audits.kernels.paths import PATHS
 from audits.sections.whole_fits import ATTACKED
 from dpmorse import bases, statistics
 from dpmorse.audit import invented_records, watched_fit

@@ -6,7 +6,7 @@ import pytest
 from audits.kernels import plain
 from audits.kernels.comparing import compare
 from audits.kernels.hostile import KINDS, rule
-from audits.kernels.questions import PATHS
+from audits.kernels.paths import PATHS
 from audits.sections.kernels import LARGEST_MOVE
 from dpmorse.engine import _rules
 from dpmorse.statistics import Domain
