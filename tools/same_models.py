@@ -1,6 +1,7 @@
 """Whether two versions of the code release the same models: the files of seeded fits, byte for byte.
 
-    python -m tools.same_models write FOLDER     fit every estimator in many ways; one model file each
+    python -m tools.same_models write FOLDER     fit every estimator in many ways, also on tables; of each the
+                                                 model file, labels, synthetic records, and what people read
     python -m tools.same_models compare A B      list the files that differ
     python -m tools.same_models released A B     list the models of A that released something else than in B
 
@@ -15,7 +16,7 @@ import itertools
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from dpmorse import (
     MorseClustering,
     PrivateGaussianMixture,
 )
+from tools.same_tables import TableFit, table_ways, write_what_people_get
 
 BASES = (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
 WITHOUT = "-without-profile"
@@ -48,7 +50,7 @@ def records(n_columns: int, n_rows: int = 3000) -> Any:
     return X, rng.integers(n_rows // 3, size=n_rows)
 
 
-def ways() -> Iterator[tuple[str, Callable[[], Any]]]:
+def ways() -> Iterator[tuple[str, "Fit"]]:
     """Yield names and seeded fits; those of the default base twice."""
     for name, make in _ways():
         yield name, make
@@ -96,6 +98,11 @@ class Fit:
         X, owners = records(self.n_columns)
         return self.estimator.fit(X, groups=owners if self.owned else None)
 
+    @property
+    def examples(self) -> Any:
+        """Records to be labelled."""
+        return records(self.n_columns)[0][:200]
+
 
 def fit(kind: Any, n_columns: int, **parameters: Any) -> Fit:
     """Return a fit of an estimator."""
@@ -120,22 +127,25 @@ def write(folder: Path) -> None:
     """Write the model files, and how models label and sample."""
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
-    for name, make in ways():
+    every: list[tuple[str, Fit | TableFit]] = [*ways(), *table_ways()]
+    for name, make in every:
         model = make()
         model.save(folder / f"{name}.json")
-        X = records(model.n_features_in_)[0][:200]
         points, _ = model.sample(20, random_state=0)
         said = [
-            model.predict(X),
-            model.score_samples(X),
+            model.predict(make.examples),
+            model.score_samples(make.examples),
             points,
             model.privacy_.table,
             model.privacy_.statement,
         ]
         (folder / f"{name}.txt").write_text("\n".join(_exactly(part) for part in said))
+        write_what_people_get(model, folder / f"{name}.json")
 
 
 def _exactly(part: Any) -> str:
+    if hasattr(part, "to_csv") or hasattr(part, "write_csv"):
+        return str(part.to_csv() if hasattr(part, "to_csv") else part.write_csv())
     return part if isinstance(part, str) else " ".join(map(repr, np.ravel(part).tolist()))
 
 
@@ -161,7 +171,7 @@ def _released(path: Path) -> Any:
         return None
     document = json.loads(path.read_text())
     base = document.get("base", document)
-    return {name: base[name] for name in ("mixture", "domain", "privacy")}
+    return {name: base.get(name) for name in ("mixture", "domain", "privacy")}  # tables have no domain
 
 
 def _content(path: Path) -> bytes | None:
