@@ -141,7 +141,8 @@ def write_what_people_get(model: Any, model_file: Path) -> None:
     shown, said = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
         app(["show", str(model_file), "--json"], standalone_mode=False)
-    model_file.with_suffix(".show.txt").write_text(shown.getvalue() + said.getvalue(), encoding="utf-8")
+    text = (shown.getvalue() + said.getvalue()).replace(str(model_file), model_file.name)
+    model_file.with_suffix(".show.txt").write_text(text, encoding="utf-8")
     if getattr(model, "n_clusters_", None) is not None:
         write_report(model, model_file.with_suffix(".html"), made_on=_MADE_ON, force=True)
     with contextlib.suppress(AttributeError, InvalidTypeError):  # a base without a profile has no table
