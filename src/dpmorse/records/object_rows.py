@@ -4,7 +4,9 @@ They are made plain one by one. No type is looked for in a batch, so that an odd
 nothing for the others.
 """
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -56,20 +58,22 @@ def texts_among(values: Sequence[Any]) -> Any:
 
     Whether all of them are whole numbers changes only how they are stored: 7 and "7" are one id.
     """
-    if set(map(type, values)) <= {int}:
-        try:
-            return pa.array(values, pa.int64())
-        except OverflowError:
-            pass
+    kinds = set(map(type, values))
+    for kind, stored in ((int, pa.int64()), (str, pa.string())):
+        if kinds <= {kind}:
+            with suppress(OverflowError, UnicodeEncodeError):
+                return pa.array(values, stored)
     return pa.array([_text(value) for value in values], pa.string())
 
 
 def _text(value: Any) -> str | None:
     """Return a value as it is written; None if it is missing, or neither text nor a number nor a time."""
-    if isinstance(value, date | UUID):
-        return str(value)
-    value = plain(value)
-    text = str(value) if isinstance(value, int) else text_of(value)
+    made = plain(value)
+    if isinstance(value, UUID) or isinstance(made, date):
+        return str(value)  # with its time of day
+    if made is None or (isinstance(made, float) and math.isnan(made)):
+        return None
+    text = str(made) if isinstance(made, int) else text_of(made)
     return text if text is not None and _is_unicode(text) else None
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -165,12 +166,23 @@ def plain(value: Any) -> Any:
 
     The day of a time is the one that is written beside it: that of its own offset, if it has one.
     """
-    value = _of_numpy(value) if isinstance(value, np.generic) else value
-    if value is None or type(value).__name__ in _MISSING_TYPES:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return next((made(value) for kind, made in _MADE_PLAIN if isinstance(value, kind)), _STRANGE)
+    return _maker(type(value))(value)  # type: ignore[arg-type]  # mypy holds types for unhashable
+
+
+@lru_cache(maxsize=1024)
+def _maker(kind: type) -> Callable[[Any], Any]:
+    """Return what makes values of a type plain."""
+    if kind.__name__ in _MISSING_TYPES:
+        return _nothing
+    return next((make for base, make in _MAKERS if issubclass(kind, base)), _strange)
+
+
+def _nothing(_: object) -> None:
+    """Return None: the value is missing."""
+
+
+def _strange(_: object) -> object:
+    return _STRANGE
 
 
 def floats_among(values: list[Any]) -> FloatArray:
@@ -184,10 +196,11 @@ def floats_among(values: list[Any]) -> FloatArray:
 
 
 def _of_numpy(value: Any) -> Any:
-    """Return NumPy's scalars as Python's; times in nanoseconds would become whole numbers."""
+    """Return what Python's object for a scalar of NumPy becomes; nanoseconds would become whole numbers."""
     if isinstance(value, np.floating):
         return float(value)
-    return (value.astype("datetime64[D]") if isinstance(value, np.datetime64) else value).item()
+    made = (value.astype("datetime64[D]") if isinstance(value, np.datetime64) else value).item()
+    return _STRANGE if isinstance(made, np.generic) else plain(made)
 
 
 def _of_decimal(value: Decimal) -> float | int | None:
@@ -212,7 +225,10 @@ def _of_time(value: date) -> Any:
         return _STRANGE
 
 
-_MADE_PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+_MAKERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (np.generic, _of_numpy),
+    (type(None), _nothing),
+    (bool, lambda value: "true" if value else "false"),
     (str, str.__str__),
     (int, int.__int__),
     (float, float.__float__),
