@@ -52,10 +52,14 @@ test-all: test-newest $(if $(OLD_ENOUGH),test-oldest) test-engines  ## every tes
 test-newest: $(VENV)/.ready  ## the whole suite, with the tests that are marked long
 	$(BIN)/python -m pytest -n $(JOBS)
 
+# Compiled code of other versions of numba is kept apart: in one folder, a process could load what another one is just
+# replacing.
+test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/$(OLDEST)/compiled
 test-oldest: $(OLDEST)/.ready  ## the light suite of what depends on versions most
 	$(OLDEST)/bin/python -m pytest -n $(JOBS) -m 'not long' tests/contracts tests/plots tests/clustering tests/persistence \
 	  tests/bases/test_frames.py tests/bases/test_outputs.py tests/bases/test_private_gaussian_mixture.py tests/bases/test_table_mixture.py
 
+test-engines: export NUMBA_CACHE_DIR = $(CURDIR)/$(ENGINES)/compiled
 test-engines: $(ENGINES)/.ready  ## tensors, on the CPU and on a GPU where there is one; Spark, where there is Java
 	$(ENGINES)/bin/python -m pytest -n $(JOBS) tests/engine tests/records/test_tensors.py tests/records/test_encoding_tensors.py tests/statistics/test_tables.py tests/contracts/test_engines.py tests/contracts/test_replay.py
 	$(ENGINES)/bin/python -m pytest -n 0 tests/records/test_spark.py tests/contracts/test_readers.py
