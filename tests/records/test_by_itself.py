@@ -155,6 +155,14 @@ def test_equal_values_of_two_types_are_looked_up_one_by_one(odd, plain, listed):
             assert np.array_equal(encoded(X, schema)[-1], alone)
 
 
+def test_rows_that_are_mappings_are_read_by_their_values():
+    """As cursors of psycopg's dict_row return them; gone through, such a row would give its names."""
+    rows = [("north", "2020-05-31"), ("south", None)]
+    names = ["ward", "joined"]
+    mappings = [dict(zip(names, row, strict=True)) for row in rows]
+    assert np.array_equal(encoded(query(names, mappings), WARDS), encoded(query(names, rows), WARDS))
+
+
 def test_a_member_of_an_enumeration_is_its_value():
     schema = Schema.of({"a": Nominal([1, 2]), "b": Nominal(["north", "south"])})
     assert np.array_equal(encoded([[Code.ONE, Ward.NORTH]], schema), encoded([[1, "north"]], schema))

@@ -28,9 +28,10 @@ class ObjectRows:
     columns: Mapping[str, Sequence[Any]]
 
     @classmethod
-    def of(cls, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> "ObjectRows":
-        """Return rows of a cursor."""
-        return cls(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    def of(cls, names: Sequence[str], rows: Sequence[Any]) -> "ObjectRows":
+        """Return rows of a cursor: sequences of values or, of some cursors, mappings from names to values."""
+        values = [list(row.values()) for row in rows] if isinstance(rows[0], Mapping) else rows
+        return cls(dict(zip(names, zip(*values, strict=True), strict=True)))
 
     @property
     def values(self) -> dict[str, Values]:
