@@ -220,6 +220,17 @@ def test_files_that_contradict_themselves_are_refused(change):
         changed(model, change)
 
 
+def _other_names(base):
+    base["feature_names"] = base["feature_names"][::-1]
+
+
+def test_names_that_contradict_the_description_are_refused():
+    """Such a file was read, and its model then refused every table."""
+    model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2)
+    with pytest.raises(ModelFormatError, match="feature_names must be those of the columns"):
+        changed(model, _other_names)
+
+
 def test_files_that_do_not_know_of_profiles_still_load():
     model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2, profile=False)
     loaded = changed(model, lambda base: base["parameters"].pop("profile"))

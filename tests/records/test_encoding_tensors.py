@@ -59,7 +59,7 @@ def test_single_precision_gives_the_same_middle(device):
 @pytest.mark.parametrize(
     ("X", "says"),
     [
-        ([[torch.inf, 0.0]], "infinity in the columns 'a'"),
+        ([[torch.inf, 0.0]], "finite numbers in the columns 'a'"),
         ([[torch.nan, torch.nan]], "missing values .* in the columns 'a', 'b'"),
         ([[0.0]], "X has 1 features, but columns describes 2"),
     ],

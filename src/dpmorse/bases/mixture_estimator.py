@@ -1,7 +1,7 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -220,12 +220,16 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         n_features, names = estimator.n_columns_of(result), fields["feature_names"]
         if names is not None:
             names = _plain_data.names("feature_names", names, n_features)
+            estimator.check_names(names)
         estimator.remember(result, report, settings, Columns.of(n_features, names))
         return estimator
 
     def n_columns_of(self, result: FitResult) -> int:
         """Return the number of columns of the table that a fit was about."""
         return int(result.mixture.n_features)
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names of a file that contradict its parameters; those of numbers are in no parameter."""
 
     @classmethod
     def restore(

@@ -169,6 +169,11 @@ class PrivateTableMixture(PrivateFit):
         """Return the number of columns that are stated."""
         return len(self.schema.names)
 
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names of a file that are not those of the columns that it describes."""
+        if tuple(names) != tuple(self.schema.names):
+            raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
+
     def stages(self, settings: TableSettings) -> Sequence[Stage]:
         """Return the stages for the columns of a table."""
         refuse_pure(settings.budget)
