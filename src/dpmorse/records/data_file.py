@@ -186,7 +186,7 @@ def as_floats(column: Any) -> Any:
     """Return a column of numbers as 64-bit floats, each the nearest to its value."""
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
-    if pa.types.is_decimal(column.type):  # whose own conversion is off by a bit in every third value
+    if pa.types.is_decimal(column.type):  # whose own conversion is often off by a bit
         column = column.cast(pa.string())
     return column.cast(pa.float64(), safe=False)
 
