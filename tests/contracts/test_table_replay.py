@@ -7,22 +7,15 @@ nobody else has.
 import numpy as np
 import pytest
 
-from dpmorse import Boolean, Date, DPMorse, Nominal, Numeric, Ordinal
+from audits.attacks.tables import MIXED
+from dpmorse import DPMorse
 from replay_checks import check_paid_for
 
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pure noise, and Dask's own
 
-COLUMNS = {
-    "age": Numeric(0, 120, missing="ignore"),
-    "ward": Nominal(["north", "south", "east"], missing="ignore"),
-    "smoker": Boolean(missing="level"),
-    "income": Numeric(0, 1e5, missing="level"),
-    "grade": Ordinal(["low", "mid", "high"]),
-    "joined": Date("2000-01-01", "2030-01-01", missing="ignore"),
-}
-CATEGORIES = {name: COLUMNS[name] for name in ("ward", "smoker")}
-NUMBERS = {name: COLUMNS[name] for name in ("age", "grade")}
+CATEGORIES = {name: MIXED[name] for name in ("ward", "smoker")}
+NUMBERS = {name: MIXED[name] for name in ("age", "grade")}
 MOST = 3
 
 
@@ -133,7 +126,7 @@ UNITS = [("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove")
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_all_kinds_of_columns(storage, unit, relation, monkeypatch, tmp_path):
-    check(monkeypatch, COLUMNS, unit, relation, storage, tmp_path)
+    check(monkeypatch, MIXED, unit, relation, storage, tmp_path)
 
 
 @pytest.mark.parametrize(("unit", "relation"), UNITS)

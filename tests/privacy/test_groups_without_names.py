@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from dpmorse import Budget, DPMoGHard, InvalidParameterError, Ledger
 from dpmorse.cli.application import app
-from dpmorse.privacy import FileLedger, Neighboring, ReleaseEvent, Step
+from dpmorse.privacy import FileLedger, Neighboring
+from release_events import event
 
 OLDER = Path(__file__).parents[1] / "older_files"
 WITHOUT = Budget(50.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 3)
@@ -20,17 +21,6 @@ PATIENTS = np.arange(60) // 3
 HOUSEHOLDS = np.arange(60) // 12
 X = np.linspace(-1, 1, 120).reshape(60, 2)
 REFUSAL = "groups must have a name on a ledger that several fits share, got groups without one"
-
-
-def event(rho=0.004, neighboring=Neighboring.ADD_REMOVE_GROUP):
-    return ReleaseEvent(
-        step=Step.parse("a release"),
-        neighboring=neighboring,
-        rho=rho,
-        n_draws=10,
-        smallest_scale=2**24,
-        noise_stddev={},
-    )
 
 
 @pytest.fixture(params=["memory", "file", "reopened file"])

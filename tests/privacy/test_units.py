@@ -8,22 +8,12 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.privacy import FileLedger, Mechanism, Neighboring, ReleaseEvent, Step
+from dpmorse.privacy import FileLedger, Mechanism, Neighboring
+from release_events import event
 
 OLDER = Path(__file__).parents[1] / "older_files"
 BY_PATIENT = Budget(2.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 3, "patient")
 FIT = replace(BY_PATIENT, epsilon=1.0)
-
-
-def event(rho=0.004, neighboring=Neighboring.ADD_REMOVE_GROUP):
-    return ReleaseEvent(
-        step=Step.parse("a release"),
-        neighboring=neighboring,
-        rho=rho,
-        n_draws=10,
-        smallest_scale=2**24,
-        noise_stddev={},
-    )
 
 
 @pytest.fixture(params=["memory", "file"])

@@ -15,8 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import DataFiles, DPMoGHard, InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Mechanism
-from dpmorse.privacy.exact import opened
 from dpmorse.records.arrow_ids import _FIRST_MARK, ColumnOwners, owners_in
 from dpmorse.records.id_values import owners_of
 from dpmorse.records.ids import Ids, canonical
@@ -298,19 +296,6 @@ STORAGES = {
     ),
     **{f"Parquet {kind}": as_parquet(kind) for kind in KINDS},
 }
-
-
-@pytest.fixture
-def counts(monkeypatch):
-    """The exact count of the records behind each release, in one cell."""
-    seen, original = [], Mechanism.release
-
-    def watched(mechanism, exact, planned):
-        seen.append(int(opened(exact)[0]) >> 28)  # sums are in units of 2^-28
-        return original(mechanism, exact, planned)
-
-    monkeypatch.setattr(Mechanism, "release", watched)
-    return seen
 
 
 def released(X, groups, most):

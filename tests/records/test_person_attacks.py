@@ -23,8 +23,7 @@ from dpmorse import (
     Ledger,
     MorseClustering,
 )
-from dpmorse.privacy import Mechanism, Neighboring
-from dpmorse.privacy.exact import opened
+from dpmorse.privacy import Neighboring
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -45,19 +44,6 @@ def visits(rng):
 def fitted(X, groups, most=1, **options):
     model = DPMoGHard(1, epsilon=10.0, bounds=(-1, 1), n_iter=2, max_rows_per_group=most, **options)
     return model.fit(X, groups=groups)
-
-
-@pytest.fixture
-def counts(monkeypatch):
-    """The exact count of the records behind each release, in one cell."""
-    seen, original = [], Mechanism.release
-
-    def watched(mechanism, exact, planned):
-        seen.append(int(opened(exact)[0]) >> 28)  # sums are in units of 2^-28
-        return original(mechanism, exact, planned)
-
-    monkeypatch.setattr(Mechanism, "release", watched)
-    return seen
 
 
 @pytest.fixture
