@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
 
@@ -136,6 +137,7 @@ _VALUES: dict[str, Sequence[Any]] = {
 """Values by the type that a column can have in a storage."""
 
 _OBJECTS: Sequence[Any] = [
+    *(pd.NA, pd.NaT, pd.Timestamp("2024-05-31 23:30", tz="Asia/Tokyo"), pd.Timestamp(10**12, unit="s")),
     *(2**64, 2**70, -(2**70), 10**400, Code.ONE, Code.TWO, Ward.NORTH, Spelled("north"), Spelled("5")),
     *(
         np.int8(1),
