@@ -5,6 +5,8 @@
     python -m tools.same_models compare A B      list the files that differ
     python -m tools.same_models released A B     list the models of A that released something else than in B
 
+``--only TEXT`` looks at the fits alone whose names contain this text, such as ``--only table``.
+
 Run ``write`` at two commits (``PYTHONPATH=<checkout>/src``) and compare the folders. It says nothing about
 whether the models are good: only that a change of the code has not changed what is released. ``released``
 looks at mixture, domain and ledger only, whatever else files hold; fits that have a profile are written
@@ -123,12 +125,14 @@ def without_profile(way: Fit) -> Fit:
     return replace(way, estimator=model.set_params(**{name: False}))
 
 
-def write(folder: Path) -> None:
-    """Write the model files, and how models label and sample."""
+def write(folder: Path, only: str = "") -> None:
+    """Write the model files of fits with this text in their names, and how models label and sample."""
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     every: list[tuple[str, Fit | TableFit]] = [*ways(), *table_ways()]
     for name, make in every:
+        if only.lower() not in name.lower():
+            continue
         model = make()
         model.save(folder / f"{name}.json")
         points, _ = model.sample(20, random_state=0)
@@ -149,16 +153,18 @@ def _exactly(part: Any) -> str:
     return part if isinstance(part, str) else " ".join(map(repr, np.ravel(part).tolist()))
 
 
-def compare(some: Path, others: Path) -> list[str]:
-    """Return the names of files that are not the same in both folders."""
+def compare(some: Path, others: Path, only: str = "") -> tuple[int, list[str]]:
+    """Return how many files there are in the folders, and the names of those that differ."""
     names = sorted({path.name for folder in (some, others) for path in folder.iterdir()})
-    return [name for name in names if _content(some / name) != _content(others / name)]
+    names = [name for name in names if only.lower() in name.lower()]
+    return len(names), [name for name in names if _content(some / name) != _content(others / name)]
 
 
-def released(before: Path, after: Path) -> list[str]:
-    """Return the names of models that released something else before."""
-    pairs = [(path, _successor(path, after)) for path in sorted(before.glob("*.json"))]
-    return [some.name for some, other in pairs if _released(some) != _released(other)]
+def released(before: Path, after: Path, only: str = "") -> tuple[int, list[str]]:
+    """Return how many models there were before, and the names of those that released something else."""
+    paths = [path for path in sorted(before.glob("*.json")) if only.lower() in path.name.lower()]
+    pairs = [(path, _successor(path, after)) for path in paths]
+    return len(paths), [some.name for some, other in pairs if _released(some) != _released(other)]
 
 
 def _successor(path: Path, folder: Path) -> Path:
@@ -185,13 +191,13 @@ def main() -> int:
     )
     parser.add_argument("command", choices=["write", "compare", "released"])
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", default="", metavar="TEXT")
     arguments = parser.parse_args()
     if arguments.command == "write":
-        write(arguments.folders[0])
+        write(arguments.folders[0], arguments.only)
         return 0
-    different = {"compare": compare, "released": released}[arguments.command](*arguments.folders)
-    pattern = "*" if arguments.command == "compare" else "*.json"
-    n_files = len(list(arguments.folders[0].glob(pattern)))
+    look = {"compare": compare, "released": released}[arguments.command]
+    n_files, different = look(*arguments.folders, arguments.only)
     print(f"{n_files - len(different)} of {n_files} files are the same.", *different, sep="\n")
     return int(bool(different))
 
