@@ -148,8 +148,8 @@ def write(folder: Path, only: str = "") -> None:
 
 
 def _exactly(part: Any) -> str:
-    if hasattr(part, "to_csv") or hasattr(part, "write_csv"):
-        return str(part.to_csv() if hasattr(part, "to_csv") else part.write_csv())
+    if hasattr(part, "to_csv") or hasattr(part, "rows"):
+        return str(part.to_csv() if hasattr(part, "to_csv") else part.rows())
     return part if isinstance(part, str) else " ".join(map(repr, np.ravel(part).tolist()))
 
 
@@ -196,8 +196,9 @@ def main() -> int:
     if arguments.command == "write":
         write(arguments.folders[0], arguments.only)
         return 0
-    look = {"compare": compare, "released": released}[arguments.command]
-    n_files, different = look(*arguments.folders, arguments.only)
+    before, after = arguments.folders
+    look = compare if arguments.command == "compare" else released
+    n_files, different = look(before, after, arguments.only)
     print(f"{n_files - len(different)} of {n_files} files are the same.", *different, sep="\n")
     return int(bool(different))
 

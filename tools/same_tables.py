@@ -137,16 +137,26 @@ def table(schema: str) -> tuple[Any, Any]:
 
 
 def write_what_people_get(model: Any, model_file: Path) -> None:
-    """Write the table of the clusters, synthetic records, the text of ``show --json`` and the report."""
-    shown, said = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
-        app(["show", str(model_file), "--json"], standalone_mode=False)
-    text = (shown.getvalue() + said.getvalue()).replace(str(model_file), model_file.name)
-    model_file.with_suffix(".show.txt").write_text(text, encoding="utf-8")
+    """Write the table of the clusters, what ``show`` and a notebook show, and the report."""
+    _write(model_file, ".show.txt", _shown(model_file, "--json"))
+    _write(model_file, ".page.txt", _shown(model_file))
+    _write(model_file, ".notebook.html", model._repr_html_())
     if getattr(model, "n_clusters_", None) is not None:
         write_report(model, model_file.with_suffix(".html"), made_on=_MADE_ON, force=True)
-    with contextlib.suppress(AttributeError, InvalidTypeError):  # a base without a profile has no table
-        model_file.with_suffix(".summary.csv").write_text(model.summary().to_csv(), encoding="utf-8")
+    with contextlib.suppress(InvalidTypeError):  # a base without a profile has no table
+        _write(model_file, ".summary.csv", model.summary(library="pandas").to_csv())
+
+
+def _shown(model_file: Path, *options: str) -> str:
+    """Return what the command ``show`` prints, but for the folder of the model."""
+    shown, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
+        app(["show", str(model_file), *options], standalone_mode=False)
+    return (shown.getvalue() + said.getvalue()).replace(str(model_file), model_file.name)
+
+
+def _write(model_file: Path, suffix: str, text: str) -> None:
+    model_file.with_suffix(suffix).write_text(text, encoding="utf-8")
 
 
 def _written(write: Callable[..., Any], path: Path) -> Path:
