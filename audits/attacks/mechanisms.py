@@ -35,7 +35,6 @@ from dpmorse.statistics import (
     PrefixCells,
     SecondMoments,
     SwapCosts,
-    TableMoments,
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.typing import FloatArray
@@ -113,11 +112,11 @@ def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = Fal
     """
     lower, upper = np.array(layout.lower), np.array(layout.upper)
     domain = encoded_domain(layout, lower, upper)
-    statistic = TableMoments(domain, layout, 2, WEIGHT_BITS if soft else 0)
-    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
+    statistic = CellMoments(domain, 2, WEIGHT_BITS if soft else 0, of_residuals=True, layout=layout)
+    shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5, levels=0.4)
     if not layout.n_numbers:
-        shares = MomentShares(count=0.5, sum=0.5)
-    scales = statistic.calibrate(mu**2 / 2, relation, shares, 0.4, GAUSSIAN)
+        shares = MomentShares(count=0.5, sum=0.5, levels=0.4)
+    scales = statistic.calibrate(mu**2 / 2, relation, shares)
     (planned,) = statistic.plan([Step("table")], scales, relation)
     first, second = far_record(layout, upper, 0), far_record(layout, lower, 1)
     others = np.repeat(far_record(layout, (lower + upper) / 2, 1), 50, axis=0)

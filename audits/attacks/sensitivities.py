@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 
 from audits.attacks.cases import ADD_REMOVE, RELATIONS
-from dpmorse.privacy import GAUSSIAN, Neighboring
+from dpmorse.privacy import Neighboring
 from dpmorse.schema import Layout
-from dpmorse.statistics import Domain, MomentShares, SecondMoments, TableMoments
+from dpmorse.statistics import CellMoments, Domain, MomentShares, SecondMoments
 from dpmorse.statistics.sensitivity import InverseScales, RecordBounds
 from dpmorse.typing import FloatArray
 
@@ -130,31 +130,32 @@ def search_tables(n_settings: int, seed: int = 0) -> tuple[float, float]:
         holes = tuple(map(int, np.flatnonzero(rng.random(d) < 0.5)))
         layout = Layout((-1.0,) * d, (1.0,) * d, holes, levels)
         one = np.ones(layout.width)
-        statistic = TableMoments(Domain(-one, one), layout, _N_CELLS)
-        ratios = [_ratio_of_table(statistic, relation, rng) for relation in RELATIONS]
+        statistic = CellMoments(Domain(-one, one), _N_CELLS, of_residuals=True, layout=layout)
+        ratios = [_ratio_of_table(statistic, layout, relation, rng) for relation in RELATIONS]
         above, reached = max(above, *ratios), min(reached, ratios[0])
     return above, reached
 
 
-def _ratio_of_table(statistic: TableMoments, relation: Neighboring, rng: np.random.Generator) -> float:
+def _ratio_of_table(
+    statistic: CellMoments, layout: Layout, relation: Neighboring, rng: np.random.Generator
+) -> float:
     """Return the largest squared distance that is found, as a part of what the cost of the release says."""
     count, total, second = rng.dirichlet(np.ones(3))
     shares = MomentShares(count=count, sum=total, second_moment=second)
-    if not statistic.layout.n_numbers:
+    if not layout.n_numbers:
         shares = MomentShares(count=0.5, sum=0.5)
-    scales = statistic.calibrate(0.5, relation, shares, float(rng.uniform(0.1, 0.9)), GAUSSIAN)
+    scales = statistic.calibrate(0.5, relation, replace(shares, levels=float(rng.uniform(0.1, 0.9))))
     one = 2.0**statistic.unit_bits
-    numbers = scales.numbers
-    inverse = (one / numbers.count, one / numbers.sum, one / numbers.diagonal)
+    inverse = (one / scales.count, one / scales.sum, one / scales.diagonal)
     setting = Setting(
         statistic.second_moments,
-        statistic.layout.n_numbers,
+        layout.n_numbers,
         1.0,
         inverse,
-        (numbers.diagonal / numbers.off_diagonal) ** 2,
+        (scales.diagonal / scales.off_diagonal) ** 2,
         only_cell=False,
     )
-    added = [_added_by_records(setting, statistic.layout, one / scales.levels, rng) for _ in range(2)]
+    added = [_added_by_records(setting, layout, one / scales.level, rng) for _ in range(2)]
     moved = added[0] if relation is ADD_REMOVE else added[0] - added[1]
     return float(np.square(moved).sum(axis=(1, 2)).max() / (2 * statistic.cost(scales, relation)))
 

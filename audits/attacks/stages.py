@@ -6,6 +6,7 @@ Shares of the cost are those of the stages, so that the worst pair is the one of
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,7 @@ from audits.attacks.mechanisms import far_record
 from dpmorse.bases.staged.profile import SHARES
 from dpmorse.bases.tables.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
-from dpmorse.privacy import GAUSSIAN, Neighboring, PlannedRelease, Step
+from dpmorse.privacy import Neighboring, PlannedRelease, Step
 from dpmorse.privacy.exact import opened
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
@@ -42,7 +43,6 @@ from dpmorse.statistics import (
     Projection,
     RadiusHistograms,
     SecondMoments,
-    TableMoments,
     counts_starting_with,
 )
 from dpmorse.typing import FloatArray
@@ -79,8 +79,8 @@ def lengths(relation: Neighboring, mu: float) -> Case:
 def table_profile(relation: Neighboring, mu: float) -> Case:
     """Return moments, holes and levels of profile cells: all that a record can have of each."""
     cells = _profile_of_table()
-    statistic = TableMoments(cells.box, MIXED, 2)
-    scales = statistic.calibrate(mu**2 / 2, relation, SHARES, 0.6, GAUSSIAN)
+    statistic = CellMoments(cells.box, 2, of_residuals=True, layout=MIXED)
+    scales = statistic.calibrate(mu**2 / 2, relation, replace(SHARES, levels=0.6))
     (planned,) = statistic.plan([Step("profile")], scales, relation)
     record, other = (far_record(MIXED, 8.0 * sign * np.ones(2), int(sign > 0)) for sign in (1, -1))
     others = np.repeat(far_record(MIXED, np.zeros(2), 1), 50, axis=0)

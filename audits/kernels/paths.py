@@ -22,7 +22,6 @@ from dpmorse.statistics import (
     PrefixCells,
     RadiusHistograms,
     SecondMoments,
-    TableMoments,
 )
 from dpmorse.typing import FloatArray
 
@@ -72,7 +71,7 @@ def table(rng: Rng, kind: str) -> Question:
     del kind
     layout, k = hostile.layout(rng), int(rng.integers(1, 6))
     domain = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
-    statistic = TableMoments(domain, layout, k, int(rng.choice([0, WEIGHT_BITS])))
+    statistic = CellMoments(domain, k, int(rng.choice([0, WEIGHT_BITS])), of_residuals=True, layout=layout)
     return Sums(statistic, hostile.table_rule(rng, layout, k), _encoded(layout))
 
 
@@ -81,7 +80,9 @@ def table_profile(rng: Rng, kind: str) -> Question:
     del kind
     layout = _with_numbers(rng)
     cells = hostile.table_profile(rng, layout, int(rng.integers(1, 6)))
-    return Sums(TableMoments(cells.box, layout, cells.n_cells), cells, _encoded(layout))
+    return Sums(
+        CellMoments(cells.box, cells.n_cells, of_residuals=True, layout=layout), cells, _encoded(layout)
+    )
 
 
 def table_lengths(rng: Rng, kind: str) -> Question:

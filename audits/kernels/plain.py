@@ -17,7 +17,6 @@ from dpmorse.statistics import (
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,
-    TableMoments,
 )
 from dpmorse.statistics.histograms import LARGEST_EXPONENT, N_MAGNITUDES, SMALLEST_EXPONENT
 from dpmorse.typing import FloatArray, IntArray
@@ -26,7 +25,7 @@ _ROWS = 2000
 """Rows at a time: each has an entry for every cell and product."""
 
 
-def sums(X: FloatArray, statistic: CellMoments | TableMoments, cells: Any) -> IntArray:
+def sums(X: FloatArray, statistic: CellMoments, cells: Any) -> IntArray:
     """Return the sums of a statistic as the vector that would be released."""
     parts = [
         _moments(X[start : start + _ROWS], statistic, cells) for start in range(0, max(len(X), 1), _ROWS)
@@ -37,7 +36,7 @@ def sums(X: FloatArray, statistic: CellMoments | TableMoments, cells: Any) -> In
     return opened(statistic.to_units(sealed(total)))
 
 
-def _moments(X: FloatArray, statistic: CellMoments | TableMoments, cells: Any) -> ExactMoments:
+def _moments(X: FloatArray, statistic: CellMoments, cells: Any) -> ExactMoments:
     q = statistic.domain.quantise(X)
     labels = cells.labels(X if isinstance(cells, ProfileCells) else q)
     # a record without a cell has the label -1, and a row of zeros

@@ -1,14 +1,14 @@
 """What can be asked of an engine: its plain form, its answer, and how it is released."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from audits.kernels import plain
 from audits.kernels.hostile import Rng
-from dpmorse.privacy import GAUSSIAN, Neighboring, PlannedChoice, PlannedRelease, Step
+from dpmorse.privacy import Neighboring, PlannedChoice, PlannedRelease, Step
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
@@ -16,7 +16,6 @@ from dpmorse.statistics import (
     MomentShares,
     SecondMoments,
     SwapCosts,
-    TableMoments,
     counts_starting_with,
 )
 from dpmorse.typing import FloatArray, IntArray
@@ -45,8 +44,9 @@ class Sums:
     def planned(self, rng: Rng, relation: Neighboring) -> PlannedRelease:
         """Plan the release, with any shares of the cost."""
         shares = _shares(rng, self.statistic.second_moments)
-        extra = (float(rng.uniform(0.1, 0.9)), GAUSSIAN) if isinstance(self.statistic, TableMoments) else ()
-        scales = self.statistic.calibrate(_COST, relation, shares, *extra)
+        if self.statistic.layout is not None:
+            shares = replace(shares, levels=float(rng.uniform(0.1, 0.9)))
+        scales = self.statistic.calibrate(_COST, relation, shares)
         (planned,) = self.statistic.plan([Step("sums")], scales, relation)
         return planned  # type: ignore[no-any-return]
 

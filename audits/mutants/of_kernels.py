@@ -69,7 +69,7 @@ OF_KERNELS = (
         (
             Change(
                 "dpmorse.statistics.moments:CellMoments.largest_squared_norm",
-                "return Fraction(1)",
+                "return Fraction(1 if self.n_measured else 0)",
                 "return Fraction(1, 2)",
             ),
         ),

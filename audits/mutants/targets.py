@@ -14,6 +14,6 @@ TABLE_NEIGHBOURS = "tests/statistics/test_tables.py::test_neighbours_never_diffe
 EM = "dpmorse.bases.em.rounds:PrivateEM"
 L2 = "dpmorse.statistics.sensitivity:RecordBounds.squared_l2"
 CELLS = "dpmorse.statistics.moments:CellMoments"
-TABLE_SUMS = "dpmorse.statistics.tables:TableMoments"
+LEVELS = "dpmorse.statistics.levels:LevelCounts"
 RELEASE = "dpmorse.privacy.mechanism:Mechanism.release"
 KERNELS = "dpmorse.engine._kernels"

@@ -24,7 +24,7 @@ from dpmorse.bases import PrivateMixtureEstimator, Queries, available_bases
 from dpmorse.bases.registry import TABLE_BASES
 from dpmorse.clustering.base import MorseEstimator
 
-QUESTIONS = ("histograms", "group_counts", "total", "moments", "table", "choose")
+QUESTIONS = ("histograms", "group_counts", "total", "moments", "choose")
 """What ``Queries`` releases: a tally alone is sealed."""
 
 
@@ -55,7 +55,7 @@ def attacked_estimators():
 
 
 def test_the_lists_below_are_not_empty():
-    assert {"CellMoments", "TableMoments", "SwapCosts", "RadiusHistograms", "GroupCounts"} <= {
+    assert {"CellMoments", "SwapCosts", "RadiusHistograms", "GroupCounts"} <= {
         one.__name__ for one in released_statistics()
     }
     assert {"GaussianCells", "ProfileCells", "PrefixCells", "NearestCubes", "BinaryCodes", "Projection"} <= {

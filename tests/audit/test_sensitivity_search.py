@@ -3,7 +3,7 @@
 import pytest
 
 from audits.attacks.sensitivities import search, search_soft, search_tables
-from dpmorse.statistics import TableMoments
+from dpmorse.statistics import LevelCounts
 
 
 @pytest.mark.parametrize(("search", "n_settings"), [(search, 500), (search_soft, 100), (search_tables, 100)])
@@ -14,5 +14,5 @@ def test_random_statistics_domains_and_weights(search, n_settings):
 
 
 def test_holes_that_are_free_are_noticed(monkeypatch):
-    monkeypatch.setattr(TableMoments, "n_ones", property(lambda self: self.layout.n_categories))
+    monkeypatch.setattr(LevelCounts, "n_ones", property(lambda self: self.layout.n_categories))
     assert search_tables(20)[0] > 1.01

@@ -12,7 +12,7 @@ from dpmorse.bases.tables.units import TableUnits
 from dpmorse.engine import StreamedEngine
 from dpmorse.privacy.exact import opened
 from dpmorse.schema import Layout
-from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, Domain, TableMoments
+from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, CellMoments, Domain
 from dpmorse.statistics.cells import ROUNDING_BITS
 from parts_read import in_parts
 from plain import assert_same
@@ -57,7 +57,7 @@ def random_products(layout, k, rng, *, diagonal=False):
 @pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
 def test_sums_equal_the_plain_form(layout, weight_bits, rng):
     table, E = table_of(layout), encoded_records(layout, 5000, rng)
-    statistic = TableMoments(table.domain, layout, 4, weight_bits)
+    statistic = CellMoments(table.domain, 4, weight_bits, of_residuals=True, layout=layout)
     cells = cells_of(random_products(layout, 4, rng), table)
     expected = table_moments(E, statistic, cells)
     for engine in (InMemoryEngine(), InMemoryEngine(chunk_rows=700, n_threads=3)):
@@ -74,7 +74,7 @@ def test_sums_equal_the_plain_form(layout, weight_bits, rng):
 def test_levels_and_holes_are_counted(layout, rng):
     """The sums of all cells together are those of the records: nothing is whitened, shrunk or rounded."""
     table, E = table_of(layout), encoded_records(layout, 3000, rng)
-    statistic = TableMoments(table.domain, layout, 3)
+    statistic = CellMoments(table.domain, 3, of_residuals=True, layout=layout)
     found = opened(InMemoryEngine().reduce(E, statistic, cells_of(random_products(layout, 3, rng), table)))
     counted = np.r_[layout.hole_part, layout.level_part]
     assert np.array_equal(found.sums[:, counted].sum(axis=0), E[:, counted].sum(axis=0) * 2**GRID_BITS)
@@ -115,6 +115,6 @@ def test_a_missing_number_is_at_the_mean_of_each_component(rng):
 def test_domains_in_which_a_level_is_not_one_are_refused():
     layout = LAYOUTS["categories"]
     with pytest.raises(ValueError, match="levels in"):
-        TableMoments(Domain(np.zeros(12), np.ones(12)), layout, 2)
+        CellMoments(Domain(np.zeros(12), np.ones(12)), 2, of_residuals=True, layout=layout)
     with pytest.raises(ValueError, match="ball"):
-        TableMoments(Domain(-np.ones(12), np.ones(12), radius=1.0), layout, 2)
+        CellMoments(Domain(-np.ones(12), np.ones(12), radius=1.0), 2, of_residuals=True, layout=layout)

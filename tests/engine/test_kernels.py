@@ -25,7 +25,7 @@ IN_THE_INTERPRETER = """
     from dpmorse.engine import tensors
     from dpmorse.engine.tensors import TensorEngine
     from dpmorse.privacy.exact import opened
-    from dpmorse.statistics import WEIGHT_BITS, CellMoments, TableMoments
+    from dpmorse.statistics import WEIGHT_BITS, CellMoments
     from dpmorse.bases.tables.components import cells_of
     from contracts.test_table_engines import LAYOUTS, random_products, table_of
     from plain import assert_same, exact_moments, projected_box, random_cells, random_profile, twins, unit_box
@@ -101,7 +101,7 @@ IN_THE_INTERPRETER = """
         table, E = table_of(layout), encoded_records(layout, 100, rng)
         cells = cells_of(random_products(layout, 3, rng), table)
         for weight_bits in (0, WEIGHT_BITS):
-            statistic = TableMoments(table.domain, layout, 3, weight_bits)
+            statistic = CellMoments(table.domain, 3, weight_bits, of_residuals=True, layout=layout)
             assert_same(sums(E, statistic, cells), table_moments(E, statistic, cells))
             assert used, name
     assert not kernels.covers(torch.zeros((5, 65)), random_cells(rng, 2, 65))

@@ -7,17 +7,17 @@ import pytest
 
 from dpmorse import InMemoryEngine
 from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
-from dpmorse.privacy import GAUSSIAN, Neighboring, Step
+from dpmorse.privacy import Neighboring, Step
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
     GRID_BITS,
     WEIGHT_BITS,
+    CellMoments,
     GaussianCells,
     MomentShares,
     ProfileCells,
-    TableMoments,
 )
 from plain_tables import encoded_records, table_moments
 
@@ -52,12 +52,12 @@ def case(layout, kind, rng):
     """A statistic and its cells: soft ones, hard ones, or those of a profile."""
     if kind == "profile":
         cells = profile_cells(layout, rng)
-        return TableMoments(cells.box, layout, cells.n_cells), cells
+        return CellMoments(cells.box, cells.n_cells, of_residuals=True, layout=layout), cells
     fine = FINE_GRID_BITS if kind == "fine" else GRID_BITS
     domain = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper), fine)
-    return TableMoments(domain, layout, 4, WEIGHT_BITS if kind == "soft" else 0), random_rule(
-        layout, rng, grid_bits=fine
-    )
+    return CellMoments(
+        domain, 4, WEIGHT_BITS if kind == "soft" else 0, of_residuals=True, layout=layout
+    ), random_rule(layout, rng, grid_bits=fine)
 
 
 CASES = [
@@ -96,9 +96,9 @@ def test_neighbours_never_differ_by_more_than_declared(name, kind, relation, rng
     statistic, cells = case(layout, kind, rng)
     for _ in range(40):
         count, total, second = rng.dirichlet(np.ones(3))
-        shares = MomentShares(count=count, sum=total, second_moment=second)
-        for_levels = rng.uniform(0.05, 0.95)
-        scales = statistic.calibrate(0.5, relation, shares, for_levels, GAUSSIAN)
+        levels = rng.uniform(0.05, 0.95)
+        shares = MomentShares(count=count, sum=total, second_moment=second, levels=levels)
+        scales = statistic.calibrate(0.5, relation, shares)
         assert statistic.cost(scales, relation) <= 0.5
         vectors = [vector(encoded_records(layout, 1, rng, outside=True), statistic, cells) for _ in range(2)]
         moved = vectors[0] if relation is Neighboring.ADD_REMOVE else vectors[0] - vectors[1]

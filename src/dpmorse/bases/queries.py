@@ -30,13 +30,10 @@ from dpmorse.statistics import (
     NearestCubes,
     NoiseScales,
     NoisyMoments,
-    NoisyTable,
     PrefixCells,
     ProfileCells,
     RadiusHistograms,
     SwapCosts,
-    TableMoments,
-    TableScales,
     Tally,
     counts_starting_with,
 )
@@ -130,26 +127,6 @@ class Queries:
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
         return statistic.from_units(self._released(exact, planned), planned)
 
-    def calibrate_table(
-        self, statistic: TableMoments, cost: float, shares: MomentShares, for_levels: float
-    ) -> TableScales:
-        """Return the noise of moments and levels that may cost ``cost``; levels get this part of it."""
-        return statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, for_levels, self.noise)
-
-    def table(
-        self,
-        step: Step,
-        statistic: TableMoments,
-        cells: GaussianCells | ProfileCells,
-        scales: TableScales,
-        n_repeats: int = 0,
-    ) -> NoisyTable:
-        """Release moments and levels of cells with this noise; as many releases like it follow."""
-        _check_cells(statistic, cells)
-        (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
-        exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
-        return statistic.from_units(self._released(exact, planned), planned)
-
     def choose(self, step: Step, penalties: Exact[IntArray], limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""
         of_unit = limit * self._budget.rows
@@ -179,7 +156,7 @@ def _check_prefixes(prefixes: IntArray, n_bits: int, codes: BinaryCodes) -> None
         raise ValueError("prefixes must be distinct whole numbers of n_bits bits, and no longer than codes")
 
 
-def _check_cells(statistic: CellMoments | TableMoments, cells: Cells) -> None:
+def _check_cells(statistic: CellMoments, cells: Cells) -> None:
     """Refuse cells of another number than the statistic has, and rules that are not the library's own.
 
     A rule is shown every record: one that is written elsewhere could keep what it sees.

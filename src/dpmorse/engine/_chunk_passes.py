@@ -9,11 +9,11 @@ import numpy as np
 from dpmorse.engine._kernels import BLOCK, LANES, grid_pass, hard_pass, soft_pass
 from dpmorse.engine._layout import Measured, Rule, SoftScratch, Span, Totals, padded
 from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded_rule
-from dpmorse.engine.base import Moments
 from dpmorse.engine.on_grid import OnGrid
 from dpmorse.statistics import (
     EXP_TABLE,
     TABLE_STEPS_PER_NAT,
+    CellMoments,
     ExactMoments,
     GaussianCells,
     ProfileCells,
@@ -44,9 +44,9 @@ class Memory:
     """What is kept between the calls of one pass, and no longer: parts of records are in it."""
 
     def __init__(self) -> None:
-        self._last: tuple[Moments, GaussianCells | ProfileCells, ChunkPass[Totals]] | None = None
+        self._last: tuple[CellMoments, GaussianCells | ProfileCells, ChunkPass[Totals]] | None = None
 
-    def prepared(self, statistic: Moments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
+    def prepared(self, statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
         """Prepare what is asked, unless it is what was asked last."""
         last = self._last
         if last is None or last[0] is not statistic or last[1] is not cells:
@@ -58,7 +58,7 @@ class Memory:
         return last[2]
 
 
-def _hard(statistic: Moments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
+def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
     no_limits, no_lengths = np.empty(0), np.empty((0, 0), np.int64)
     if isinstance(cells, ProfileCells):
         nearest, steps = nearest_cell(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
@@ -87,7 +87,7 @@ def counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
     return chunk_pass
 
 
-def _soft(statistic: Moments, cells: GaussianCells, memory: local) -> ChunkPass[Totals]:
+def _soft(statistic: CellMoments, cells: GaussianCells, memory: local) -> ChunkPass[Totals]:
     nearest = nearest_cell(statistic.domain, cells)
     beyond = np.array([EXP_TABLE.size / TABLE_STEPS_PER_NAT, 0.0], np.float32)
     nearest = nearest._replace(bound=nearest.bound + np.float32(1.001) * beyond)
@@ -122,7 +122,7 @@ def _scratch(memory: local, n_cells: int, width: int) -> SoftScratch:
     return scratch
 
 
-def _integers(memory: local, statistic: Moments) -> IntArray:
+def _integers(memory: local, statistic: CellMoments) -> IntArray:
     """Return memory of this thread for the integers of some records."""
     if not hasattr(memory, "integers"):
         n_rows = max(BLOCK, _INTEGERS // statistic.domain.n_features)
@@ -131,12 +131,12 @@ def _integers(memory: local, statistic: Moments) -> IntArray:
     return integers
 
 
-def _residual_steps(statistic: Moments, cells: GaussianCells) -> FloatArray:
+def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
     """Return the steps of residuals, none where the records themselves are added up."""
     return cells.residual_steps if statistic.of_residuals else np.empty(0)
 
 
-def _whitened(statistic: Moments) -> Span:
+def _whitened(statistic: CellMoments) -> Span:
     return statistic.measured.start, statistic.measured.stop
 
 
@@ -144,7 +144,7 @@ def _all_of(rule: Rule) -> Span:
     return 0, rule.offsets.shape[1]
 
 
-def empty_totals(statistic: Moments) -> Totals:
+def empty_totals(statistic: CellMoments) -> Totals:
     """Return totals of nothing."""
     n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.measured.stop)
     return _totals(statistic.n_cells, padded(statistic.domain.n_features), n_products)
@@ -155,7 +155,7 @@ def _totals(k: int, width: int, n_products: int) -> Totals:
     return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
 
 
-def combined(parts: Sequence[Totals], statistic: Moments) -> ExactMoments:
+def combined(parts: Sequence[Totals], statistic: CellMoments) -> ExactMoments:
     """Add up the totals of threads, without what pads them."""
     counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
     used, squared = slice(statistic.domain.n_features), statistic.measured

@@ -12,7 +12,6 @@ from dpmorse.statistics import (
     GaussianCells,
     ProfileCells,
     RadiusHistograms,
-    TableMoments,
 )
 
 Tensor = Any
@@ -83,7 +82,7 @@ class Task(NamedTuple):
         return 1 + self.units.n_features + d * (d + 1) // 2
 
 
-def task_of(statistic: CellMoments | TableMoments, cells: GaussianCells | ProfileCells, device: Any) -> Task:
+def task_of(statistic: CellMoments, cells: GaussianCells | ProfileCells, device: Any) -> Task:
     """Return what a pass is told about moments of cells."""
     measured = {"first": statistic.measured.start, "last": statistic.measured.stop}
     if isinstance(cells, ProfileCells):

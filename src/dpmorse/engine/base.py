@@ -12,13 +12,9 @@ from dpmorse.statistics import (
     GaussianCells,
     Histograms,
     ProfileCells,
-    TableMoments,
     Tally,
 )
 from dpmorse.typing import IntArray
-
-Moments = CellMoments | TableMoments
-"""What is added up of the records of each cell."""
 
 Sums = TypeVar("Sums", bound=Any)
 """What an engine returns: sums of parts of the records can be added, in any order."""
@@ -40,18 +36,18 @@ def add_up(parts: Iterable[Sums]) -> Sums:
     return total
 
 
-def spans(n_rows: int, statistic: Moments) -> list[slice]:
+def spans(n_rows: int, statistic: CellMoments) -> list[slice]:
     """Cut rows into spans whose sums fit in 64 bits; nearly always this is one span."""
     most = statistic.largest_n_rows
     return [slice(start, start + most) for start in range(0, max(n_rows, 1), most)]
 
 
-def check_cells(statistic: Moments, cells: "Cells") -> None:
+def check_cells(statistic: CellMoments, cells: "Cells") -> None:
     """Refuse cells that the statistic is not of: compiled code would write beside its arrays."""
     if cells.n_cells != statistic.n_cells:
         raise ValueError("cells must be as many as those of the statistic")
-    if isinstance(statistic, TableMoments) and not isinstance(cells, GaussianCells | ProfileCells):
-        raise ValueError("records of tables are added up in Gaussian cells only")  # noqa: TRY004 - a value
+    if statistic.layout is not None and not isinstance(cells, GaussianCells | ProfileCells):
+        raise ValueError("records of tables are added up in Gaussian cells only")
     if isinstance(cells, ProfileCells):
         _check_profile(statistic, cells)
     elif isinstance(cells, GaussianCells):
@@ -60,7 +56,7 @@ def check_cells(statistic: Moments, cells: "Cells") -> None:
             raise ValueError("cells must be for the columns and the grid of the statistic")
 
 
-def _check_profile(statistic: Moments, cells: ProfileCells) -> None:
+def _check_profile(statistic: CellMoments, cells: ProfileCells) -> None:
     if statistic.weight_bits or not statistic.of_residuals:
         raise ValueError("profile cells are hard and have moments of residuals, nothing else")
     if not statistic.domain.is_same_as(cells.box):
@@ -93,7 +89,7 @@ class Engine(Protocol):
     only, never a sum and so never privacy or the released model.
     """
 
-    def reduce(self, records: Any, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: Any, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it.
 
         Cells that are only labels have counts and sums of records: no residuals, no second moments.

@@ -15,7 +15,7 @@ from dpmorse._threads import at_once, available_cores, equal_pieces
 from dpmorse.engine._chunk_passes import ChunkPass, Memory, Records, combined, counting_lengths, empty_totals
 from dpmorse.engine._kernels import count_pass, grid_pass
 from dpmorse.engine._rules import grid_of
-from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
+from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.engine.on_grid import KEPT_BYTES, OnGrid, n_bytes_on_grid
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
@@ -23,6 +23,7 @@ from dpmorse.statistics import (
     GRID_BITS,
     N_BINS,
     BinaryCodes,
+    CellMoments,
     Domain,
     ExactMoments,
     GaussianCells,
@@ -80,7 +81,7 @@ class InMemoryEngine:
         self._over_chunks(records, chunk_pass, lambda: None, told=False)  # the pass is yet to come
         return kept
 
-    def reduce(self, records: Records, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         if isinstance(records, OnGrid):
             records.check_asked(statistic)
@@ -90,7 +91,7 @@ class InMemoryEngine:
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: Records, statistic: Moments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = (self._memory or Memory()).prepared(statistic, cells)
@@ -145,7 +146,9 @@ class InMemoryEngine:
         none = np.empty(0, dtype=np.int64)
         return sealed(add_up([Tally(none, none, codes.n_bits), *parts]))
 
-    def _reduce_labelled(self, records: Records, statistic: Moments, cells: LabelledCells) -> ExactMoments:
+    def _reduce_labelled(
+        self, records: Records, statistic: CellMoments, cells: LabelledCells
+    ) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:

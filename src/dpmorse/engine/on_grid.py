@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.engine.base import Moments
-from dpmorse.statistics import Domain
+from dpmorse.statistics import CellMoments, Domain
 
 KEPT_BYTES = 1 << 27
 """Bytes of integers that are kept beside records in memory: eight million records of eight columns. Of more
@@ -42,7 +41,7 @@ class OnGrid:
     def __getitem__(self, rows: slice) -> "OnGrid":
         return OnGrid(self.domain, np.ascontiguousarray(self.integers[:, rows]))
 
-    def check_asked(self, statistic: Moments) -> None:
+    def check_asked(self, statistic: CellMoments) -> None:
         """Refuse questions about anything but soft cells of this domain: these are not the records."""
         if not (statistic.weight_bits and self.domain.is_same_as(statistic.domain)):
             raise ValueError("integers of one domain are for soft cells of the same domain")

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpmorse.engine.base import Cells, Engine, Moments, add_up
+from dpmorse.engine.base import Cells, Engine, add_up
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
+    CellMoments,
     ExactMoments,
     Histograms,
     Tally,
@@ -67,7 +68,7 @@ class PartitionedEngine:
 
     inner: Engine = field(default_factory=lambda: InMemoryEngine(n_threads=1))
 
-    def reduce(self, records: Partitions, statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: Partitions, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         return self._total(records, Question(self.inner, "reduce", (statistic, cells)))
 

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine, KeepsIntegers, Moments
+from dpmorse.engine.base import Cells, Engine, KeepsIntegers
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
+    CellMoments,
     Domain,
     ExactMoments,
     Histograms,
@@ -39,7 +40,7 @@ class Source:
         self._tally: Callable[..., Any] = lambda *question: engine.tally(records, *question)
 
     def moments(
-        self, step: Step, statistic: Moments, cells: Cells, n_repeats: int = 0
+        self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
         """Add up moments of cells; ``n_repeats`` passes like this one follow."""
         with self._pass(step, n_repeats):
@@ -68,12 +69,12 @@ class Source:
         return one_pass(str(step), opened(self._n_records), n_repeats)
 
 
-def _reducing(records: Any, engine: Engine) -> Callable[[Moments, Cells, int], Any]:
+def _reducing(records: Any, engine: Engine) -> Callable[[CellMoments, Cells, int], Any]:
     """Return what asks for moments; between rounds of soft cells an engine may keep records as integers."""
     domain: Domain | None = None
     kept: Any = None
 
-    def of_soft_cells(statistic: Moments, n_repeats: int) -> Any:
+    def of_soft_cells(statistic: CellMoments, n_repeats: int) -> Any:
         nonlocal domain, kept
         if domain is not None and domain.is_same_as(statistic.domain):
             return kept
@@ -82,7 +83,7 @@ def _reducing(records: Any, engine: Engine) -> Callable[[Moments, Cells, int], A
         domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
         return kept
 
-    def reduce(statistic: Moments, cells: Cells, n_repeats: int) -> Any:
+    def reduce(statistic: CellMoments, cells: Cells, n_repeats: int) -> Any:
         nonlocal domain, kept
         asked = of_soft_cells(statistic, n_repeats) if statistic.weight_bits else records
         answer = engine.reduce(asked, statistic, cells)

@@ -10,12 +10,13 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse._progress import counter
-from dpmorse.engine.base import Cells, LabelledCells, Moments, add_up, check_cells, spans
+from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
     N_BINS,
     BinaryCodes,
+    CellMoments,
     Domain,
     ExactMoments,
     GaussianCells,
@@ -57,14 +58,14 @@ class TensorEngine:
             _validate.positive_int(chunk_rows=self.chunk_rows)
         _validate.boolean(fused=self.fused)
 
-    def reduce(self, records: "Tensor", statistic: Moments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         _check(records, statistic.domain.n_columns)
         check_cells(statistic, cells)
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: "Tensor", statistic: Moments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         passes, task = self._passes(records, cells), _rules().task_of(statistic, cells, records.device)
@@ -76,7 +77,9 @@ class TensorEngine:
         )
         return _unpack(totals, statistic)
 
-    def _reduce_labelled(self, records: "Tensor", statistic: Moments, cells: LabelledCells) -> ExactMoments:
+    def _reduce_labelled(
+        self, records: "Tensor", statistic: CellMoments, cells: LabelledCells
+    ) -> ExactMoments:
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:
             raise ValueError("cells that are only labels have counts and sums of records, nothing else")
@@ -211,7 +214,7 @@ def labels_of_tensor(
     return found
 
 
-def _unpack(totals: IntArray, statistic: Moments) -> ExactMoments:
+def _unpack(totals: IntArray, statistic: CellMoments) -> ExactMoments:
     """Turn one row of sums for each cell into moments."""
     width, d = statistic.domain.n_features, statistic.measured.stop - statistic.measured.start
     second = np.zeros((len(totals), d, d), dtype=np.int64)

@@ -25,6 +25,7 @@ from dpmorse.statistics.histograms import N_MAGNITUDES as N_MAGNITUDES
 from dpmorse.statistics.histograms import SMALLEST_EXPONENT as SMALLEST_EXPONENT
 from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.histograms import MagnitudeHistograms as MagnitudeHistograms
+from dpmorse.statistics.levels import LevelCounts as LevelCounts
 from dpmorse.statistics.moments import CellMoments as CellMoments
 from dpmorse.statistics.profiles import N_RADII as N_RADII
 from dpmorse.statistics.profiles import Histograms as Histograms
@@ -37,6 +38,3 @@ from dpmorse.statistics.sums import UNIT_BITS as UNIT_BITS
 from dpmorse.statistics.sums import ExactMoments as ExactMoments
 from dpmorse.statistics.sums import NoisyMoments as NoisyMoments
 from dpmorse.statistics.swaps import SwapCosts as SwapCosts
-from dpmorse.statistics.tables import NoisyTable as NoisyTable
-from dpmorse.statistics.tables import TableMoments as TableMoments
-from dpmorse.statistics.tables import TableScales as TableScales

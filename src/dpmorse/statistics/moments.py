@@ -1,9 +1,10 @@
-"""Exact counts, sums and second moments of cells, and how far one record can move them."""
+"""Exact counts, sums and second moments of cells, levels of tables, and how far one record can move them."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import GAUSSIAN, Neighboring, Noise, Norm, PlannedRelease, Step, release_event
 from dpmorse.privacy.exact import Exact, opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics.domain import GRID_BITS, Domain, refuse_other_grids
+from dpmorse.statistics.levels import LevelCounts
 from dpmorse.statistics.scales import MomentShares, NoiseScales, smallest_factor
 from dpmorse.statistics.sensitivity import InverseScales, RecordBounds, SecondMoments
 from dpmorse.statistics.sums import ROOM_BITS, UNIT_BITS, ExactMoments, NoisyMoments, add_columns, shift
@@ -41,6 +44,10 @@ class CellMoments:
         by it, so that P = 1.
     exhaustive : bool
         Whether every record has a cell.
+    layout : Layout or None
+        Where numbers, missing values and levels are in records of a table. Then ``z`` is about the numbers
+        alone, of which there may be none, and missing values and levels, which are 0 or 1 in scaled units of
+        the domain, are counted beside it (``levels.py``).
     """
 
     domain: Domain
@@ -49,13 +56,21 @@ class CellMoments:
     second_moments: SecondMoments = SecondMoments.FULL
     of_residuals: bool = False
     exhaustive: bool = True
+    layout: Layout | None = None
 
     def __post_init__(self) -> None:
         """Normalise strings to enum members; refuse grids that the bounds |z_j| <= 1 are not in units of."""
         if not self.of_residuals:
             refuse_other_grids(self.domain)
         kind = _validate.choice(second_moments=self.second_moments, among=SecondMoments)
+        if self._levels is not None:
+            self._levels.check(self.domain)
+            kind = kind if self.n_measured else SecondMoments.NONE
         object.__setattr__(self, "second_moments", SecondMoments(kind))
+
+    @cached_property
+    def _levels(self) -> LevelCounts | None:
+        return None if self.layout is None else LevelCounts(self.layout)
 
     @property
     def unit_bits(self) -> int:
@@ -70,29 +85,34 @@ class CellMoments:
     @property
     def n_values(self) -> int:
         """How many integers one release consists of."""
-        d = self.domain.n_features
-        return self.n_cells * (1 + d + self._n_second)
+        n_counted = 0 if self._levels is None else self._levels.places.size
+        return self.n_cells * (1 + self.n_measured + self._n_second + n_counted)
 
     @property
     def largest_squared_norm(self) -> Fraction:
         """The P of the proof: largest |z|^2 of what is added up."""
         if self.of_residuals:
-            return Fraction(1)
+            return Fraction(1 if self.n_measured else 0)
         return Fraction(self.domain.largest_squared_norm, 1 << 2 * GRID_BITS)
 
     @property
     def measured(self) -> slice:
-        """Which entries of a record have residuals and second moments: all."""
-        return slice(0, self.domain.n_features)
+        """Which entries of a record have residuals and second moments: all, or the numbers of a table."""
+        return slice(0, self.domain.n_features) if self.layout is None else self.layout.number_part
+
+    @property
+    def n_measured(self) -> int:
+        """The D of the proof."""
+        return self.domain.n_features if self.layout is None else self.layout.n_numbers
 
     @property
     def _in_ball(self) -> bool:
-        return self.of_residuals or self.domain.radius is not None
+        return (self.of_residuals and self.n_measured > 0) or self.domain.radius is not None
 
     @property
     def _n_second(self) -> int:
         """Entries of the second moment of one cell."""
-        d = self.domain.n_features
+        d = self.n_measured
         sizes = {
             SecondMoments.FULL: d * (d + 1) // 2,
             SecondMoments.DIAGONAL: d,
@@ -104,10 +124,17 @@ class CellMoments:
     @property
     def _bounds(self) -> RecordBounds:
         only_cell = self.n_cells == 1 and self.exhaustive
-        return RecordBounds(self.domain.n_features, self.largest_squared_norm, self.second_moments, only_cell)
+        return RecordBounds(self.n_measured, self.largest_squared_norm, self.second_moments, only_cell)
 
     def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = GAUSSIAN) -> Fraction:
         """Return what a release costs, as proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
+        of_moments = self._cost_of_moments(scales, neighboring, noise)
+        if self._levels is None:
+            return of_moments
+        inverse = Fraction(1 << self.unit_bits, scales.level)
+        return of_moments + self._levels.cost(inverse, neighboring, noise)
+
+    def _cost_of_moments(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise) -> Fraction:
         return noise.cost(self._bounds.sensitivity(self._inverse(scales), neighboring, noise.norm))
 
     def _inverse(self, scales: NoiseScales) -> InverseScales:
@@ -128,18 +155,27 @@ class CellMoments:
         (``Noise.best_parts``): block ``b`` with norm ``A_b`` and ``n_b`` entries gets a share proportional to
         ``A_b sqrt(n_b)``, or to ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
         """
+        for_levels = 0.0 if self._levels is None or shares is None else shares.levels
+        scales = self._scales_of_moments((1 - for_levels) * cost, neighboring, shares, noise)
+        if self._levels is None:
+            return scales
+        level = self._levels.smallest_scale(for_levels * cost, neighboring, noise)
+        return replace(scales, level=math.ceil(level * 2.0**self.unit_bits))
+
+    def _scales_of_moments(
+        self, cost: float, neighboring: Neighboring, shares: MomentShares | None, noise: Noise
+    ) -> NoiseScales:
         if cost < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
-
         norms, parts = self._norms_and_parts(shares, noise)
 
         def scales(factor: float) -> NoiseScales:
             return self._in_units(noise.scales_of_parts(factor * norms, parts), noise)
 
         def affordable(factor: float) -> bool:
-            return self.cost(scales(factor), neighboring, noise) <= Fraction(cost)
+            return self._cost_of_moments(scales(factor), neighboring, noise) <= Fraction(cost)
 
-        unscaled = float(self.cost(scales(1.0), neighboring, noise)) / cost
+        unscaled = float(self._cost_of_moments(scales(1.0), neighboring, noise)) / cost
         return scales(smallest_factor(affordable, noise.widening(unscaled)))
 
     def uniform(self, stddev: float) -> NoiseScales:
@@ -159,6 +195,8 @@ class CellMoments:
         blocks = {"count": scales.count, "sum": scales.sum, "second moment": scales.diagonal}
         if self.second_moments is SecondMoments.NONE:
             del blocks["second moment"]
+        if self._levels is not None:
+            blocks["level"] = scales.level
         event = release_event(
             cost=self.cost(scales, neighboring, noise),
             noise=noise,
@@ -184,32 +222,39 @@ class CellMoments:
             second = second[:, :0]
         blocks = [
             shift(exact.counts, spare),
-            shift(exact.sums.ravel(), spare - GRID_BITS),
+            shift(exact.sums[:, self.measured].ravel(), spare - GRID_BITS),
             shift(second.ravel(), spare - 2 * GRID_BITS),
         ]
         if self.second_moments is SecondMoments.FULL:
-            lower = np.tril_indices(self.domain.n_features, -1)
+            lower = np.tril_indices(self.n_measured, -1)
             off_diagonal = exact.second_moments[:, lower[0], lower[1]].ravel()
             blocks.append(shift(off_diagonal, spare - 2 * GRID_BITS))
+        if self._levels is not None:
+            counted = exact.sums[:, self._levels.places].ravel()
+            blocks.append(shift(counted, spare - self.domain.grid_bits))
         return np.concatenate(blocks)
 
     def from_units(self, released: IntArray, planned: PlannedRelease) -> NoisyMoments:
         """Return released integers as moments in scaled units."""
-        k, d = self.n_cells, self.domain.n_features
+        k, d = self.n_cells, self.n_measured
         values = released.astype(np.float64) * 2.0**-self.unit_bits
-        counts, sums, second = np.split(values, np.cumsum([k, k * d]))
+        counts, sums, second, counted = np.split(values, np.cumsum([k, k * d, k * self._n_second]))
         if self.second_moments is SecondMoments.FULL:
             second = self._matrices(second)
         elif self.second_moments is SecondMoments.DIAGONAL:
             second = second.reshape(k, d)
         noise = planned.event.noise_stddev
-        return NoisyMoments(
+        moments = NoisyMoments(
             counts, sums.reshape(k, d), second, noise["count"], noise["sum"], noise.get("second moment", 0.0)
         )
+        if self.layout is None:
+            return moments
+        holes, levels = np.split(counted.reshape(k, -1), [self.layout.n_holes], axis=1)
+        return replace(moments, holes=holes, levels=levels, level_stddev=noise["level"])
 
     def _matrices(self, values: FloatArray) -> FloatArray:
         """Put diagonals, then lower triangles, into symmetric matrices."""
-        k, d = self.n_cells, self.domain.n_features
+        k, d = self.n_cells, self.n_measured
         diagonal, off = np.split(values, [k * d])
         second = np.zeros((k, d, d))
         lower = np.tril_indices(d, -1)
@@ -224,7 +269,7 @@ class CellMoments:
         ``sigma_b^2 = A_b^2 / f_b`` for Gaussian noise, ``s_b = A_b / f_b`` for Laplace noise.
         """
         norms = self._bounds.largest_norms(Fraction(2 if self._wide(noise) else 1), noise.norm)
-        entries = np.array([1, self.domain.n_features, self._n_second])
+        entries = np.array([1, self.n_measured, self._n_second])
         parts = noise.best_parts(norms**2 * entries)
         if shares is not None:
             parts = np.array([shares.count, shares.sum, shares.second_moment])
@@ -242,10 +287,16 @@ class CellMoments:
 
     def _vector(self, scales: NoiseScales) -> IntArray:
         """Lay out the scale of every entry like ``to_units`` does; read-only, as rounds share it."""
-        k, d = self.n_cells, self.domain.n_features
+        k, d = self.n_cells, self.n_measured
         diagonal = min(self._n_second, 1 if self.second_moments is SecondMoments.TRACE else d)
-        off_diagonal = self._n_second - diagonal
-        lengths = [k, k * d, k * diagonal, k * off_diagonal]
-        vector = np.repeat(np.array(astuple(scales), dtype=np.int64), lengths)
+        blocks = [
+            (scales.count, 1),
+            (scales.sum, d),
+            (scales.diagonal, diagonal),
+            (scales.off_diagonal, self._n_second - diagonal),
+            (scales.level, 0 if self._levels is None else self._levels.places.size),
+        ]
+        each, lengths = zip(*blocks, strict=True)
+        vector = np.repeat(np.array(each, dtype=np.int64), k * np.array(lengths))
         vector.flags.writeable = False
         return vector

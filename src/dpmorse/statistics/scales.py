@@ -11,20 +11,23 @@ from dpmorse.privacy import LARGEST_SCALE, SMALLEST_SCALE
 
 @dataclass(frozen=True, kw_only=True)
 class MomentShares:
-    """Which part of a release's cost goes to each block; the parts sum to 1.
+    """Which part of a release's cost goes to each block.
 
-    ``second_moment`` is 0 where no second moments are released.
+    ``levels`` is the part of missing values and levels, where these are counted. ``count``, ``sum`` and
+    ``second_moment`` divide the rest and sum to 1; ``second_moment`` is 0 where no second moments are
+    released.
     """
 
     count: float
     sum: float
     second_moment: float = 0.0
+    levels: float = 0.0
 
     def __post_init__(self) -> None:
         """Check that the parts are positive and sum to 1."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name == "second_moment" and value == 0:
+            if field.name in {"second_moment", "levels"} and value == 0:
                 continue
             _validate.open_unit_interval(**{f"shares.{field.name}": value})
         total = self.count + self.sum + self.second_moment
@@ -40,6 +43,7 @@ class NoiseScales:
     sum: int
     diagonal: int
     off_diagonal: int
+    level: int = SMALLEST_SCALE
 
     def __post_init__(self) -> None:
         """Keep every scale where the sampler and Theorem 4 want it."""

@@ -6,7 +6,7 @@ it is changes no value, so that sums over billions of records stay exact.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class NoisyMoments:
     """Released moments in scaled units, with the standard deviation of their noise.
 
     ``second_moments`` are matrices, diagonals or traces: one of them for each cell, by what was released.
+    ``holes`` and ``levels`` are the numbers of records with each missing value and level, where records of
+    tables are added up.
     """
 
     counts: FloatArray
@@ -55,6 +57,9 @@ class NoisyMoments:
     count_stddev: float
     sum_stddev: float
     second_moment_stddev: float
+    holes: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    levels: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    level_stddev: float = 0.0
 
     @classmethod
     def average(cls, releases: Sequence["NoisyMoments"]) -> "NoisyMoments":

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +46,10 @@ def _averaged(name: str, value: Any, given: Mapping[str, Any]) -> int:
     return _validate.positive_int(**{name: value}, at_most=given["n_iter"])
 
 
+_SHARES = ("count", "sum", "second_moment")
+"""What is shared: these bases count no levels."""
+
+
 def _shares(name: str, value: Any, given: Mapping[str, Any]) -> MomentShares | None:
     if value is None:
         return None
@@ -71,7 +75,7 @@ class EMSettings(Settings):
     shares: MomentShares | None = parameter(
         _shares,
         refused=(0.5, {"count": 1.0}, "equal"),
-        to_plain=lambda shares: None if shares is None else asdict(shares),
+        to_plain=lambda shares: None if shares is None else {name: getattr(shares, name) for name in _SHARES},
         from_plain=lambda content: None if content is None else MomentShares(**content),
     )
     reg_covar: float = parameter(positive, refused=(0, -1e-6, float("nan"), "small"))

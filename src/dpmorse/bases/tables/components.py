@@ -23,12 +23,11 @@ from dpmorse.statistics import (
     GRID_BITS,
     LARGEST_N_CELLS,
     WEIGHT_BITS,
+    CellMoments,
     Domain,
     GaussianCells,
     MomentShares,
-    NoisyTable,
-    TableMoments,
-    TableScales,
+    NoisyMoments,
     shrink_to_ball,
 )
 from dpmorse.typing import FloatArray
@@ -116,14 +115,15 @@ def start_from(columns: FloatArray, table: TableUnits) -> Products:
 def release_products(queries: Queries, table: TableUnits, start: Products, stage: Stage) -> Products:
     """Spend the budget of a stage on rounds of expectation-maximisation."""
     k = len(start.probabilities)
-    statistic = TableMoments(table.domain, table.layout, k, WEIGHT_BITS)
+    statistic = CellMoments(table.domain, k, WEIGHT_BITS, of_residuals=True, layout=table.layout)
     affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, table, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
-    scales = _scales(queries, statistic, stage.cost / n_rounds)
+    scales = queries.calibrate(statistic, stage.cost / n_rounds, _shares(table.layout))
     products = start
     for i in range(1, n_rounds + 1):
         cells = cells_of(products, table)
-        noisy = queries.table(stage.step("round", i, n_rounds), statistic, cells, scales, n_rounds - i)
+        step = stage.step("round", i, n_rounds)
+        noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
         products = _maximise(products, noisy, table, _OVER_RELAXATION if i < n_rounds else 1.0)
     return products
 
@@ -136,27 +136,25 @@ def measurable_n_components(queries: Queries, table: TableUnits, stage: Stage) -
 
 def noise_of_an_entry(queries: Queries, table: TableUnits, stage: Stage) -> float:
     """Return the noise of a covariance entry or a probability, for one round with a single component."""
-    one = TableMoments(table.domain, table.layout, 1, WEIGHT_BITS)
-    scales, unit = _scales(queries, one, stage.cost), 2.0**-one.unit_bits / table.n_records
-    of_levels = scales.levels * unit if table.layout.n_categories else 0.0
+    one = CellMoments(table.domain, 1, WEIGHT_BITS, of_residuals=True, layout=table.layout)
+    scales = queries.calibrate(one, stage.cost, _shares(table.layout))
+    unit = 2.0**-one.unit_bits / table.n_records
+    of_levels = scales.level * unit if table.layout.n_categories else 0.0
     if not table.layout.n_numbers:
         return of_levels
     squared_radius = radius_of_residuals(table.layout.n_numbers) ** 2
-    return max(of_levels, squared_radius * scales.numbers.diagonal * unit)
+    return max(of_levels, squared_radius * scales.diagonal * unit)
 
 
-def _scales(queries: Queries, statistic: TableMoments, cost: float) -> TableScales:
+def _shares(layout: Layout) -> MomentShares:
     """Divide the cost of a round among counts, moments of numbers, and levels, by the number of columns."""
-    layout = statistic.layout
     if not layout.n_numbers:
-        return queries.calibrate_table(
-            statistic, cost, MomentShares(count=0.5, sum=0.5), 1 - _COUNT_OF_LEVELS
-        )
+        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
     n_counted = layout.n_categories + _OF_A_HOLE * layout.n_holes
-    for_levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
-    moments = 1 - _COUNT / (1 - for_levels)
-    shares = MomentShares(count=1 - moments, sum=_SUMS * moments, second_moment=(1 - _SUMS) * moments)
-    return queries.calibrate_table(statistic, cost, shares, for_levels)
+    levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
+    moments = 1 - _COUNT / (1 - levels)
+    sums = _SUMS * moments
+    return MomentShares(count=1 - moments, sum=sums, second_moment=(1 - _SUMS) * moments, levels=levels)
 
 
 def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) -> GaussianCells:
@@ -213,26 +211,25 @@ def _weigh_levels(probabilities: FloatArray, layout: Layout, whiten: FloatArray,
     shift[:, places] = (nats - slope**2) / (2 * slope)
 
 
-def _maximise(previous: Products, noisy: NoisyTable, table: TableUnits, relaxation: float) -> Products:
+def _maximise(previous: Products, noisy: NoisyMoments, table: TableUnits, relaxation: float) -> Products:
     """Return the components estimated from a release."""
     gaussians = _maximise_numbers(previous.gaussians, noisy, table, relaxation)
-    counts = np.where(gaussians.supported, noisy.numbers.counts, 1.0)
+    counts = np.where(gaussians.supported, noisy.counts, 1.0)
     probabilities = _maximise_levels(previous.probabilities, noisy, table, counts, relaxation)
     kept = np.where(gaussians.supported[:, None], probabilities, previous.probabilities)
     return Products(gaussians, kept)
 
 
 def _maximise_numbers(
-    previous: Estimates, noisy: NoisyTable, table: TableUnits, relaxation: float
+    previous: Estimates, noisy: NoisyMoments, table: TableUnits, relaxation: float
 ) -> Estimates:
-    moments = noisy.numbers
     if table.numbers is None:
-        weights = np.maximum(moments.counts, 1.0)
-        supported = moments.counts >= SUPPORT * moments.count_stddev
+        weights = np.maximum(noisy.counts, 1.0)
+        supported = noisy.counts >= SUPPORT * noisy.count_stddev
         return replace(previous, weights=weights / weights.sum(), supported=supported)
     return maximise(
         previous,
-        moments,
+        noisy,
         lambda means: _inside(means, table),
         radius_of_residuals(table.layout.n_numbers),
         SMALLEST_VARIANCE,
@@ -245,9 +242,9 @@ def _inside(means: FloatArray, table: TableUnits) -> FloatArray:
     return means if table.numbers is None else shrink_to_ball(means, table.numbers.radius)
 
 
-def _observed(noisy: NoisyTable, table: TableUnits) -> FloatArray:
+def _observed(noisy: NoisyMoments, table: TableUnits) -> FloatArray:
     """Return the part of each component's records that has each number, shrunk to that of all records."""
-    counts = np.maximum(noisy.numbers.counts, 1.0)
+    counts = np.maximum(noisy.counts, 1.0)
     observed = np.tile(table.observed, (len(counts), 1))
     holes = list(table.layout.holes)
     differences = 1 - noisy.holes / counts[:, None] - observed[:, holes]
@@ -258,7 +255,7 @@ def _observed(noisy: NoisyTable, table: TableUnits) -> FloatArray:
 
 
 def _maximise_levels(
-    previous: FloatArray, noisy: NoisyTable, table: TableUnits, counts: FloatArray, relaxation: float
+    previous: FloatArray, noisy: NoisyMoments, table: TableUnits, counts: FloatArray, relaxation: float
 ) -> FloatArray:
     """Return probabilities of levels: steps shrunk by their noise, category by category."""
     probabilities = previous.copy()

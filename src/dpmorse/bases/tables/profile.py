@@ -26,13 +26,13 @@ from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
     N_RADII,
+    CellMoments,
     Domain,
     GaussianCells,
     MomentShares,
-    NoisyTable,
+    NoiseScales,
+    NoisyMoments,
     ProfileCells,
-    TableMoments,
-    TableScales,
 )
 from dpmorse.typing import BoolArray, FloatArray
 
@@ -60,9 +60,9 @@ def release_table_profile(
     ball = replace(table.domain, grid_bits=FINE_GRID_BITS)
     rule = cells_of(products, table, FINE_GRID_BITS)
     if not table.layout.n_numbers:
-        statistic = TableMoments(ball, table.layout, rule.n_cells)
-        scales = _scales(queries, statistic, stage.cost)
-        noisy = queries.table(stage.step("moments"), statistic, rule, scales)
+        statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=table.layout)
+        scales = queries.calibrate(statistic, stage.cost, _shares(table.layout))
+        noisy = queries.moments(stage.step("moments"), statistic, rule, scales)
         return TableProfile(_levels(noisy, table.layout), None)
     expected = expected_records(products.mixture(table), table.domain, rng)
     ask = _Ask(queries, table.layout, rule, ball, expected, stage)
@@ -70,7 +70,7 @@ def release_table_profile(
     noisy = ask.moments(look)
     part = table.layout.number_part
     box = Domain(ask.box.lower[part], ask.box.upper[part])
-    return TableProfile(_levels(noisy, table.layout), profile_of(look, noisy.numbers, box, piled))
+    return TableProfile(_levels(noisy, table.layout), profile_of(look, noisy, box, piled))
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,21 @@ class _Ask:
         return encoded_domain(self.layout, lower, upper, FINE_GRID_BITS)
 
     @property
-    def statistic(self) -> TableMoments:
-        return TableMoments(self.box, self.layout, self.rule.n_cells)
+    def statistic(self) -> CellMoments:
+        return CellMoments(self.box, self.rule.n_cells, of_residuals=True, layout=self.layout)
 
     @property
-    def scales(self) -> TableScales:
-        return _scales(self.queries, self.statistic, MOMENTS * self.stage.cost)
+    def scales(self) -> NoiseScales:
+        return self.queries.calibrate(self.statistic, MOMENTS * self.stage.cost, _shares(self.layout))
 
     def lengths(self) -> Look:
-        noise = self.scales.numbers.diagonal * 2.0**-self.statistic.unit_bits * self.layout.n_numbers
+        noise = self.scales.diagonal * 2.0**-self.statistic.unit_bits * self.layout.n_numbers
         step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
         return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=noise)
 
-    def moments(self, look: Look) -> NoisyTable:
+    def moments(self, look: Look) -> NoisyMoments:
         step, cells = self.stage.step("moments"), self._cells(look.radii)
-        return self.queries.table(step, self.statistic, cells, self.scales)
+        return self.queries.moments(step, self.statistic, cells, self.scales)
 
     def _cells(self, radii: FloatArray) -> ProfileCells:
         """Return cells that measure numbers in the coordinates of their component, and nothing else."""
@@ -119,19 +119,17 @@ class _Ask:
         return ProfileCells(self.rule, self.ball, units, self.box)
 
 
-def _scales(queries: Queries, statistic: TableMoments, cost: float) -> TableScales:
-    """Divide a cost between numbers, and holes and levels, by what a record can have of either."""
-    d = statistic.layout.n_numbers
+def _shares(layout: Layout) -> MomentShares:
+    """Divide a cost between numbers, and missing values and levels, by what a record can have of either."""
+    d, n_counted = layout.n_numbers, layout.n_categories + layout.n_holes
     if not d:
-        of_counts = MomentShares(count=0.5, sum=0.5)  # there are no sums, and counts get all
-        return queries.calibrate_table(statistic, cost, of_counts, 1 - _COUNT_OF_LEVELS)
-    return queries.calibrate_table(statistic, cost, SHARES, statistic.n_ones / (statistic.n_ones + d))
+        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
+    return replace(SHARES, levels=n_counted / (n_counted + d))
 
 
-def _levels(noisy: NoisyTable, layout: Layout) -> LevelProfile:
-    moments = noisy.numbers
+def _levels(noisy: NoisyMoments, layout: Layout) -> LevelProfile:
     return LevelProfile(
-        moments.counts, noisy.holes, noisy.levels, moments.count_stddev, noisy.level_stddev, layout
+        noisy.counts, noisy.holes, noisy.levels, noisy.count_stddev, noisy.level_stddev, layout
     )
 
 
