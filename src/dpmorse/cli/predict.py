@@ -42,7 +42,7 @@ from dpmorse.records import (
     read_rows,
     refuse_missing,
 )
-from dpmorse.schema import Numeric, Schema
+from dpmorse.schema import Schema
 
 _MISSING = ("refuse", "blank")
 """The values of --missing."""
@@ -145,7 +145,7 @@ def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[s
     """Return the columns that are read as 64-bit floats: with a schema, those whose type is not stated."""
     if schema is None:
         return chosen
-    numeric = [name for name, column in schema.columns if isinstance(column, Numeric)]
+    numeric = [name for name, column in schema.columns if column.stored_as == "number"]
     return [name for name in numeric if data.types[name] is None and data.kind == "csv"]
 
 

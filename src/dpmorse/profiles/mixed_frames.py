@@ -65,7 +65,7 @@ def _of_other_values(profile: TableProfile, schema: Schema) -> Iterator[Caution]
     for (name, column), levels, unsure in parts:
         other = column.levels.index(OTHER)
         part = float(whole.share.value[0, levels.start + other])
-        if part > _MANY and other >= len(column.values) and not unsure:
+        if part > _MANY and other >= len(column.listed) and not unsure:
             text = _OTHER.format(name=name, part=part)
             yield Caution("other", None, schema.names.index(name), text)
 

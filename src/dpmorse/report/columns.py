@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from dpmorse.report.text import plain
-from dpmorse.schema import Boolean, CategoryColumn, Column, Date, Nominal, Numeric, Ordinal, Schema
+from dpmorse.schema import Boolean, CategoryColumn, Column, Date, Numeric, Ordinal, Schema
 from dpmorse.typing import FloatArray
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
@@ -110,10 +110,10 @@ def _numeric(column: Column) -> str:
     return f"{'whole numbers' if column.integer else 'numbers'} from {_range(*column.bounds)}"
 
 
-def _category(name: str, column: Nominal | Boolean, place: int) -> ShownColumn:
+def _category(name: str, column: CategoryColumn, place: int) -> ShownColumn:
     levels = tuple(plain(level) for level in column.levels)
     boolean = isinstance(column, Boolean)
-    stated = "true or false" if boolean else f"one of {_listed([plain(str(v)) for v in column.values])}"
+    stated = "true or false" if boolean else f"one of {_listed([plain(str(v)) for v in column.listed])}"
     return ShownColumn(
         plain(name),
         "category",

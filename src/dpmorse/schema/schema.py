@@ -8,8 +8,7 @@ from typing import Any
 from dpmorse import _validate
 from dpmorse._plain_data import fields, of_type, rebuild
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
-from dpmorse.schema.columns import CategoryColumn, Column, NumberColumn
-from dpmorse.schema.decoding import decoded_category, decoded_number
+from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn
 from dpmorse.schema.layout import Layout
 from dpmorse.schema.plain import column_from_plain, column_to_plain
 from dpmorse.schema.spellings import MISSING, PRESENT
@@ -20,7 +19,7 @@ _MOST_LEVELS = 512
 
 _HINT = (
     'Give a dictionary such as {"age": Numeric(0, 120), "status": Nominal(["employed", "retired"])}, with '
-    "Numeric, Ordinal, Nominal, Boolean and Date."
+    f"{', '.join(kind.__name__ for kind in KINDS[:-1])} and {KINDS[-1].__name__}."
 )
 
 
@@ -118,7 +117,7 @@ class Schema:
         holes = dict(zip(layout.holes, encoded[:, layout.hole_part].T, strict=True))
         columns = zip(self.numbers, encoded[:, layout.number_part].T, strict=True)
         return {
-            name: decoded_number(column, values, holes.get(j))
+            name: column.decoded(values, holes[j] > 0.5 if j in holes else None)
             for j, ((name, column), values) in enumerate(columns)
         }
 
@@ -126,7 +125,7 @@ class Schema:
         """Levels that tell whether a number is missing come last, and are not needed: holes tell the same."""
         levels = encoded[:, self.layout.level_part]
         return {
-            name: decoded_category(column, levels[:, part])
+            name: column.decoded(levels[:, part])
             for (name, column), part in zip(self.categories, self.layout.levels, strict=False)
         }
 
