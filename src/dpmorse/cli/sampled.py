@@ -6,7 +6,7 @@ import narwhals as nw
 
 from dpmorse.cli.models import Model, column_names, schema_of
 from dpmorse.records import plain
-from dpmorse.schema import Column, Date, Numeric, text_of
+from dpmorse.schema import Column
 from dpmorse.typing import IntArray
 
 
@@ -33,9 +33,7 @@ def _by_name(points: Any, names: list[str]) -> dict[str, list[Any]]:
 
 
 def _described(column: Column, values: list[Any]) -> list[Any]:
-    """Return plain values; categories become text, because "other" may be among numbers."""
+    """Return the values of a column as files have them."""
     # a missing value is None or NaN, by the library of the frame; NaN is not equal to itself
     known = (value if value == value else None for value in map(plain, values))  # noqa: PLR0124
-    if isinstance(column, Numeric):
-        return [int(value) if column.integer and value is not None else value for value in known]
-    return list(known) if isinstance(column, Date) else [text_of(value) for value in known]
+    return [column.as_written(value) for value in known]
