@@ -15,12 +15,12 @@ from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
 from dpmorse.bases.staged import components, coreset, hurdles
+from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
-from dpmorse.bases.tables.components import measurable_n_components, release_products, start_from
-from dpmorse.bases.tables.directions import MOST_DIRECTIONS, release_table_directions
-from dpmorse.bases.tables.encoded import encoded_domain
-from dpmorse.bases.tables.profile import has_noise_of, n_draws, release_table_profile
-from dpmorse.bases.tables.units import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
+from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.levels import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
+from dpmorse.bases.staged.product_profile import has_noise_of, n_draws, release_table_profile
+from dpmorse.bases.staged.products import measurable_n_components, release_products, start_from
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
