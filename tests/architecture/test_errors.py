@@ -35,11 +35,6 @@ REVIEWED = {
         "listed(without)": COLUMNS,
         "name": PARAMETER,
     },
-    "bases/staged/private_table_mixture.py": {
-        "_validate.describe(value)": PARAMETER,
-        "given['n_features']": COLUMNS,
-        "len(schema.names)": COLUMNS,
-    },
     "engine/dask_waiting.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,
@@ -286,6 +281,9 @@ REVIEWED = {
     },
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
+        "_validate.describe(value)": PARAMETER,
+        "given['n_features']": COLUMNS,
+        "len(schema.names)": COLUMNS,
         "1 << 21": FIXED,
         "self.n_components": PARAMETER,
         "self.n_triangles * self.n_components * d * (d + 1) // 2": COLUMNS,

@@ -12,7 +12,7 @@ import pytest
 
 from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture, load
 from dpmorse.bases import available_bases
-from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
+from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import BOUNDS, template
 

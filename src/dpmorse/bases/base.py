@@ -19,6 +19,7 @@ from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
+from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Source
 from dpmorse.exceptions import (
     InvalidParameterError,
@@ -63,8 +64,22 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
     @property
     def schema(self) -> Schema | None:
-        """What the columns are, for a base that takes more than numbers."""
-        return None
+        """What the columns are stated to be, as they will be read."""
+        return None if self.columns is None else Schema.of(self.columns)
+
+    @property
+    def schema_(self) -> Schema | None:
+        """What the columns of the fit were stated to be."""
+        check_is_fitted(self, "mixture_")
+        columns: Schema | None = self._settings.columns
+        return columns
+
+    @property
+    def landscape_(self) -> GaussianMixture:
+        """The density whose valleys the Morse step looks at, made of released values alone."""
+        check_is_fitted(self, "mixture_")
+        landscape: GaussianMixture = self.partition_.landscape
+        return landscape
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
@@ -136,6 +151,15 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         This is the last count alone; a base that says more keeps its promise by it (``dpmorse plan``).
         """
         return [Hurdle.times(noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1)))]
+
+    def n_columns_of(self, result: FitResult) -> int:
+        """Return the number of columns of the table."""
+        return super().n_columns_of(result) if self.columns is None else len(Schema.of(self.columns).names)
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names of a file that are not those of the columns that were stated."""
+        if self.columns is not None and tuple(names) != Schema.of(self.columns).names:
+            raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
 
     def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:
         """Make all releases: those of bounds first, where they are private."""
