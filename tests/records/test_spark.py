@@ -38,7 +38,8 @@ from dpmorse import (
 )
 from dpmorse.engine import Checked, Partitions, Seen, SparkEngine, SparkParts, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
-from dpmorse.records import spark_frames, spark_packing
+from dpmorse.records.clusters import spark as spark_frames
+from dpmorse.records.clusters import spark_packing
 from dpmorse.statistics import Domain
 from own_process import printed_by
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns
-from dpmorse.records.memory import without_sizes
+from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
 from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema

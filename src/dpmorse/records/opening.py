@@ -9,7 +9,7 @@ import narwhals as nw
 
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.records.base import Records
-from dpmorse.records.in_memory import Table
+from dpmorse.records.memory.table import Table
 from dpmorse.records.streams import TableStream
 from dpmorse.schema import Schema
 
@@ -55,15 +55,15 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
     X = X.to_native() if isinstance(X, nw.LazyFrame) else X
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
-        files = _load("files", "pyarrow", "arrow")
+        files = _load("files.data_files", "pyarrow", "arrow")
         opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
         return opened if schema is None else opened.described_by(schema)
     if library == "dask":
-        return _load("dask_collections", "dask", "dask").DaskRecords(X, groups, schema)
+        return _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
     if library == "pyspark":
-        return _load("spark_frames", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
+        return _load("clusters.spark", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
     if library in {"torch", "cupy"} and hasattr(X, "ndim"):
-        return _load("tensors", "torch", "gpu").TensorRecords(X, groups, schema)
+        return _load("tensors.tensors", "torch", "gpu").TensorRecords(X, groups, schema)
     return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)
 
 

@@ -12,10 +12,10 @@ from dpmorse.engine import Checked, Engine, Partitions, Reads, StreamedEngine, a
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, refuse_none
 from dpmorse.records.batches import Batch
-from dpmorse.records.id_values import owners_of
-from dpmorse.records.in_memory import Table
-from dpmorse.records.owners import Owners, called, check_length, unit_of
-from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.memory.table import Table
+from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.owners import Owners, called, check_length, unit_of
+from dpmorse.records.persons.row_choice import AtLimit, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
 
 Read = Callable[[], Batch]
