@@ -26,8 +26,8 @@ HERE = [reader for reader in READERS if (reader.name in IN_ENGINES) == (find_spe
 
 SOURCE = Path(records.__file__).parent
 
-NO_READERS = {"Values", "Records", "TextFile"}
-"""Protocols, and what a DataFile reads through."""
+NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "TextFile"}
+"""Protocols, bases, and what a DataFile reads through."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,13 @@ def _classes():
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             methods = {part.name for part in getattr(node, "body", ()) if isinstance(part, ast.FunctionDef)}
-            if isinstance(node, ast.ClassDef) and methods & {"floats", "parts", "described_by"}:
+            if isinstance(node, ast.ClassDef) and methods & {
+                "floats",
+                "parts",
+                "described_by",
+                "read",
+                "reads",
+            }:
                 yield ".".join(path.relative_to(SOURCE).with_suffix("").parts), node.name
 
 

@@ -1,7 +1,6 @@
 from dpmorse.records.base import Columns as Columns
 from dpmorse.records.base import Function as Function
 from dpmorse.records.base import Records as Records
-from dpmorse.records.base import held as held
 from dpmorse.records.base import refuse_no_columns as refuse_no_columns
 from dpmorse.records.databases.query import Query as Query
 from dpmorse.records.files.arrow_values import as_arrow as as_arrow

@@ -23,12 +23,12 @@ from dpmorse.engine import (
     longest_without_workers,
 )
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_none
+from dpmorse.records.base import Columns, Function, GivenRecords, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described
 from dpmorse.records.memory.table import OTHER_INDEX, Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length, unit_of
+from dpmorse.records.persons.owners import Owners, called, check_length
 from dpmorse.records.persons.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
@@ -39,20 +39,18 @@ _BESIDE = (
 )
 
 
-class DaskRecords:
+class DaskRecords(GivenRecords):
     """A Dask array or data frame; rows are in the order of the partitions."""
 
     def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
-        self._collection, self._groups, self._schema = X, groups, schema
-        self.unit = unit_of(groups)
+        super().__init__(X, groups, schema)
         if isinstance(X, dask.array.Array):
             whole = _whole_rows(X)
-            found = Columns.of(X.shape[1])
-            self.columns = found if schema is None else described(found, schema)
+            self._columns = described(Columns.of(X.shape[1]), schema)
             self._parts, self._lengths = list(whole.to_delayed().ravel()), whole.chunks[0]
         elif hasattr(X, "_meta") and hasattr(X, "to_delayed"):
             in_column = groups if isinstance(groups, str) else None
-            self.columns = Table(X._meta, in_column, schema).columns  # noqa: SLF001 - empty, for extensions
+            self._columns = Table(X._meta, in_column, schema).columns  # noqa: SLF001 - empty, for extensions
             named = [groups] if isinstance(groups, str) else []
             self._parts = list(X.drop(columns=named).to_delayed())  # Dask may join some of X.npartitions
             self._lengths = (np.nan,) * len(self._parts)
@@ -64,7 +62,7 @@ class DaskRecords:
     @cached_property
     def _batches(self) -> list[Any]:
         """Lazy batches, each with the owners of its rows: both are computed in one task."""
-        X, groups = self._collection, self._groups
+        X, groups = self._given, self._groups
         if isinstance(X, dask.array.Array):
             owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
             pairs = zip(self._parts, owners, strict=True)
@@ -77,19 +75,6 @@ class DaskRecords:
     @property
     def _expected(self) -> "_Expected":
         return _Expected(self.columns, self._schema)
-
-    @property
-    def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
-        return self._groups is not None
-
-    def owned_by(self, groups: Any) -> "DaskRecords":
-        """Return these records with owners: a column, or a collection with the same partitions."""
-        return DaskRecords(self._collection, groups, self._schema)
-
-    def described_by(self, schema: Schema) -> "DaskRecords":
-        """Return these records with a schema."""
-        return DaskRecords(self._collection, self._groups, schema)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that adds up partitions where they are."""
@@ -104,11 +89,6 @@ class DaskRecords:
         shared = dask.delayed(replace(chosen, at_limit=None))  # rows at limits are added up by the client
         used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
         return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
-
-    def matching(self, estimator: Any) -> "DaskRecords":
-        """Refuse columns that are not those of the fit."""
-        self.columns.check_those_of(estimator)
-        return self
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a lazy array with the function of every record, in the blocks that are read."""

@@ -17,7 +17,7 @@ from pyspark.sql import types
 
 from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_none
+from dpmorse.records.base import Columns, Function, Records, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.clusters.spark_packing import Kept, joined, kept, unpacked
 from dpmorse.records.databases.arrow_tables import ArrowTable
@@ -34,7 +34,7 @@ _KINDS = {np.int8: types.ByteType, np.int16: types.ShortType, np.int32: types.In
 """Spark's types of labels, which have the smallest type that holds them; all others are 64-bit."""
 
 
-class SparkRecords:
+class SparkRecords(Records):
     """A Spark DataFrame, and perhaps a column that says whose record a row is."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns
+from dpmorse.records.base import Columns, names_of
 from dpmorse.records.batches import Batch
 from dpmorse.records.databases.query import Query
 from dpmorse.records.encoding import described
@@ -167,11 +167,9 @@ class DataFiles(StreamedRecords):
                 stacklevel=2,
             )
         found = Columns.of(len(self.names), self.names)
-        if self._schema is not None:
-            return described(found, self._schema)
-        for table in self.tables:
+        for table in self.tables if self._schema is None else ():
             refuse_text(table, self.names)
-        return found
+        return described(found, self._schema)
 
     @contextmanager
     def held(self) -> Iterator["DataFiles"]:
@@ -203,7 +201,7 @@ class DataFiles(StreamedRecords):
 
     def matching(self, estimator: Any) -> "DataFiles":
         """Return the columns of the fit, found by name."""
-        names = getattr(estimator, "feature_names_in_", None)
+        names = names_of(estimator)
         chosen = self if names is None else self._with(self.unit, [str(name) for name in names], self._schema)
         chosen.columns.check_those_of(estimator)
         return chosen

@@ -3,7 +3,7 @@
 Errors here name columns and types, never values, rows or their number: an error message is an output.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -12,13 +12,13 @@ from sklearn.utils.validation import validate_data
 
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_none
+from dpmorse.records.base import Columns, Function, GivenRecords, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described, encode
 from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.memory.number_tables import check_kind, numbers_of, to_array
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called, unit_of
+from dpmorse.records.persons.owners import Owners, called
 from dpmorse.records.persons.row_choice import used_rows
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
@@ -30,32 +30,19 @@ OTHER_INDEX = (
 """The error about a frame and ids whose indices differ."""
 
 
-class Table:
+class Table(GivenRecords):
     """An array or a frame, and perhaps the owner of each row: values beside it, or one of its columns.
 
     With a schema, which says what the columns are, its records are encoded.
     """
 
     def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
-        self._whole, self._groups, self._schema = open_table(X, described=schema is not None), groups, schema
+        self._whole = open_table(X, described=schema is not None)
+        super().__init__(_native(self._whole), groups, schema)
         self.check_index_of(groups, slice(None))
         self._table = _without(self._whole, groups) if isinstance(groups, str) else self._whole
         self._found = Columns(_native(self._table))
-        self.columns = self._found if schema is None else described(self._found, schema)
-        self.unit = unit_of(groups)
-
-    @property
-    def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
-        return self._groups is not None
-
-    def owned_by(self, groups: Any) -> "Table":
-        """Return this table with owners; an index on both sides must be the same."""
-        return Table(_native(self._whole), groups, self._schema)
-
-    def described_by(self, schema: Schema) -> "Table":
-        """Return this table with a schema."""
-        return Table(_native(self._whole), self._groups, schema)
+        self._columns = described(self._found, schema)
 
     def check_index_of(self, groups: Any, rows: slice) -> None:
         """Refuse ids whose index at these rows differs from the records': they may be those of other rows."""
@@ -91,12 +78,11 @@ class Table:
             return owners_of(self._whole.get_column(self._groups), called(self._groups))
         return None if self._groups is None else owners_of(self._groups)
 
-    def matching(self, estimator: Any) -> "Table":
+    def matching(self, estimator: Any) -> Self:
         """Refuse a table whose columns are not those of the fit, as scikit-learn does."""
-        if self._schema is None:
-            validate_data(estimator, _native(self._table), reset=False, skip_check_array=True)
-        else:
-            self.columns.check_those_of(estimator)
+        if self._schema is not None:
+            return super().matching(estimator)
+        validate_data(estimator, _native(self._table), reset=False, skip_check_array=True)
         return self
 
     def each(self, estimator: Any, function: Function) -> Any:

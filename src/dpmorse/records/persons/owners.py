@@ -32,6 +32,11 @@ class Owners:
     def __len__(self) -> int:
         return len(self.places)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the ids that is theirs alone: none, since they are in memory with or without batches."""
+        return 0
+
     def __getitem__(self, rows: slice) -> "Owners":
         used, places = np.unique(self.places[rows], return_inverse=True)
         return Owners(self.ids.take(used), places, self.types)
@@ -54,6 +59,11 @@ class RowOwners(Protocol):
 
     def __len__(self) -> int:
         """Number of rows."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that is held as long as a batch is kept."""
         ...
 
     def row_hashes(self) -> HashArray:

@@ -9,13 +9,20 @@ import torch
 
 from dpmorse.engine import Engine, InMemoryEngine, TensorEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_no_columns, refuse_none
+from dpmorse.records.base import (
+    Columns,
+    Function,
+    GivenRecords,
+    TensorFunction,
+    refuse_no_columns,
+    refuse_none,
+)
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described
 from dpmorse.records.memory.number_tables import REPLACE
 from dpmorse.records.names import listed
 from dpmorse.records.persons.id_values import not_ids, owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length, unit_of
+from dpmorse.records.persons.owners import Owners, called, check_length
 from dpmorse.records.persons.row_choice import choose_among
 from dpmorse.records.tensors.codes import encode_tensor
 from dpmorse.schema import Schema
@@ -24,7 +31,7 @@ _CHUNK_ROWS = 1 << 20
 """Rows that are copied to the host, or checked, at a time, which limits the memory of temporaries."""
 
 
-class TensorRecords:
+class TensorRecords(GivenRecords):
     """A tensor on any device. One on the CPU is worked on by the usual engine, which shares its memory."""
 
     def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
@@ -32,23 +39,9 @@ class TensorRecords:
             raise InvalidTypeError(
                 "groups must have one value for each row; a tensor has no names of columns."
             )
-        self._X, self._groups, self.unit = X, groups, unit_of(groups)
+        super().__init__(X, groups, schema)
         self._tensor, self._is_cupy = _open(X)
-        self._schema, found = schema, Columns.of(self._tensor.shape[1])
-        self.columns = found if schema is None else described(found, schema)
-
-    @property
-    def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
-        return self._groups is not None
-
-    def owned_by(self, groups: Any) -> "TensorRecords":
-        """Return these records with owners; those of a tensor on a device are copied to the host."""
-        return TensorRecords(self._X, groups, self._schema)
-
-    def described_by(self, schema: Schema) -> "TensorRecords":
-        """Return these records with a schema; the tensor holds codes then."""
-        return TensorRecords(self._X, self._groups, schema)
+        self._columns = described(Columns.of(self._tensor.shape[1]), schema)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that works where the tensor is."""
@@ -86,17 +79,11 @@ class TensorRecords:
         others = [torch.from_numpy(rows).to(used.device, used.dtype) for rows in chosen.others()]
         return torch.cat([used, *others])
 
-    def matching(self, estimator: Any) -> "TensorRecords":
-        """Refuse columns that are not those of the fit."""
-        self.columns.check_those_of(estimator)
-        return self
-
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a tensor, on the same device, with the function of every record."""
         tensor = self._checked()
-        on_device = getattr(function, "of_tensor", None)
-        if on_device is not None and tensor.device.type != "cpu":
-            return self._like_x(on_device(tensor))
+        if isinstance(function, TensorFunction) and tensor.device.type != "cpu":
+            return self._like_x(function.of_tensor(tensor))
         parts = [torch.from_numpy(function(chunk.cpu().numpy())) for chunk in tensor.split(_CHUNK_ROWS)]
         return self._like_x(torch.cat(parts).to(tensor.device))
 
