@@ -30,7 +30,7 @@ from dpmorse.exceptions import (
 )
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport, ReleaseEvent
-from dpmorse.records import Records, held, open_records, refuse_no_columns, without_sizes
+from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
 from dpmorse.schema import Schema
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
@@ -221,7 +221,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         the last bit.
         """
         budget, engine = plan.settings.budget, records.engine(self.engine)
-        with one_library_thread(), held(records) as still:
+        with one_library_thread(), records.held() as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
             _warn_of_weak_promise(budget, len(data))
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
@@ -262,7 +262,7 @@ def _check_owners(records: Records, budget: Budget) -> None:
 
 
 def _check_dropped_rows(records: Records, budget: Budget) -> None:
-    if getattr(records, "drops_rows", False) and budget.neighboring is Neighboring.REPLACE_ONE:
+    if records.drops_rows and budget.neighboring is Neighboring.REPLACE_ONE:
         raise InvalidParameterError(
             "dropping rows with missing values does not go with neighboring='replace-one': the number of "
             "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "
