@@ -133,7 +133,7 @@ def load(dataset: str, folder: Path | None) -> LabelledData:
 
 
 def widen(data: LabelledData, factor: float) -> LabelledData:
-    """Return the same records in a box with the same centre and sides so many times as long."""
+    """Return the same records in a box with the same centre, and sides ``factor`` times as long."""
     if factor == 1.0:
         return data  # not even a rounding is added
     lower, upper = data.bounds

@@ -56,7 +56,7 @@ class Compared:
 
 
 def compare(path: str, n_cases: int, seed: int) -> Compared:
-    """Ask so many questions of one kind, of every engine."""
+    """Ask every engine ``n_cases`` questions of one kind."""
     found, rng = Compared(), np.random.default_rng([seed, list(PATHS).index(path)])
     for i in range(n_cases):
         question = PATHS[path](rng, KINDS[i % len(KINDS)])

@@ -23,10 +23,10 @@ from dpmorse.schema import Schema
 def fitted_n_components(
     n_components: int | None, n_clusters: int | None, n_features: int, *, products: bool = False
 ) -> int:
-    """Return how many components to fit: a function of public values only.
+    """Return the number of components to fit: a function of public values only.
 
-    More than two for each cluster and one, and more than 48 / D, would split what is one cluster: in many
-    columns a full covariance describes a cluster by itself. ``products`` are components of tables with stated
+    More than 2 n_clusters + 1, and more than 48 / D, would split clusters: in many columns a full covariance
+    describes a cluster by itself. ``products`` are components of tables with stated
     columns.
     """
     if n_components is None:
@@ -47,13 +47,14 @@ class DPMorse(MorseEstimator, FitParameters):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. It may be changed after the fit by ``cut``. "auto" takes the number whose clusters
-        valleys part, that share few records and on which merge rules agree; ``merge_tree_.suggestion`` says
-        which other numbers are nearly as good. Give a number where you have one.
+        Number of clusters. It may be changed after the fit by ``cut``. "auto" picks the number of clusters
+        that are separated by valleys of the density, share few records, and on which most merge rules agree;
+        ``merge_tree_.suggestion`` has the numbers that are nearly as good. Give a number where you have one.
     n_components : int or None, default=None
-        Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
-        in few columns. No more than that, or 48 / D, are fitted: they would split clusters. "auto" is
-        fitted as for six clusters.
+        Largest number of components of the mixture. None: 2 n_clusters + 1, or more where columns are few (at
+        least 24 in one or two), and n_clusters + 2 in more than 32 columns of numbers. A larger value is
+        reduced to max(2 n_clusters + 1, ceil(48 / D)), because more would split clusters. "auto" is fitted as
+        for six clusters.
     profile : bool, default=True
         Whether to spend 10 % of the budget on sizes, centres and spreads, and of tables also levels and
         missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the

@@ -1,4 +1,4 @@
-"""Where files come from: a cache filled from the internet, or a folder of parquet files.
+"""Sources of files: a cache filled from the internet, or a folder of parquet files.
 
 Both need libraries of the extra ``datasets``, which are loaded here and only when a file is wanted.
 """

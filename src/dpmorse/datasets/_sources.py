@@ -1,4 +1,4 @@
-"""Where the public datasets are, what their files must hash to, and the ranges of their columns.
+"""Addresses and hashes of the files of public datasets, and the ranges of their columns.
 
 The files are copies at commits, which never change. Ranges are minima and maxima of the published
 records: they come from the data and are assumed public.
@@ -23,7 +23,7 @@ class RawFile:
 
 
 @dataclass(frozen=True)
-class Source:
+class Download:
     """A public dataset: its raw files, how they are read, and the range of every column.
 
     ``ranges`` is empty where the columns are computed, so that nobody published a range for them.
@@ -42,7 +42,7 @@ def _emg_action(name: str, sha256: str) -> RawFile:
     return RawFile(f"{_GITHUB}/{repository}/{folder}/{name}.txt", sha256)
 
 
-SHUTTLE = Source(
+SHUTTLE = Download(
     "shuttle",
     9,
     (
@@ -65,7 +65,7 @@ SHUTTLE = Source(
     ),
 )
 
-EMG = Source(
+EMG = Download(
     "emg",
     8,
     (
@@ -89,7 +89,7 @@ EMG = Source(
     ),
 )
 
-MAGIC = Source(
+MAGIC = Download(
     "magic",
     10,
     (
@@ -113,7 +113,7 @@ MAGIC = Source(
     ),
 )
 
-SLOAN = Source(
+SLOAN = Download(
     "sloan",
     16,
     (
@@ -144,7 +144,7 @@ SLOAN = Source(
     ),
 )
 
-PULSAR = Source(
+PULSAR = Download(
     "pulsar",
     8,
     (
@@ -166,7 +166,7 @@ PULSAR = Source(
     ),
 )
 
-USPS = Source(
+USPS = Download(
     "usps",
     3,
     (

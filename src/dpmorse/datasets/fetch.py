@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.manifold import TSNE
 
 from dpmorse.datasets._files import Folder, download, read_parquet
-from dpmorse.datasets._sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, Source
+from dpmorse.datasets._sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, Download
 from dpmorse.datasets.labelled import LabelledData, widened_bounds
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray
@@ -107,7 +107,7 @@ def fetch_usps(folder: Folder = None, cache: Folder = None) -> LabelledData:
     return LabelledData(USPS.name, X, y, widened_bounds(X, margin=0.0))
 
 
-def _fetch(source: Source, folder: Folder, cache: Folder) -> LabelledData:
+def _fetch(source: Download, folder: Folder, cache: Folder) -> LabelledData:
     if folder is None:
         X, y = _raw_records(source, cache)
     else:
@@ -115,11 +115,11 @@ def _fetch(source: Source, folder: Folder, cache: Folder) -> LabelledData:
     return LabelledData(source.name, X, y, _bounds(source, X))
 
 
-def _raw_records(source: Source, cache: Folder) -> tuple[FloatArray, IntArray]:
+def _raw_records(source: Download, cache: Folder) -> tuple[FloatArray, IntArray]:
     return source.read([download(source.name, file, cache) for file in source.files])
 
 
-def _bounds(source: Source, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _bounds(source: Download, X: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not source.ranges:
         return widened_bounds(X, margin=0.0)
     lower, upper = np.array(source.ranges, dtype=np.float64).T

@@ -1,4 +1,4 @@
-"""Labelled records in a box known beforehand: what every generator family and every fetcher returns."""
+"""Labelled records in a box known beforehand: the result of every generator family and every fetcher."""
 
 from dataclasses import dataclass
 
