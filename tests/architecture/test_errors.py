@@ -23,18 +23,13 @@ RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
 
 REVIEWED = {
-    "bases/callers.py": {
-        "learners": "names of classes in a pipeline",
-        "estimator.epsilon": PARAMETER,
-        "n_fits * estimator.epsilon": PARAMETER,
-        "n_fits = _n_fits(places, frames)": "a number of fits, which parameters of a search say",
-    },
     "bases/named_bounds.py": {
         "_validate.describe(pair)": PARAMETER,
         "listed(unknown)": PARAMETER,
         "listed(without)": COLUMNS,
         "name": PARAMETER,
     },
+    "bases/pipelines.py": {"learners": "names of classes in a pipeline"},
     "engine/dask_waiting.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
 from dpmorse._threads import one_library_thread
-from dpmorse.bases.callers import warn_of_callers
 from dpmorse.bases.hurdles import Hurdle, noise_of_last_count
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
+from dpmorse.bases.pipelines import warn_of_pipelines
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
@@ -104,7 +104,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """
         records = open_records(X, groups, self.schema)
         plan = self._prepare(records)
-        warn_of_callers(self)
+        warn_of_pipelines()
         budget = _of_unit(plan.settings.budget, records)
         own_ledger, shared = Ledger(budget), self._shared_ledgers()
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)

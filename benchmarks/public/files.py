@@ -1,29 +1,22 @@
-"""Sources of files: a cache filled from the internet, or a folder of parquet files.
-
-Both need libraries of the extra ``datasets``, which are loaded here and only when a file is wanted.
-"""
+"""Where files come from: a cache filled from the internet, or a folder of parquet files."""
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pooch
+from pyarrow import ArrowInvalid, parquet
 
+from benchmarks.public.sources import RawFile
 from dpmorse._validate import describe
-from dpmorse.datasets._sources import RawFile
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray
 
 Folder = str | PathLike[str] | None
-_INSTALL = "pip install 'dpmorse[datasets]'"
 
 
 def download(dataset: str, file: RawFile, cache: Folder) -> Path:
     """Return the path of a raw file in the cache, downloaded if it is not there, its checksum verified."""
-    try:
-        import pooch  # noqa: PLC0415 - optional, loaded on request only
-    except ImportError as error:
-        raise DPMorseError(f"Downloading {dataset} needs pooch: {_INSTALL}.") from error
     folder = pooch.os_cache("dpmorse") if cache is None else Path(cache)
     name = f"{dataset}-{file.url.rsplit('/', 1)[-1]}"
     try:
@@ -49,7 +42,10 @@ def read_parquet(dataset: str, folder: str | PathLike[str], n_features: int) -> 
             f"Leave folder out to download the dataset."
         )
     columns = [f"f{i}" for i in range(n_features)]
-    table = _table(path)
+    try:
+        table = parquet.read_table(path)
+    except ArrowInvalid as error:
+        raise InvalidParameterError(f"folder must contain {path.name} as parquet: {error}.") from error
     if sorted(table.column_names) != sorted([*columns, "label"]):
         raise InvalidParameterError(
             f"folder must contain {dataset}.parquet with columns f0 to f{n_features - 1} and label, "
@@ -57,14 +53,3 @@ def read_parquet(dataset: str, folder: str | PathLike[str], n_features: int) -> 
         )
     X = np.column_stack([table[name].to_numpy() for name in columns]).astype(np.float64, copy=False)
     return X, table["label"].to_numpy().astype(np.int64, copy=False)
-
-
-def _table(path: Path) -> Any:
-    try:
-        from pyarrow import ArrowInvalid, parquet  # noqa: PLC0415 - optional, loaded on request only
-    except ImportError as error:
-        raise DPMorseError(f"Reading {path.name} needs pyarrow: {_INSTALL}.") from error
-    try:
-        return parquet.read_table(path)
-    except ArrowInvalid as error:
-        raise InvalidParameterError(f"folder must contain {path.name} as parquet: {error}.") from error

@@ -3,21 +3,17 @@
 import dataclasses
 import functools
 import hashlib
-import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from benchmarks.public import fetch, fetch_shuttle, fetch_usps
+from benchmarks.public.sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, RawFile
 from dpmorse import DPMorseError, InvalidParameterError
-from dpmorse.datasets import fetch, fetch_shuttle, fetch_usps
-from dpmorse.datasets._sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, RawFile
-
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pooch")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 SOURCES = [SHUTTLE, EMG, MAGIC, SLOAN, PULSAR, USPS]
 EVERY_SOURCE = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
@@ -163,23 +159,3 @@ def test_usps_pixels_are_embedded_in_three_columns(monkeypatch):
     assert data.X.shape == (40, 3)
     assert data.X.dtype == np.float64
     np.testing.assert_array_equal(data.bounds, [data.X.min(axis=0), data.X.max(axis=0)])
-
-
-@pytest.mark.parametrize(("library", "where"), [("pooch", {}), ("pyarrow", {"folder": "."})])
-def test_a_missing_library_is_explained(library, where, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "shuttle.parquet").touch()
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(DPMorseError, match=rf"needs {library}: pip install 'dpmorse\[datasets\]'"):
-        fetch_shuttle(**where)
-
-
-def test_the_package_works_without_the_libraries_of_the_extra():
-    code = """
-import sys
-sys.modules["pooch"] = sys.modules["pyarrow"] = None
-from dpmorse.datasets import make_blobs
-make_blobs(100)
-"""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr

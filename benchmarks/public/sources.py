@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpmorse.datasets import _raw_files
+from benchmarks.public import raw_files
 from dpmorse.typing import FloatArray, IntArray
 
 _GITHUB = "https://raw.githubusercontent.com"
@@ -51,7 +51,7 @@ SHUTTLE = Download(
             "a0128290c86442a40ec7506003e51808afbef2f509d80a9ff244ecd5bc6dfa36",
         ),
     ),
-    _raw_files.read_shuttle,
+    raw_files.read_shuttle,
     (
         (27, 126),
         (-4821, 5075),
@@ -76,7 +76,7 @@ EMG = Download(
         _emg_action("Standing", "2c172a834446e473ec48f30b6913b0131c582be58f526f30f995237fdb0e79e2"),
         _emg_action("Walking", "dc84dea72bf84f2ad7ee57571002250212ea7500fd212210e0696c4ee151b14a"),
     ),
-    _raw_files.read_emg,
+    raw_files.read_emg,
     (
         (-4000, 4000),
         (-1808, 1420),
@@ -98,7 +98,7 @@ MAGIC = Download(
             "e39817796e10b677d97d3766f8a949635531c27672f4434988d067c9b3bea804",
         ),
     ),
-    _raw_files.read_magic,
+    raw_files.read_magic,
     (
         (4.2835, 334.177),
         (0.0, 256.382),
@@ -123,7 +123,7 @@ SLOAN = Download(
             "6e2389dd300a825a068db04f59ca246280c78f4798bd5ddca38e8ca54ba7ce15",
         ),
     ),
-    _raw_files.read_sloan,
+    raw_files.read_sloan,
     (
         (1.23764679813785e18, 1.23765154033428e18),
         (8.2351004974, 260.8843818499),
@@ -153,7 +153,7 @@ PULSAR = Download(
             "fe760c609a44533104e4f6d1ff8b53f61f680940fb4be047677b03e8c1c0f003",
         ),
     ),
-    _raw_files.read_pulsar,
+    raw_files.read_pulsar,
     (
         (6.1875, 189.734375),
         (24.77204176, 91.8086279),
@@ -175,5 +175,5 @@ USPS = Download(
             "66ebf231ab51f2cf6ac1a892d0f98ccffee1079d7a5db638c1f11f366046ca16",
         ),
     ),
-    _raw_files.read_usps_pixels,
+    raw_files.read_usps_pixels,
 )

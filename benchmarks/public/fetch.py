@@ -3,7 +3,7 @@
 Each fetcher takes ``folder`` and ``cache``. With ``folder`` it reads ``<folder>/<name>.parquet``, which has
 float columns f0, f1, ... and an integer column label. Otherwise the raw files are downloaded once
 into ``cache`` (by default the user's cache of dpmorse), their checksums are verified on every use, and the
-records are made from them. Both need ``pip install 'dpmorse[datasets]'``.
+records are made from them.
 
 Records are unscaled and in the order of the source, where classes often follow each other. Bounds are
 minimum and maximum of every published column. They come from the data; as in the literature they are assumed
@@ -13,9 +13,9 @@ public, which an application to private data has to earn.
 import numpy as np
 from sklearn.manifold import TSNE
 
-from dpmorse.datasets._files import Folder, download, read_parquet
-from dpmorse.datasets._sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, Download
-from dpmorse.datasets.labelled import LabelledData, widened_bounds
+from benchmarks.public.files import Folder, download, read_parquet
+from benchmarks.public.sources import EMG, MAGIC, PULSAR, SHUTTLE, SLOAN, USPS, Download
+from dpmorse.datasets import LabelledData, widened_bounds
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.typing import FloatArray, IntArray
 
