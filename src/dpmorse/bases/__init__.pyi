@@ -25,8 +25,8 @@ from dpmorse.bases.plan import Stage as Stage
 from dpmorse.bases.plan import SumsOf as SumsOf
 from dpmorse.bases.queries import Queries as Queries
 from dpmorse.bases.queries import Tallied as Tallied
+from dpmorse.bases.registry import BASES as BASES
 from dpmorse.bases.registry import ENTRY_POINTS as ENTRY_POINTS
-from dpmorse.bases.registry import TABLE_BASES as TABLE_BASES
 from dpmorse.bases.registry import available_bases as available_bases
 from dpmorse.bases.registry import base_from_document as base_from_document
 from dpmorse.bases.rehearsal import Rehearsed as Rehearsed
