@@ -128,7 +128,7 @@ class Queries:
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
-        """Release moments of cells with this noise; ``n_repeats`` like it follow, which is told as progress."""
+        """Release moments of cells with this noise; progress is told of ``n_repeats`` that follow."""
         _check_cells(statistic, cells)
         (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
