@@ -21,19 +21,20 @@ from dpmorse.persistence import (
     domain_to_dict,
     mixture_from_dict,
     mixture_to_dict,
+    number_profile_from_dict,
+    number_profile_to_dict,
     privacy_from_dict,
     privacy_to_dict,
     product_from_dict,
     product_to_dict,
-    profile_from_dict,
-    profile_to_dict,
     table_profile_from_dict,
     table_profile_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import AnyProfile, Profile, TableProfile
+from dpmorse.profiles import Profile
 from dpmorse.records import Columns, unowned
+from dpmorse.schema import Schema
 from dpmorse.statistics import Domain
 from dpmorse.typing import IntArray
 
@@ -55,7 +56,7 @@ class FitResult:
     partition: GaussianMixture | None = None
     """What labels clipped records, where that is another mixture."""
 
-    profile: AnyProfile | None = None
+    profile: Profile | None = None
     """What was measured of the records of each component."""
 
 
@@ -85,8 +86,10 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     partition_ : GaussianMixture
         The mixture whose most probable component is the label of a clipped record; ``mixture_`` itself where
         there is no profile.
-    profile_ : Profile, TableProfile or None
+    profile_ : Profile or None
         Sizes, centres and spreads of the components, with their noise, if they were released.
+    schema_ : Schema
+        What the columns are: as stated, or numbers within bounds that were stated or released.
     privacy_ : PrivacyReport
         What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
     n_features_in_ : int
@@ -100,7 +103,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     mixture_: Any
     domain_: Domain
     partition_: Any
-    profile_: AnyProfile | None
+    profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
 
@@ -161,7 +164,16 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
         check_is_fitted(self, "mixture_")
         profile = self.profile_
-        return Domain(profile.lower, profile.upper) if isinstance(profile, Profile) else self.domain_
+        if profile is None or isinstance(self.mixture_, ProductMixture):
+            return self.domain_
+        return Domain(profile.lower, profile.upper)
+
+    @property
+    def schema_(self) -> Schema:
+        """What the columns are: numbers within the stated bounds, or within those that were released."""
+        check_is_fitted(self, "mixture_")
+        box = self.described_domain if self._settings.private_bounds else self._settings.domain
+        return Schema.of_numbers(getattr(self, "feature_names_in_", None), box.lower, box.upper)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
@@ -202,8 +214,8 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "feature_names": None if names is None else [str(name) for name in names],
             "mixture": _mixture_to_dict(self.mixture_),
             "domain": domain_to_dict(self.domain_),
-            "partition": mixture_to_dict(self.partition_) if isinstance(self.profile_, Profile) else None,
-            "profile": _profile_to_dict(self.profile_),
+            "partition": _partition_to_dict(self),
+            "profile": _profile_to_dict(self),
             "privacy": privacy_to_dict(self.privacy_),
         }
 
@@ -248,13 +260,20 @@ def _mixture_to_dict(mixture: Any) -> dict[str, Any]:
     return product_to_dict(mixture) if is_product else mixture_to_dict(mixture)
 
 
-def _profile_to_dict(profile: AnyProfile | None) -> dict[str, Any] | None:
-    if isinstance(profile, TableProfile):
-        return table_profile_to_dict(profile)
-    return None if profile is None else profile_to_dict(profile)
+def _partition_to_dict(model: PrivateMixtureEstimator) -> dict[str, Any] | None:
+    """Return what labels records, where that may be another mixture."""
+    same = model.profile_ is None or isinstance(model.mixture_, ProductMixture)
+    return None if same else mixture_to_dict(model.partition_)
 
 
-def _table_profile(fields: Mapping[str, Any], mixture: ProductMixture) -> TableProfile | None:
+def _profile_to_dict(model: PrivateMixtureEstimator) -> dict[str, Any] | None:
+    if model.profile_ is None:
+        return None
+    is_product = isinstance(model.mixture_, ProductMixture)
+    return table_profile_to_dict(model.profile_) if is_product else number_profile_to_dict(model.profile_)
+
+
+def _table_profile(fields: Mapping[str, Any], mixture: ProductMixture) -> Profile | None:
     """Rebuild the profile of a table, whose records are labelled by the mixture itself."""
     if fields["partition"] is not None:
         raise ModelFormatError("partition must be null for a table: its mixture labels records.")
@@ -283,7 +302,7 @@ def _result(fields: Mapping[str, Any]) -> FitResult:
     if fields["profile"] is None:
         return FitResult(mixture, domain, supported=True)
     partition = mixture_from_dict(fields["partition"], "partition")
-    profile = profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
+    profile = number_profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
     if partition.means.shape != mixture.means.shape:
         raise ModelFormatError("partition must have the components of the mixture.")
     return FitResult(mixture, domain, supported=True, partition=partition, profile=profile)

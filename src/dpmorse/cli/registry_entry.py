@@ -5,14 +5,15 @@ cannot know is marked, for a person to fill in: nothing is guessed.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import dpmorse
-from dpmorse.cli.models import Model, column_names, schema_of
+from dpmorse.cli.models import Model, schema_of
 from dpmorse.cli.plain_yaml import Noted
 from dpmorse.clustering import MorseEstimator
+from dpmorse.densities import ProductMixture
 from dpmorse.privacy import PrivacyReport
 from dpmorse.schema import Boolean, Column, Date, Nominal, Numeric
 
@@ -80,8 +81,9 @@ def _basic(model: Model, today: date) -> dict[str, Any]:
 
 
 def _description(model: Model) -> str:
-    names, n = column_names(model), model.mixture_.n_components
-    kind = "Gaussians" if schema_of(model) is None else "products of Gaussians and categorical distributions"
+    names, n = schema_of(model).names, model.mixture_.n_components
+    is_product = isinstance(model.mixture_, ProductMixture)
+    kind = "products of Gaussians and categorical distributions" if is_product else "Gaussians"
     clusters = ""
     if isinstance(model, MorseEstimator):
         word = "cluster" if model.n_clusters_ == 1 else "clusters"
@@ -89,7 +91,7 @@ def _description(model: Model) -> str:
     return f"A clustering of records by {_listed(names)}: a private mixture of {n} {kind}{clusters}."
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(_name, names)) + (" (1 column)" if len(names) == 1 else f" ({len(names)} columns)")
 
 
@@ -112,18 +114,10 @@ def _variant(model: Model, privacy: PrivacyReport) -> dict[str, Any]:
 
 
 def _columns(model: Model) -> str:
-    schema, names = schema_of(model), column_names(model)
-    if schema is not None:
-        return "\n".join(f"- {_name(name)}: {_in_words(column)}" for name, column in schema.columns)
-    base: Any = getattr(model, "base_", model)
-    if isinstance(base.bounds, str):
-        each = "a number; its bounds were found privately, as part of the budget"
-        return "\n".join(f"- {_name(name)}: {each}" for name in names)
-    bounds = base.plan_.domain
-    limits = zip(names, bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
-    return "\n".join(
-        f"- {_name(name)}: a number, clipped to [{low:g}, {high:g}]" for name, low, high in limits
-    )
+    columns = {name: _in_words(column) for name, column in schema_of(model).columns}
+    if isinstance(getattr(model, "base_", model).bounds, str):
+        columns = dict.fromkeys(columns, "a number; its bounds were found privately, as part of the budget")
+    return "\n".join(f"- {_name(name)}: {words}" for name, words in columns.items())
 
 
 def _in_words(column: Column) -> str:

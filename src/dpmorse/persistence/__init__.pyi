@@ -6,13 +6,13 @@ from dpmorse.persistence.documents import mixture_from_dict as mixture_from_dict
 from dpmorse.persistence.documents import mixture_to_dict as mixture_to_dict
 from dpmorse.persistence.documents import privacy_from_dict as privacy_from_dict
 from dpmorse.persistence.documents import privacy_to_dict as privacy_to_dict
-from dpmorse.persistence.documents import profile_from_dict as profile_from_dict
-from dpmorse.persistence.documents import profile_to_dict as profile_to_dict
 from dpmorse.persistence.model_file import read_document as read_document
 from dpmorse.persistence.model_file import write_document as write_document
 from dpmorse.persistence.products import layout_from_dict as layout_from_dict
 from dpmorse.persistence.products import layout_to_dict as layout_to_dict
 from dpmorse.persistence.products import product_from_dict as product_from_dict
 from dpmorse.persistence.products import product_to_dict as product_to_dict
-from dpmorse.persistence.table_profiles import table_profile_from_dict as table_profile_from_dict
-from dpmorse.persistence.table_profiles import table_profile_to_dict as table_profile_to_dict
+from dpmorse.persistence.profiles import number_profile_from_dict as number_profile_from_dict
+from dpmorse.persistence.profiles import number_profile_to_dict as number_profile_to_dict
+from dpmorse.persistence.profiles import table_profile_from_dict as table_profile_from_dict
+from dpmorse.persistence.profiles import table_profile_to_dict as table_profile_to_dict

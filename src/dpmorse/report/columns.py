@@ -1,13 +1,13 @@
 """The columns of a page: what each was stated to be, and where its released numbers are."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from dpmorse.report.text import plain
-from dpmorse.schema import Boolean, CategoryColumn, Column, Date, Nominal, Numeric, Ordinal, Schema
-from dpmorse.typing import FloatArray
+from dpmorse.schema import Boolean, Column, Date, Nominal, Numeric, Ordinal, Schema
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 """The day from which scripts count."""
@@ -69,24 +69,18 @@ class ShownColumn:
         return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def plain_columns(names: Sequence[str], bounds: tuple[FloatArray, FloatArray] | None) -> list[ShownColumn]:
-    """Describe the columns of a model of numbers alone."""
-    stated = [""] * len(names) if bounds is None else [_range(a, b) for a, b in zip(*bounds, strict=True)]
-    return [
-        ShownColumn(name, "number", place, text)
-        for place, (name, text) in enumerate(zip(names, stated, strict=True))
-    ]
-
-
 def table_columns(schema: Schema) -> list[ShownColumn]:
     """Describe the columns of a table, in its order."""
-    numbers, categories = list(schema.number_names), [name for name, _ in schema.categories]
-    return [
-        _category(name, column, categories.index(name))
-        if isinstance(column, CategoryColumn)
-        else _number(name, column, numbers.index(name))
-        for name, column in schema.columns
-    ]
+    if not schema.stated:
+        return [
+            ShownColumn(
+                plain(name), "number", j, "" if math.isinf(column.bounds[0]) else _range(*column.bounds)
+            )
+            for j, (name, column) in enumerate(schema.numbers)
+        ]
+    numbers = {p: _number(*schema.columns[p], j) for j, p in enumerate(schema.number_places)}
+    categories = {p: _category(*schema.columns[p], j) for j, p in enumerate(schema.category_places)}
+    return [column for _, column in sorted((numbers | categories).items())]
 
 
 def _number(name: str, column: Column, place: int) -> ShownColumn:

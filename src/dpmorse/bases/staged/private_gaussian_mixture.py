@@ -32,7 +32,6 @@ from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
-from dpmorse.profiles import Profile
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS
 
 _PROFILE = 0.10
@@ -301,7 +300,7 @@ class PrivateGaussianMixture(PrivateFit):
             raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
         if result.profile is None:
             return
-        if not isinstance(result.profile, Profile):
+        if not isinstance(result.mixture, GaussianMixture):
             raise ModelFormatError("the profile must be one of numbers.")
         bounds = (result.profile.lower, result.profile.upper)
         wanted = np.array([plan.domain.lower, plan.domain.upper])

@@ -24,7 +24,7 @@ from dpmorse.bases.staged.products import measurable_n_components, release_produ
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
-from dpmorse.profiles import AnyProfile, TableProfile
+from dpmorse.profiles import Profile
 from dpmorse.schema import Ordinal, Schema
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 from dpmorse.typing import BoolArray
@@ -243,11 +243,10 @@ class PrivateTableMixture(PrivateFit):
             _check_profile(result.profile, plan.settings.columns, report)
 
 
-def _check_profile(profile: AnyProfile, columns: Schema, report: PrivacyReport) -> None:
-    if not isinstance(profile, TableProfile) or profile.levels.layout != columns.layout:
+def _check_profile(profile: Profile, columns: Schema, report: PrivacyReport) -> None:
+    if profile.levels.layout != columns.layout:
         raise ModelFormatError("the profile is not one of the columns.")
-    numbers, bounds = profile.numbers, np.array([columns.layout.lower, columns.layout.upper])
-    if numbers is not None and np.any(bounds != (numbers.lower, numbers.upper)):
+    if np.any(np.array([columns.layout.lower, columns.layout.upper]) != (profile.lower, profile.upper)):
         raise ModelFormatError("the profile is not one inside the bounds.")
     if not has_noise_of(profile, [event for event in report.events if event.step.stage == PROFILE]):
         raise ModelFormatError("the profile does not state the noise of its releases.")
