@@ -74,7 +74,7 @@ OF_READERS = (
     ),
     Mutant(
         "columns may be as narrow as one likes",
-        (Change("dpmorse.schema.widths:checked_bounds", "if too_narrow(low, high):", "if False:"),),
+        (Change("dpmorse.schema.columns.numeric:_checked_bounds", "if too_narrow(low, high):", "if False:"),),
         (f"{BY_ITSELF}::test_widths_that_are_too_small_are_refused_before_anything_is_spent",),
     ),
     Mutant(

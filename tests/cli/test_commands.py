@@ -14,7 +14,7 @@ from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture,
 from dpmorse.bases import available_bases
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
 from dpmorse.cli.bounds_file import read_bounds
-from dpmorse.cli.bounds_template import BOUNDS, template
+from dpmorse.cli.bounds_template import empty_entry, template
 
 FAST = ["--epsilon", "9", "--bounds", "0,300", "--base", "DPMoGHard", "--components", "3"]
 SEEDED = [*FAST, "--seed", "3"]
@@ -319,7 +319,7 @@ def test_the_template_has_the_kinds_of_columns_that_typed_files_state(here, run)
     "name", ['a"b', "a\\b", "tab\tnew\nline", "\x1b[31mred", "über \u202ertl", "", "\x7f", "[x] = 1 #", "😀"]
 )
 def test_any_name_survives_the_template(here, name):
-    text = template("x.csv", {name: BOUNDS})
+    text = template("x.csv", {name: empty_entry("number")})
     assert all(character.isprintable() or character == "\n" for character in text)
     (here / "b.toml").write_text(text.replace('"?"', "1"))
     assert read_bounds("b.toml").by_column == {name: (1.0, 1.0)}

@@ -96,7 +96,7 @@ def any_records(schema: Schema, n: int, rng: np.random.Generator, *, at_bounds: 
         places = np.clip(0.5 + 0.25 * rng.standard_normal((n, layout.n_numbers)), 0.0, 1.0)
     lower, upper = np.array(layout.lower), np.array(layout.upper)
     encoded[:, layout.number_part] = lower + (upper - lower) * places
-    listed = [len(column.values) for _, column in schema.categories] + [1] * len(schema.tracked)
+    listed = [len(column.listed) for _, column in schema.categories] + [1] * len(schema.tracked)
     for own, n_listed in zip(layout.levels, listed, strict=True):
         drawn = layout.level_part.start + own.start + rng.integers(n_listed, size=n)
         encoded[np.arange(n), drawn] = 1.0

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from dpmorse.cli.bounds_template import BOUNDS, DATES, TRUTH, VALUES, template
+from dpmorse.cli.bounds_template import empty_entry, template
 from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import (
@@ -63,13 +63,13 @@ def _entry(kind: Any) -> str | None:
     only its values could tell.
     """
     if kind is None:
-        return BOUNDS
+        return empty_entry("number")
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_boolean(kind):
-        return TRUTH
+        return empty_entry("boolean")
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return VALUES
+        return empty_entry("text")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return DATES
-    return BOUNDS if is_number(kind) else None
+        return empty_entry("date")
+    return empty_entry("number") if is_number(kind) else None

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Mapping
 
-from dpmorse.cli.column_entries import PLACEHOLDER
 from dpmorse.cli.messages import printable
 from dpmorse.records import READING_OPTIONS, Reading
+from dpmorse.schema import KINDS
 
-HOW = """\
+_HEAD = """\
 # Bounds of the columns of {name}, for: dpmorse fit {name} --bounds THIS-FILE ...
 #
 # Replace every "?" by what you know without looking at the data: what is possible, not what is there.
@@ -15,22 +15,25 @@ HOW = """\
 # promise to the people in it. Remove the columns that shall not be clustered, such as names and numbers of
 # people. A column may also be described as one of these:
 #
-#   visits = {{ lower = 0, upper = 100, integer = true }}            whole numbers
-#   status = {{ values = ["employed", "retired"] }}                  categories; others become "other"
-#   grade  = {{ values = ["low", "mid", "high"], ordered = true }}   categories in order
-#   smoker = {{ boolean = true }}                                    true and false, yes and no, 1 and 0
-#   joined = {{ earliest = 2000-01-01, latest = 2030-01-01 }}        dates
-#
+{kinds}#
 # Missing values are refused, unless a column says missing = "ignore", or missing = "level", by which there
 # can be clusters of missing values. na = [98, 99] names codes that stand for missing values in a column.
 
 """
-"""The head of the template."""
+"""The head of a template; the lines of all kinds of columns are put into it."""
 
-BOUNDS = f'{{ lower = "{PLACEHOLDER}", upper = "{PLACEHOLDER}" }}'
-VALUES = f'{{ values = "{PLACEHOLDER}" }}'
-TRUTH = "{ boolean = true }"
-DATES = f'{{ earliest = "{PLACEHOLDER}", latest = "{PLACEHOLDER}" }}'
+
+def empty_entry(stored_as: str) -> str:
+    """Return what a template has for a column whose values are numbers, text, booleans or dates."""
+    return next(form.empty for kind in KINDS if kind.stored_as == stored_as and (form := kind.form))
+
+
+def head_of(name: str) -> str:
+    """Return the head of a template for a file."""
+    lines = [line for kind in KINDS if kind.form is not None for line in kind.form.lines]
+    longest, widest = (max(len(line[i]) for line in lines) for i in (0, 1))
+    kinds = (f"#   {name:{longest}} = {entry:{widest}}   {meaning}\n" for name, entry, meaning in lines)
+    return _HEAD.format(name=name, kinds="".join(kinds))
 
 
 def template(path: str, entries: Mapping[str, str], reading: Reading | None = None) -> str:
@@ -46,8 +49,8 @@ def template(path: str, entries: Mapping[str, str], reading: Reading | None = No
         What was said of how it is written, to be said to ``fit`` as well.
     """
     lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items())
-    how = HOW.format(name=printable(os.path.basename(path)))
-    return f"{how}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
+    head = head_of(printable(os.path.basename(path)))
+    return f"{head}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
 
 
 def file_part(reading: Reading) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from dpmorse.profiles import (
     ClusterView,
     ColumnView,
     Interval,
+    NumberView,
     about_intervals,
 )
-from dpmorse.schema import Column, Date, Ordinal
 
 _SHOWN_LEVELS = 3
 """Levels of a category that are printed: the most probable ones."""
@@ -164,8 +163,8 @@ def _one_line_each(view: ClusterView, style: _Style, label: str) -> Iterator[str
         f"  {_short(column.name, style):>{_WIDTH}}" for column in columns
     )
     for c in range(view.n_clusters):
-        pairs = ((column.centre, column.spread) for column in columns)
-        cells = (f"{mean.value[c]:.4g} ± {spread.value[c]:.2g}" for mean, spread in pairs if mean and spread)
+        numbers = (column for column in columns if isinstance(column, NumberView))
+        cells = (f"{one.centre.value[c]:.4g} ± {one.spread.value[c]:.2g}" for one in numbers)
         yield f"{c:>9}{view.share.value[c]:>9.1%}" + "".join(f"  {cell:>{_WIDTH}}" for cell in cells)
 
 
@@ -190,11 +189,12 @@ def _cells(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, centre and spread of a number, and name and most frequent levels of a category."""
     name = _short(column.name, style)
-    if column.centre is not None and column.spread is not None:
-        centre = _centre(column.column, column.centre.at(c), style)
-        spread = _number(column.spread.at(c)) + " days" * isinstance(column.column, Date)
+    if isinstance(column, NumberView):
+        centre, spread, stated = column.centre.at(c), column.spread.at(c), column.column
+        ends = centre[1:] if centre.is_known else None
+        words = stated.centre_in_words(_number(centre), centre.value, ends, lambda text: _short(text, style))
         stars = [_mark(notes, "bounds", None, column.place), _mark(notes, "spread", c, column.place)]
-        yield name + stars[0], centre, spread + stars[1]
+        yield name + stars[0], words, f"{_number(spread)} {stated.spread_unit}".rstrip() + stars[1]
     if column.levels:
         yield name, _most_frequent(column, c, style), ""
 
@@ -204,17 +204,6 @@ def _most_frequent(column: ColumnView, c: int, style: _Style) -> str:
     shares = ((i, column.level_share.at(c, i).times(100)) for i in ranked[:_SHOWN_LEVELS])
     shown = [f"{_short(column.levels[i], style)} {_number(share)}" for i, share in shares]
     return ", ".join([*shown, *(["..."] if len(ranked) > _SHOWN_LEVELS else [])])
-
-
-def _centre(column: Column, centre: Interval, style: _Style) -> str:
-    """Write a centre in the terms of the column: a date, or a rank and the level next to it."""
-    if isinstance(column, Ordinal):
-        nearest = column.values[min(max(round(centre.value), 0), len(column.values) - 1)]
-        return f"rank {_number(centre)}, near {_short(str(nearest), style)}"
-    if not isinstance(column, Date):
-        return _number(centre)
-    between = [str(_plain_centre(column, end)) for end in centre[1:]] if centre.is_known else []
-    return f"{_plain_centre(column, centre.value)}" + (f" [{', '.join(between)}]" if between else "")
 
 
 def _number(number: Interval) -> str:
@@ -257,9 +246,9 @@ def _cluster_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
     numbers = [
         (column, column.centre.at(c), column.spread.at(c))
         for column in view.columns
-        if column.centre is not None and column.spread is not None
+        if isinstance(column, NumberView)
     ]
-    categories_first = sorted(view.columns, key=lambda column: column.centre is not None)
+    categories_first = sorted(view.columns, key=lambda column: isinstance(column, NumberView))
     levels = {
         column.name: {level: column.level_share.at(c, i) for i, level in enumerate(column.levels)}
         for column in categories_first
@@ -267,7 +256,7 @@ def _cluster_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
     }
     plain = {
         "share": view.share.at(c).value,
-        "mean": {column.name: _plain_centre(column.column, mean.value) for column, mean, _ in numbers},
+        "mean": {column.name: column.column.plain_centre(mean.value) for column, mean, _ in numbers},
         "standard_deviation": {column.name: spread.value for column, _, spread in numbers},
         "levels": {name: {level: part.value for level, part in own.items()} for name, own in levels.items()},
         "records": None if view.table is None else float(view.table.counts[c]),
@@ -281,10 +270,3 @@ def _cluster_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
     if view.table is None:
         plain |= dict.fromkeys(name for name in plain if name.endswith("_interval"))
     return {name: part for name, part in plain.items() if view.schema.stated or "levels" not in name}
-
-
-def _plain_centre(column: Column, mean: float) -> float | str:
-    """Return a mean; that of dates as a date, inside the bounds."""
-    if not isinstance(column, Date):
-        return mean
-    return date.fromordinal(min(max(column.first + round(mean), column.first), column.last)).isoformat()

@@ -4,14 +4,13 @@ Besides ``{ lower = 0, upper = 120 }`` there are forms for whole numbers, catego
 A file of plain bounds alone makes no schema: ``cli/bounds_file.py`` reads it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from dpmorse import _validate
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.records import listed
-from dpmorse.schema import Boolean, Column, Date, Nominal, Numeric, Ordinal, Schema
+from dpmorse.schema import KINDS, Column, Form, Schema
 
 PLACEHOLDER = "?"
 """What stands in a template for what must be filled in. It is no number, no list and no date, so that it
@@ -20,46 +19,16 @@ cannot be used by mistake."""
 PLAIN = frozenset({"lower", "upper"})
 """The keys of plain bounds: where all columns have these alone, there is no schema."""
 
-
 CODES = "na"
 """The key of codes for missing values: it says how a column is written, and is no part of a schema."""
 
 
-@dataclass(frozen=True)
-class _Form:
-    """A way to describe a column."""
+_FORMS: dict[Form, type[Column]] = {kind.form: kind for kind in KINDS if kind.form is not None}
+"""Ways to describe a column, and the kinds that have them."""
 
-    needed: tuple[str, ...]
-    optional: tuple[str, ...]
-    example: str
-    build: Callable[..., Column]
+*_FIRST_EXAMPLES, _LAST_EXAMPLE = (form.example for form in _FORMS)
 
-    @property
-    def keys(self) -> set[str]:
-        return {*self.needed, *self.optional, "missing", CODES}
-
-
-def _listed_values(values: Any, *, ordered: object = False, **missing: Any) -> Column:
-    kind = Ordinal if _validate.boolean(ordered=ordered) else Nominal
-    return kind(values, **missing)
-
-
-def _truth(boolean: object, **missing: Any) -> Column:
-    if boolean is not True:
-        raise InvalidParameterError(
-            f"boolean must be true, got {_validate.describe(boolean)}. Other kinds have other keys."
-        )
-    return Boolean(**missing)
-
-
-_FORMS = (
-    _Form(("lower", "upper"), ("integer",), "{ lower = 0, upper = 120 }", Numeric),
-    _Form(("values",), ("ordered",), '{ values = ["employed", "retired"] }', _listed_values),
-    _Form(("boolean",), (), "{ boolean = true }", _truth),
-    _Form(("earliest", "latest"), (), "{ earliest = 2000-01-01, latest = 2030-01-01 }", Date),
-)
-
-_FORMS_IN_WORDS = ", ".join(form.example for form in _FORMS[:-1]) + f" or {_FORMS[-1].example}"
+_FORMS_IN_WORDS = f"{', '.join(_FIRST_EXAMPLES)} or {_LAST_EXAMPLE}"
 
 
 def check_entries(shown: str, entries: Mapping[str, Any]) -> None:
@@ -101,16 +70,14 @@ def described_columns(shown: str, entries: Mapping[str, Any]) -> dict[str, Colum
 
 def _column(where: str, entry: Mapping[str, Any]) -> Column:
     """Build a column; what its kind refuses is said with the place in the file."""
-    form = _form(where, entry)
-    needed = [entry[key] for key in form.needed]
-    rest = {key: value for key, value in entry.items() if key not in form.needed}
+    kind = _FORMS[_form(where, entry)]
     try:
-        return form.build(*needed, **rest)
+        return kind.from_entry(**entry)
     except DPMorseError as error:
         raise InvalidParameterError(f"{where}: {error}") from None
 
 
-def _form(where: str, entry: object) -> _Form:
+def _form(where: str, entry: object) -> Form:
     """Find the form that an entry has by its keys."""
     if not isinstance(entry, dict):
         raise InvalidParameterError(
@@ -124,11 +91,12 @@ def _form(where: str, entry: object) -> _Form:
     absent = [key for key in form.needed if key not in entry]
     if absent:
         raise InvalidParameterError(f"{where} lacks {_keys(absent)}: write it such as {form.example}.")
-    others = [key for key in entry if key not in form.keys]
+    known = {*form.needed, *form.optional, "missing", CODES}
+    others = [key for key in entry if key not in known]
     if others:
         raise InvalidParameterError(
             f"{where} has {_keys(others)}, but a column such as {form.example} may have only "
-            f"{', '.join(sorted(form.keys))}. Remove what does not belong there."
+            f"{', '.join(sorted(known))}. Remove what does not belong there."
         )
     return form
 

@@ -37,7 +37,7 @@ from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
-from dpmorse.schema import Column, Numeric
+from dpmorse.schema import Column
 
 Rules = str | dict[str, str]
 """What happens to missing values: in all columns, or in each."""
@@ -244,7 +244,7 @@ def _source(
 
 def _check_types(table: Any, columns: Mapping[str, Column]) -> None:
     """Refuse text that is described as numbers, where the file states types, before anything is spent."""
-    refuse_text(table, [name for name, column in columns.items() if isinstance(column, Numeric)])
+    refuse_text(table, [name for name, column in columns.items() if column.stored_as == "number"])
 
 
 def _checked_ledger(

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpmorse.cli.bounds_template import BOUNDS, DATES, HOW, TRUTH, VALUES, file_part, in_toml, quoted
+from dpmorse.cli.bounds_template import empty_entry, file_part, head_of, in_toml, quoted
 from dpmorse.cli.column_entries import CODES
 from dpmorse.cli.messages import printable
 from dpmorse.cli.reading_options import in_options
@@ -58,12 +58,10 @@ class _Verdict:
 
 
 _FORMS = {
-    Look.TRUTH: TRUTH,
-    Look.DATES: DATES,
-    **dict.fromkeys((Look.DAY_FIRST, Look.MONTH_FIRST, Look.EITHER_FIRST), DATES),
+    Look.TRUTH: empty_entry("boolean"),
+    **dict.fromkeys((Look.DATES, Look.DAY_FIRST, Look.MONTH_FIRST, Look.EITHER_FIRST), empty_entry("date")),
 }
 """Forms of columns that have one kind of values, by that kind."""
-
 
 _MEND = "write all of them in one way to use them"
 _ADVICE = {
@@ -90,7 +88,7 @@ def schema_file(facts: FileFacts) -> str:
     """Return the bounds file, in which bounds and lists are left to be filled in."""
     name = printable(os.path.basename(facts.data.path))
     lines = "".join(verdict.line(name) for name, verdict in _verdicts(facts).items())
-    head = _HEAD.format(name=name) + HOW.format(name=name)
+    head = _HEAD.format(name=name) + head_of(name)
     return f"{head}{file_part(facts.reading)}[bounds]\n{lines}"
 
 
@@ -178,12 +176,12 @@ def _form(facts: ColumnFacts) -> tuple[str | None, str]:
     words = " and ".join(sorted(facts.kinds))
     if facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
         if facts.binary:
-            return TRUTH, "0 and 1"
-        return BOUNDS, "whole numbers" if facts.whole else "numbers"
+            return empty_entry("boolean"), "0 and 1"
+        return empty_entry("number"), "whole numbers" if facts.whole else "numbers"
     if len(facts.kinds) == 1 and facts.kinds <= _FORMS.keys():
         return _FORMS[next(iter(facts.kinds))], words
     if Look.TEXT in facts.kinds:
-        return VALUES, "text: categories"
+        return empty_entry("text"), "text: categories"
     if not facts.kinds:
         return None, "no values"
     advice = next((advice for kind, advice in _ADVICE.items() if kind in facts.kinds), _MEND)

@@ -32,8 +32,8 @@ def load_tree(path: str) -> MorseEstimator:
 
 def profile_of(model: Model) -> Profile | None:
     """Return what was measured of the clusters, if anything was."""
-    profile: Profile | None = getattr(model, "base_", model).profile_
-    return profile
+    base = model.base_ if isinstance(model, MorseEstimator) else model
+    return base.profile_
 
 
 def schema_of(model: Model) -> Schema:

@@ -42,7 +42,7 @@ from dpmorse.records import (
     read_rows,
     refuse_missing,
 )
-from dpmorse.schema import Numeric, Schema
+from dpmorse.schema import Schema
 
 _MISSING = ("refuse", "blank")
 """The values of --missing."""
@@ -144,7 +144,7 @@ def _numbers(data: DataFile, chosen: list[str], schema: Schema) -> list[str]:
     """Return the columns that are read as 64-bit floats; of stated ones those whose type is not known."""
     if not schema.stated:
         return chosen
-    numeric = [name for name, column in schema.columns if isinstance(column, Numeric)]
+    numeric = [name for name, column in schema.columns if column.stored_as == "number"]
     return [name for name in numeric if data.types[name] is None and data.kind == "csv"]
 
 

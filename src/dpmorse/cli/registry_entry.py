@@ -15,7 +15,6 @@ from dpmorse.cli.plain_yaml import Noted
 from dpmorse.clustering import MorseEstimator
 from dpmorse.densities import ProductMixture
 from dpmorse.privacy import PrivacyReport
-from dpmorse.schema import Boolean, Column, Date, Nominal, Numeric
 
 FILL_IN = "TO FILL IN"
 """The mark of a field that a person must fill in."""
@@ -114,22 +113,11 @@ def _variant(model: Model, privacy: PrivacyReport) -> dict[str, Any]:
 
 
 def _columns(model: Model) -> str:
-    columns = {name: _in_words(column) for name, column in schema_of(model).columns}
-    if isinstance(getattr(model, "base_", model).bounds, str):
+    columns = {name: column.domain_in_words for name, column in schema_of(model).columns}
+    base: Any = getattr(model, "base_", model)
+    if isinstance(base.bounds, str):
         columns = dict.fromkeys(columns, "a number; its bounds were found privately, as part of the budget")
     return "\n".join(f"- {_name(name)}: {words}" for name, words in columns.items())
-
-
-def _in_words(column: Column) -> str:
-    missing = {"refuse": "", "ignore": "; may be missing", "level": "; missing is a value"}[column.missing]
-    if isinstance(column, Numeric):
-        return f"a number, clipped to [{column.lower:g}, {column.upper:g}]{missing}"
-    if isinstance(column, Date):
-        return f"a day from {column.earliest} to {column.latest}{missing}"
-    if isinstance(column, Boolean):
-        return f"true or false{missing}"
-    ordered = "" if isinstance(column, Nominal) else ", in an order"
-    return f"one of {len(column.values)} listed values{ordered}{missing}"
 
 
 def _privacy_loss(privacy: PrivacyReport) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import narwhals as nw
 
 from dpmorse.cli.models import Model, schema_of
 from dpmorse.records import plain
-from dpmorse.schema import Column, Date, Numeric, text_of
+from dpmorse.schema import Column
 from dpmorse.typing import IntArray
 
 
@@ -18,7 +18,7 @@ def sampled_columns(
     points, labels = model.sample(n_rows, random_state=seed, missing=missing)
     schema = schema_of(model)
     columns = _by_name(points, schema.names)
-    return {name: _plain_values(column, columns[name]) for name, column in schema.columns}, labels
+    return {name: _as_written(column, columns[name]) for name, column in schema.columns}, labels
 
 
 def _by_name(points: Any, names: Sequence[str]) -> dict[str, list[Any]]:
@@ -31,10 +31,8 @@ def _by_name(points: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     return {name: frame.get_column(name).to_list() for name in names}
 
 
-def _plain_values(column: Column, values: list[Any]) -> list[Any]:
-    """Return plain values; categories become text, because "other" may be among numbers."""
+def _as_written(column: Column, values: list[Any]) -> list[Any]:
+    """Return the values of a column as files have them."""
     # a missing value is None or NaN, by the library of the frame; NaN is not equal to itself
     known = (value if value == value else None for value in map(plain, values))  # noqa: PLR0124
-    if isinstance(column, Numeric):
-        return [int(value) if column.integer and value is not None else value for value in known]
-    return list(known) if isinstance(column, Date) else [text_of(value) for value in known]
+    return [column.as_written(value) for value in known]

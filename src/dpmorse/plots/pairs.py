@@ -9,7 +9,7 @@ import numpy as np
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.plots._drawing import cluster_handles, colour, colours, pyplot, tidy
 from dpmorse.profiles import Profile
-from dpmorse.schema import Date, NumberColumn, Ordinal
+from dpmorse.schema import NumberColumn
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_COLUMNS = 5
@@ -122,9 +122,7 @@ class PairsDisplay:
 
 def _with_unit(name: str, column: NumberColumn) -> str:
     """Return what an axis says: dates are days since the earliest, ordered values ranks."""
-    if isinstance(column, Date):
-        return f"{name} (days since {column.earliest})"
-    return f"{name} (rank)" if isinstance(column, Ordinal) else name
+    return f"{name} ({column.unit})" if column.unit else name
 
 
 def _within_bounds(points: FloatArray, profile: Profile | None) -> FloatArray:

@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse.plots._drawing import cluster_handles, colour, panels, tidy
-from dpmorse.profiles import ClusterView, ColumnView, Estimate
-from dpmorse.schema import Date, Ordinal
+from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView
 
 _DAY_ZERO = 719163
 """The day from which matplotlib counts, in days of Python."""
@@ -122,9 +121,6 @@ class ProfileDisplay:
 
 
 def _panel(view: ColumnView) -> NumberPanel | LevelPanel:
-    column = view.column
-    if view.centre is None or view.spread is None:
-        return LevelPanel(view.name, view.levels, view.level_share)
-    ticks = tuple(str(value) for value in column.values) if isinstance(column, Ordinal) else ()
-    first = column.first if isinstance(column, Date) else None
-    return NumberPanel(view.name, view.centre, view.spread, ticks, first)
+    if isinstance(view, NumberView):
+        return NumberPanel(view.name, view.centre, view.spread, view.column.ranks, view.column.first)
+    return LevelPanel(view.name, view.levels, view.level_share)

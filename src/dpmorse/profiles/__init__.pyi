@@ -24,3 +24,4 @@ from dpmorse.profiles.table import cluster_table as cluster_table
 from dpmorse.profiles.table import group_table as group_table
 from dpmorse.profiles.view import ClusterView as ClusterView
 from dpmorse.profiles.view import ColumnView as ColumnView
+from dpmorse.profiles.view import NumberView as NumberView

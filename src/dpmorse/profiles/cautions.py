@@ -90,13 +90,11 @@ def _of_values(profile: Profile, schema: Schema) -> Iterator[Caution]:
         name, column = schema.columns[place]
         if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
             yield Caution("missing", None, place, _MISSING.format(name=name))
-    for place, own, unsure in zip(
-        schema.category_places, schema.layout.levels, whole.unsure[0], strict=False
-    ):
-        name, column = schema.columns[place]
-        other = column.levels.index(OTHER)
+    categories = zip(schema.category_places, schema.categories, schema.layout.levels, strict=False)
+    for (place, (name, category), own), unsure in zip(categories, whole.unsure[0], strict=False):
+        other = category.levels.index(OTHER)
         part = float(whole.share.value[0, own.start + other])
-        if part > _MANY and other >= len(column.values) and not unsure:  # it is no value that was listed
+        if part > _MANY and other >= len(category.listed) and not unsure:  # it is no value that was listed
             yield Caution("other", None, place, _OTHER.format(name=name, part=part))
 
 

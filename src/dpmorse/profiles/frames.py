@@ -13,7 +13,7 @@ import narwhals as nw
 from dpmorse.exceptions import DPMorseError
 from dpmorse.profiles.cautions import in_one_text
 from dpmorse.profiles.estimate import Interval
-from dpmorse.profiles.view import ClusterView, ColumnView
+from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
@@ -58,11 +58,11 @@ _NONE = Interval(math.nan, math.nan, math.nan)
 
 def _rows(view: ClusterView, cluster: int, column: ColumnView) -> Iterator[dict[str, Any]]:
     """Yield the row of a number, or one row for each level of a category."""
-    if column.centre is None or column.spread is None:
-        for i, level in enumerate(column.levels):
-            yield _row(view, cluster, column, level=level, level_share=column.level_share.at(cluster, i))
-    else:
+    if isinstance(column, NumberView):
         yield _row(view, cluster, column, centre=column.centre.at(cluster), spread=column.spread.at(cluster))
+        return
+    for i, level in enumerate(column.levels):
+        yield _row(view, cluster, column, level=level, level_share=column.level_share.at(cluster, i))
 
 
 def _row(

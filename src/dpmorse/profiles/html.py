@@ -9,8 +9,7 @@ import numpy as np
 
 from dpmorse.profiles.about import shown_decimals
 from dpmorse.profiles.estimate import Interval
-from dpmorse.profiles.view import ClusterView, ColumnView
-from dpmorse.schema import Date
+from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
 
 MOST_COLUMNS = 8
 """Columns that are shown; more would not fit on a page."""
@@ -27,7 +26,7 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
 
     Of clusters that were not measured, the shares and the centres of numbers are shown.
     """
-    columns = [column for column in view.columns if view.table is not None or column.centre is not None]
+    columns = [column for column in view.columns if view.table is not None or isinstance(column, NumberView)]
     shown = columns[:MOST_COLUMNS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.name for column in shown)))
     body = "".join(
@@ -41,19 +40,31 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
 
 def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> Iterator[str]:
     """Return the cells of one cluster: its share, then each column."""
-    for lines in ([_part(view.share.at(cluster))], *(_lines(column, cluster) for column in columns)):
+    has_records = view.table is not None or view.share.value[cluster] > 0
+    of_columns = (_lines(column, cluster) if has_records else [_of_nobody(column)] for column in columns)
+    for lines in ([_part(view.share.at(cluster))], *of_columns):
         yield f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>"
 
 
 def _lines(column: ColumnView, cluster: int) -> list[str]:
     """Return the lines of a cell: centre and spread of a number, or the most frequent levels."""
-    if column.centre is None or column.spread is None:
+    if not isinstance(column, NumberView):
         common = np.argsort(-column.level_share.value[cluster], kind="stable")[:_MOST_LEVELS]
         return [f"{escape(column.levels[i])} {_part(column.level_share.at(cluster, i))}" for i in common]
     centre, spread = column.centre.at(cluster), column.spread.at(cluster)
-    is_date = isinstance(column.column, Date)
-    lines = [_day(centre, column.column.first) if isinstance(column.column, Date) else _number(centre)]
-    return [*lines, f"spread {'days ' * is_date}{_number(spread)}"] if spread.is_known else lines
+    unit = f"{column.column.spread_unit} ".lstrip()
+    lines = [_centre(column, centre)]
+    return [*lines, f"spread {unit}{_number(spread)}"] if spread.is_known else lines
+
+
+def _of_nobody(column: ColumnView) -> str:
+    """Return the cell of a component without weight: 0, wherever it stands."""
+    return _centre(column, Interval(0.0, math.nan, math.nan)) if isinstance(column, NumberView) else ""
+
+
+def _centre(column: NumberView, centre: Interval) -> str:
+    first = column.column.first
+    return _number(centre) if first is None else _day(centre, first)
 
 
 def _part(share: Interval) -> str:

@@ -49,7 +49,8 @@ class LevelCounts:
             if value.ndim != 2 or value.shape[1] != width or not np.isfinite(value).all():
                 raise InvalidParameterError(f"profile: {name} must be finite and have the layout's shape.")
             object.__setattr__(self, name, value)
-        _validate.positive_real(**{"profile.level_stddev": self.stddev})
+        named = {"profile.level_stddev": self.stddev}
+        _validate.positive_real(hint="", **named)
 
 
 _NO_LEVELS = LevelCounts.none(0, Layout((), ()))

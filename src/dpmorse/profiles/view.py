@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.profiles.cautions import Caution
 from dpmorse.profiles.estimate import Estimate
 from dpmorse.profiles.table import ClusterTable
-from dpmorse.schema import Column, Schema
+from dpmorse.schema import NumberColumn, Schema
 from dpmorse.typing import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnView:
     """One column in every cluster.
 
@@ -24,10 +24,6 @@ class ColumnView:
         Where it is among the columns.
     name : str
         Its name.
-    column : Column
-        What it is.
-    centre, spread : Estimate of shape (n_clusters,) or None
-        Mean and standard deviation, of a column that is a number.
     levels : tuple of str
         Names of the levels of a category; of a number of which "missing" is a level, whether it is there.
     level_share : Estimate of shape (n_clusters, n_levels)
@@ -38,12 +34,18 @@ class ColumnView:
 
     place: int
     name: str
-    column: Column
-    centre: Estimate | None
-    spread: Estimate | None
     levels: tuple[str, ...]
     level_share: Estimate
     missing: Estimate | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberView(ColumnView):
+    """A column that is a number: its mean and standard deviation, of shape (n_clusters,)."""
+
+    column: NumberColumn
+    centre: Estimate
+    spread: Estimate
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class ClusterView:
     table : ClusterTable or None
         What was measured. None if nothing was: numbers are those of the mixture then, and have no intervals.
     columns : tuple of ColumnView
-        The columns, in order.
+        The columns, in order; those that are numbers are of type NumberView.
     cautions : tuple of Caution
         What a reader must be told.
     """
@@ -108,18 +110,20 @@ def _columns(
     of_labels = {place: j for j, place in enumerate(schema.category_places)}
     of_labels |= {schema.number_places[j]: n_categories + i for i, j in enumerate(schema.tracked)}
     for place, (name, column) in enumerate(schema.columns):
-        label, number = of_labels.get(place), of_number.get(place)
-        at = layout.n_numbers + (label or 0) if number is None else number
-        may_miss = column.missing == "ignore" or (number is not None and column.missing != "refuse")
-        yield ColumnView(
-            place,
-            name,
-            column,
-            *((None, None) if number is None else (part[:, number] for part in moments)),
-            levels=() if label is None else schema.labels[label][1],
-            level_share=level_share[:, slice(0) if label is None else layout.levels[label]],
-            missing=missing[:, at] if missing is not None and may_miss else None,
-        )
+        label, j = of_labels.get(place), of_number.get(place, layout.n_numbers + of_labels.get(place, 0))
+        may_miss = column.missing == "ignore" or (place in of_number and column.missing != "refuse")
+        parts: dict[str, Any] = {
+            "place": place,
+            "name": name,
+            "levels": () if label is None else schema.labels[label][1],
+            "level_share": level_share[:, slice(0) if label is None else layout.levels[label]],
+            "missing": missing[:, j] if missing is not None and may_miss else None,
+        }
+        if isinstance(column, NumberColumn):
+            centre, spread = (part[:, j] for part in moments)
+            yield NumberView(**parts, column=column, centre=centre, spread=spread)
+        else:
+            yield ColumnView(**parts)
 
 
 def _moments(

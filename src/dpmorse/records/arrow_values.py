@@ -21,7 +21,7 @@ from dpmorse.records.looks import NULLS
 from dpmorse.records.number_texts import numbers_in
 from dpmorse.records.object_rows import ObjectRows, texts_among
 from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
-from dpmorse.schema import Date, Numeric, Schema
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 _OTHER_DATE = r"^\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T ].*)?$"
@@ -101,7 +101,7 @@ def read_described(
     besides : sequence of str
         Other columns, of any type.
     """
-    numbers = [name for name, column in schema.columns if isinstance(column, Numeric)]
+    numbers = [name for name, column in schema.columns if column.stored_as == "number"]
     others = [name for name in schema.names if name not in numbers]
     lenient = [name for name, column in schema.columns if column.missing != "refuse"]
     for batch, done in table.parts(numbers, [*others, *besides], raw=True, lenient=lenient):
@@ -110,7 +110,7 @@ def read_described(
 
 def _values(batch: Any, table: Any, schema: Schema) -> dict[str, Values]:
     """Return the columns of an Arrow batch, missing where their texts say so, and dates as ISO has them."""
-    dates = {name for name, column in schema.columns if isinstance(column, Date)}
+    dates = {name for name, column in schema.columns if column.stored_as == "date"}
     columns = {
         name: _with_nulls(batch.column(name), _nulls(table, schema, name)) for name in batch.schema.names
     }
@@ -141,7 +141,7 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
 
 def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
-    listed = getattr(dict(schema.columns).get(name), "values", ())
+    listed = [value for other, column in schema.columns if other == name for value in column.listed]
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
     return [text for text in known if text not in listed]
 

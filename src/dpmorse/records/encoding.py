@@ -15,7 +15,7 @@ from dpmorse.records.base import Columns
 from dpmorse.records.memory import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
-from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
 _SAY_MISSING = (
@@ -29,9 +29,6 @@ _SAY_UNREADABLE = (
     'Replace such values record by record, or say that they are missing: missing="ignore" in its description.'
 )
 """The advice for values that are no finite numbers."""
-
-_DAY_ZERO = np.datetime64("0001-01-01", "D") - np.timedelta64(1, "D")
-"""The day from which Python counts days."""
 
 
 def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> list[int]:
@@ -78,7 +75,7 @@ def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> Fl
 def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
     """Return the encoded records of columns that go by the names of a schema."""
     numbers = _numbers(held, schema)
-    categories = {name: _codes(column, held[name]) for name, column in schema.categories}
+    categories = {name: column.encoded(held[name]) for name, column in schema.categories}
     both = {**numbers, **categories}
     refuse_missing([name for name, values in both.items() if np.isnan(values).any()], schema)
     n_rows = len(held[schema.names[0]])
@@ -87,7 +84,7 @@ def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
 
 def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray]:
     """Return the numbers of each column, NaN where one is missing or cannot be read; refuse by the schema."""
-    found = {name: _number(column, held[name]) for name, column in schema.numbers}
+    found = {name: column.encoded(held[name]) for name, column in schema.numbers}
     odd = [name for name, values in found.items() if values is None]
     if odd:
         raise InvalidTypeError(
@@ -102,22 +99,6 @@ def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray
 
 def _missing_where_infinite(values: FloatArray) -> FloatArray:
     return np.where(np.isinf(values), np.nan, values)
-
-
-def _number(column: NumberColumn, held: Values) -> FloatArray | None:
-    if isinstance(column, Numeric):
-        return held.floats()
-    days = held.days() if isinstance(column, Date) else None
-    if days is None or not isinstance(column, Date):
-        return held.objects().mapped(column.number_of)
-    numbers: FloatArray = (days - _DAY_ZERO).astype(np.float64) - column.first
-    numbers[np.isnat(days)] = np.nan
-    return numbers
-
-
-def _codes(column: CategoryColumn, held: Values) -> FloatArray:
-    """Return the place of each row's level, NaN where there is none."""
-    return held.objects().mapped(column.code_of)
 
 
 def refuse_unreadable(names: Sequence[str], schema: Schema) -> None:

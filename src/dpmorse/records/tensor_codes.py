@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from dpmorse.records.encoding import refuse_missing, refuse_unreadable
-from dpmorse.schema import CategoryColumn, Date, NumberColumn, Ordinal, Schema
+from dpmorse.schema import Schema
 
 
 def encode_tensor(tensor: Any, schema: Schema) -> Any:
     """Return encoded records, on the device of the tensor; each is encoded by itself."""
     columns = {name: tensor[:, j].to(torch.float64) for j, name in enumerate(schema.names)}
-    numbers = {name: _number(column, columns[name]) for name, column in schema.numbers}
-    codes = {name: _codes(column, columns[name]) for name, column in schema.categories}
+    numbers = {name: column.from_codes(columns[name], torch) for name, column in schema.numbers}
+    codes = {name: column.from_codes(columns[name], torch) for name, column in schema.categories}
     refuse_unreadable([name for name, values in numbers.items() if bool(torch.isinf(values).any())], schema)
     numbers = {name: values.masked_fill(torch.isinf(values), torch.nan) for name, values in numbers.items()}
     both = {**numbers, **codes}
@@ -26,25 +26,6 @@ def encode_tensor(tensor: Any, schema: Schema) -> Any:
     holes = _put_numbers(encoded, list(numbers.values()), schema)
     _put_levels(encoded, [*codes.values(), *(holes[j] for j in schema.tracked)], schema)
     return encoded
-
-
-def _number(column: NumberColumn, values: Any) -> Any:
-    """Return the numbers of a column, NaN where one is missing."""
-    if isinstance(column, Ordinal):
-        return torch.where(_is_code(values, len(column.values)), values, torch.nan)
-    if isinstance(column, Date):
-        return torch.where(torch.isfinite(values), values.floor(), torch.nan)
-    return values
-
-
-def _codes(column: CategoryColumn, values: Any) -> Any:
-    """Return the place of each row's level, NaN where there is none."""
-    listed = torch.where(_is_code(values, len(column.values)), values, column.code_of(object()))
-    return torch.where(torch.isnan(values), column.code_of(None), listed)
-
-
-def _is_code(values: Any, n_values: int) -> Any:
-    return (values >= 0) & (values < n_values) & (values == values.floor())
 
 
 def _put_numbers(encoded: Any, numbers: list[Any], schema: Schema) -> list[Any]:

@@ -14,6 +14,7 @@ from dpmorse.profiles import (
     ClusterTable,
     ColumnView,
     Interval,
+    NumberView,
     about_intervals,
     shown_decimals,
 )
@@ -115,11 +116,12 @@ def _plain_trait(trait: Trait) -> list[Any]:
 
 def _row(table: ClusterTable, columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
     """Describe one node: [value, low, high, decimals] of each number."""
+    numbers = [column for column in columns if isinstance(column, NumberView)]
     return {
         "records": round(float(table.counts[i])),
         "share": _with_ends(table.share.at(i)),
-        "centre": [_with_ends(column.centre.at(i)) for column in columns if column.centre is not None],
-        "spread": [_with_ends(column.spread.at(i)) for column in columns if column.spread is not None],
+        "centre": [_with_ends(column.centre.at(i)) for column in numbers],
+        "spread": [_with_ends(column.spread.at(i)) for column in numbers],
         "supported": bool(table.supported[i]),
     }
 
@@ -139,7 +141,7 @@ def _levels_and_holes(columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
         "levels": [
             [_in_parts(column.level_share.at(i, level)) for level in range(len(column.levels))]
             for column in columns
-            if column.centre is None
+            if not isinstance(column, NumberView)
         ],
         "missing": [
             None if column.missing is None else _in_parts(column.missing.at(i)) for column in columns

@@ -145,14 +145,12 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     tree = getattr(model, "merge_tree_", None) or merge_tree(landscape, rule="auto")
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
     schema = _schema(model, base, columns, profile or domain)
-    is_product = isinstance(mixture, ProductMixture)
-    partition = getattr(base, "partition_", mixture)
     return ReleasedModel(
         kind=plain(type(model).__name__),
-        space=TableSpace(mixture, schema) if is_product else PlainSpace(mixture, partition, profile),
+        space=_space(base, schema),
         tree=tree,
         promise=promise,
-        domain=None if is_product else domain,
+        domain=None if isinstance(mixture, ProductMixture) else domain,
         profile=profile,
         last_release=last_release(base),
         columns=table_columns(schema),
@@ -160,6 +158,13 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         schema=schema,
         levels=getattr(mixture, "probabilities", np.empty((mixture.n_components, 0))),
     )
+
+
+def _space(base: Any, schema: Schema) -> Space:
+    mixture = base.mixture_
+    if isinstance(mixture, ProductMixture):
+        return TableSpace(mixture, schema)
+    return PlainSpace(mixture, getattr(base, "partition_", mixture), getattr(base, "profile_", None))
 
 
 def _schema(model: Any, base: Any, names: object, box: Profile | Box | None) -> Schema:

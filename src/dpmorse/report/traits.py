@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from dpmorse.profiles import ClusterView, ColumnView, Estimate, shown_decimals
+from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView, shown_decimals
 from dpmorse.report.columns import ShownColumn
 from dpmorse.report.measured import Measured
 from dpmorse.report.text import in_percent
@@ -114,13 +114,13 @@ class _Differences:
     def of(cls, column: ShownColumn, place: int, views: Sequence[ColumnView]) -> Self:
         """Compare groups with their rests, given all records."""
         own, others, whole = views
-        found = {}
-        if own.centre is None or others.centre is None or whole.spread is None:
-            spread = _spread(whole.level_share.value)
-            found[About.LEVEL] = _Compared.of(own.level_share, others.level_share, spread)
+        numbers = [view for view in views if isinstance(view, NumberView)]
+        if numbers:
+            centres = [number.centre[:, None] for number in numbers[:2]]
+            found = {About.CENTRE: _Compared.of(*centres, numbers[2].spread.value[:, None])}
         else:
-            own_centre, other_centre = own.centre[:, None], others.centre[:, None]
-            found[About.CENTRE] = _Compared.of(own_centre, other_centre, whole.spread.value[:, None])
+            spread = _spread(whole.level_share.value)
+            found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
         if own.missing is not None and others.missing is not None and whole.missing is not None:
             spread = _spread(whole.missing.value[:, None])
             found[About.MISSING] = _Compared.of(own.missing[:, None], others.missing[:, None], spread)
@@ -133,8 +133,10 @@ class _Differences:
             for about, compared in self.found.items()
             for at in np.flatnonzero(compared.clear[group] & (compared.difference[group] != 0)).tolist()
         ]
-        if self.column.is_boolean:  # what is true says it in fewer words
-            traits = [trait for trait in traits if trait.level == 1 or trait.about is About.MISSING] or traits
+        telling = self.column.telling_level
+        if telling is not None:
+            few = [trait for trait in traits if trait.level == telling or trait.about is About.MISSING]
+            traits = few or traits
         return max(traits, key=_worth, default=None)
 
 

@@ -1,7 +1,9 @@
+from dpmorse.schema.columns import KINDS as KINDS
 from dpmorse.schema.columns import Boolean as Boolean
 from dpmorse.schema.columns import CategoryColumn as CategoryColumn
 from dpmorse.schema.columns import Column as Column
 from dpmorse.schema.columns import Date as Date
+from dpmorse.schema.columns import Form as Form
 from dpmorse.schema.columns import Nominal as Nominal
 from dpmorse.schema.columns import NumberColumn as NumberColumn
 from dpmorse.schema.columns import Numeric as Numeric

@@ -5,24 +5,15 @@ from typing import Any
 
 from dpmorse._plain_data import fields, number, of_type, rebuild
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.schema.columns import Boolean, Column, Date, Nominal, Numeric, Ordinal
+from dpmorse.schema.columns import KINDS, Column
 
-_PARTS: dict[type[Column], tuple[str, ...]] = {
-    Numeric: ("lower", "upper", "integer", "missing"),
-    Ordinal: ("values", "missing"),
-    Nominal: ("values", "missing"),
-    Boolean: ("missing",),
-    Date: ("earliest", "latest", "missing"),
-}
-"""What is written of each kind of column."""
-
-_KINDS = {kind.__name__.lower(): kind for kind in _PARTS}
+_KINDS = {kind.__name__.lower(): kind for kind in KINDS}
 """What the kinds are called in files."""
 
 
 def column_to_plain(name: str, column: Column) -> dict[str, Any]:
     """Return a column as plain data."""
-    parts = {part: _plain(getattr(column, part)) for part in _PARTS[type(column)]}
+    parts = {part: _plain(getattr(column, part)) for part in _parts(type(column))}
     return {"name": name, "kind": type(column).__name__.lower(), **parts}
 
 
@@ -31,11 +22,15 @@ def column_from_plain(content: object) -> tuple[str, Column]:
     kind = _KINDS.get(of_type("the kind of a column", _kind_of(content), str))
     if kind is None:
         raise ModelFormatError(f"the kind of a column must be one of {', '.join(_KINDS)}.")
-    parts = dict(fields("a column", content, "name", "kind", *_PARTS[kind]))
+    parts = dict(fields("a column", content, "name", "kind", *_parts(kind)))
     name = of_type("the name of a column", parts.pop("name"), str)
     parts.pop("kind")
-    checked: dict[str, Any] = {part: _checked(part, value) for part, value in parts.items()}
+    checked = {part: _checked(part, value, _parts(kind)[part]) for part, value in parts.items()}
     return name, rebuild("a column", lambda: kind(**checked))
+
+
+def _parts(kind: type[Column]) -> dict[str, type]:
+    return {**dict(kind.parts), "missing": str}
 
 
 def _plain(value: object) -> object:
@@ -48,9 +43,6 @@ def _kind_of(content: object) -> object:
     return of_type("a column", content, dict).get("kind")
 
 
-def _checked(part: str, value: object) -> object:
+def _checked(part: str, value: object, wanted: type) -> Any:
     """Refuse what Python would take for something else than is written there."""
-    if part in {"lower", "upper"}:
-        return number(part, value)
-    kinds = {"integer": bool, "values": list}
-    return of_type(part, value, kinds.get(part, str))
+    return number(part, value) if wanted is float else of_type(part, value, wanted)

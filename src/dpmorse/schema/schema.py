@@ -10,8 +10,7 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse._plain_data import fields, of_type, rebuild
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
-from dpmorse.schema.columns import CategoryColumn, Column, NumberColumn, numbers_within
-from dpmorse.schema.decoding import decoded_category, decoded_number
+from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn, Numeric
 from dpmorse.schema.layout import Layout
 from dpmorse.schema.plain import column_from_plain, column_to_plain
 from dpmorse.schema.spellings import MISSING, PRESENT
@@ -22,7 +21,7 @@ _MOST_LEVELS = 512
 
 _HINT = (
     'Give a dictionary such as {"age": Numeric(0, 120), "status": Nominal(["employed", "retired"])}, with '
-    "Numeric, Ordinal, Nominal, Boolean and Date."
+    f"{', '.join(kind.__name__ for kind in KINDS[:-1])} and {KINDS[-1].__name__}."
 )
 
 
@@ -75,7 +74,7 @@ class Schema:
         """
         called = [f"column {i}" for i in range(len(lower))] if names is None else list(map(str, names))
         bounds = zip(np.asarray(lower).tolist(), np.asarray(upper).tolist(), strict=True)
-        columns = [numbers_within(low, high) for low, high in bounds]
+        columns = [Numeric.within(low, high) for low, high in bounds]
         return cls(tuple(zip(called, columns, strict=True)), stated=False)
 
     def called(self, names: Sequence[str]) -> "Schema":
@@ -150,7 +149,7 @@ class Schema:
         holes = dict(zip(layout.holes, encoded[:, layout.hole_part].T, strict=True))
         columns = zip(self.numbers, encoded[:, layout.number_part].T, strict=True)
         return {
-            name: decoded_number(column, values, holes.get(j))
+            name: column.decoded(values, holes[j] > 0.5 if j in holes else None)
             for j, ((name, column), values) in enumerate(columns)
         }
 
@@ -158,7 +157,7 @@ class Schema:
         """Levels that tell whether a number is missing come last, and are not needed: holes tell the same."""
         levels = encoded[:, self.layout.level_part]
         return {
-            name: decoded_category(column, levels[:, part])
+            name: column.decoded(levels[:, part])
             for (name, column), part in zip(self.categories, self.layout.levels, strict=False)
         }
 

@@ -7,10 +7,7 @@ character: nothing is stripped, folded or normalised, so that look-alikes stay d
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-
-from dpmorse import _validate
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
+from collections.abc import Mapping
 
 Value = str | int | bool
 """What a list may hold."""
@@ -83,51 +80,3 @@ def text_of(value: object) -> str | None:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     return str(value) if isinstance(value, int) and abs(value) < 1 << 64 else None
-
-
-def places_of(values: Sequence[Value]) -> dict[str, int]:
-    """Return the place in a list for every way to write one of its values."""
-    places: dict[str, int] = {}
-    for place, value in enumerate(values):
-        places |= dict.fromkeys(_ways_to_write(value), place)
-    return places
-
-
-def checked_values(kind: str, values: object) -> tuple[Value, ...]:
-    """Return a list of two or more different values, or say what is wrong with it."""
-    wanted = f'{kind}: values must list two or more texts or whole numbers, such as ["low", "high"]'
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
-        raise InvalidTypeError(f"{wanted}, got {_validate.describe(values)}. Give a list of public values.")
-    odd = [value for value in values if not _can_be_listed(value)]
-    if odd:
-        raise InvalidTypeError(f"{wanted}; {_validate.describe(odd[0])} is neither. Write it as text.")
-    if len(values) < 2:
-        raise InvalidParameterError(f"{wanted}, got {_validate.describe(values)}. Leave out such a column.")
-    _refuse_two_alike(kind, values)
-    return tuple(values)
-
-
-def _ways_to_write(value: Value) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, bool):
-        return ("true", "True") if value else ("false", "False")
-    return str(value), f"{value}.0"
-
-
-def _can_be_listed(value: object) -> bool:
-    """Say whether a value is of a kind that can be listed; whole numbers of more than 64 bits are none."""
-    return isinstance(value, str) or (text_of(value) is not None and not isinstance(value, float))
-
-
-def _refuse_two_alike(kind: str, values: Sequence[Value]) -> None:
-    """Refuse values that are written alike, such as 1 and "1": a record could have either."""
-    seen: set[str] = set()
-    for value in values:
-        ways = set(_ways_to_write(value))
-        if ways & seen:
-            raise InvalidParameterError(
-                f"{kind}: values must be different when written as text, got {_validate.describe(value)} "
-                "twice. List each value once."
-            )
-        seen |= ways

@@ -25,7 +25,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 from dpmorse.profiles import Profile
-from dpmorse.schema import Ordinal, Schema
+from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 from dpmorse.typing import BoolArray
 
@@ -254,7 +254,7 @@ def _check_profile(profile: Profile, columns: Schema, report: PrivacyReport) -> 
 
 def _cut_by_bounds(table: TableUnits, columns: Schema) -> BoolArray:
     """Say which numbers pile up at bounds that may cut them: ranks have no values beyond theirs."""
-    has_more = np.array([not isinstance(column, Ordinal) for _, column in columns.numbers], dtype=np.bool_)
+    has_more = np.array([column.cut_by_bounds for _, column in columns.numbers], dtype=np.bool_)
     return np.asarray(table.piled & has_more[:, None])
 
 
