@@ -170,8 +170,11 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     @property
     def schema_(self) -> Schema:
-        """What the columns are: numbers within the stated bounds, or within those that were released."""
+        """What the columns are: as stated, or numbers within bounds that were stated or released."""
         check_is_fitted(self, "mixture_")
+        stated: Schema | None = self._settings.columns
+        if stated is not None:
+            return stated
         box = self.described_domain if self._settings.private_bounds else self._settings.domain
         return Schema.of_numbers(getattr(self, "feature_names_in_", None), box.lower, box.upper)
 

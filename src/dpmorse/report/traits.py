@@ -116,8 +116,9 @@ class _Differences:
         own, others, whole = views
         numbers = [view for view in views if isinstance(view, NumberView)]
         if numbers:
-            centres = [number.centre[:, None] for number in numbers[:2]]
-            found = {About.CENTRE: _Compared.of(*centres, numbers[2].spread.value[:, None])}
+            group, rest, everybody = numbers
+            spread = everybody.spread.value[:, None]
+            found = {About.CENTRE: _Compared.of(group.centre[:, None], rest.centre[:, None], spread)}
         else:
             spread = _spread(whole.level_share.value)
             found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
