@@ -1,7 +1,7 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -15,20 +15,12 @@ from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
-    domain_from_dict,
-    domain_to_dict,
-    mixture_from_dict,
-    mixture_to_dict,
-    number_profile_from_dict,
-    number_profile_to_dict,
+    RELEASED,
     privacy_from_dict,
     privacy_to_dict,
-    product_from_dict,
-    product_to_dict,
-    table_profile_from_dict,
-    table_profile_to_dict,
+    released_from_dict,
+    released_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
@@ -215,19 +207,18 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
-            "mixture": _mixture_to_dict(self.mixture_),
-            "domain": domain_to_dict(self.domain_),
-            "partition": _partition_to_dict(self),
-            "profile": _profile_to_dict(self),
+            **released_to_dict(self.mixture_, self.domain_, self.partition_, self.profile_),
             "privacy": privacy_to_dict(self.privacy_),
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
-        keys = ("estimator", "parameters", "feature_names", *_RELEASED)
+        keys = ("estimator", "parameters", "feature_names", *RELEASED, "privacy")
         fields = _plain_data.fields("the file", document, *keys)
-        result, stated = _result(fields), privacy_from_dict(fields["privacy"])
+        mixture, domain, partition, profile = released_from_dict(fields)
+        result = FitResult(mixture, domain, supported=True, partition=partition, profile=profile)
+        stated = privacy_from_dict(fields["privacy"])
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
         estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls.restore(parameters, result, stated)
@@ -252,60 +243,3 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError
-
-
-_RELEASED = ("mixture", "domain", "partition", "profile", "privacy")
-"""The parts of a model file that a fit has released."""
-
-
-def _mixture_to_dict(mixture: Any) -> dict[str, Any]:
-    is_product = isinstance(mixture, ProductMixture)
-    return product_to_dict(mixture) if is_product else mixture_to_dict(mixture)
-
-
-def _partition_to_dict(model: PrivateMixtureEstimator) -> dict[str, Any] | None:
-    """Return what labels records, where that may be another mixture."""
-    same = model.profile_ is None or isinstance(model.mixture_, ProductMixture)
-    return None if same else mixture_to_dict(model.partition_)
-
-
-def _profile_to_dict(model: PrivateMixtureEstimator) -> dict[str, Any] | None:
-    if model.profile_ is None:
-        return None
-    is_product = isinstance(model.mixture_, ProductMixture)
-    return table_profile_to_dict(model.profile_) if is_product else number_profile_to_dict(model.profile_)
-
-
-def _table_profile(fields: Mapping[str, Any], mixture: ProductMixture) -> Profile | None:
-    """Rebuild the profile of a table, whose records are labelled by the mixture itself."""
-    if fields["partition"] is not None:
-        raise ModelFormatError("partition must be null for a table: its mixture labels records.")
-    if fields["profile"] is None:
-        return None
-    return table_profile_from_dict(fields["profile"], mixture.n_components, mixture.layout)
-
-
-def _mixture_from_dict(content: Any) -> tuple[Any, int]:
-    """Rebuild a mixture; also return how many entries the records have that it is about."""
-    if isinstance(content, dict) and "layout" in content:
-        product = product_from_dict(content)
-        return product, product.layout.width
-    mixture = mixture_from_dict(content)
-    return mixture, mixture.n_features
-
-
-def _result(fields: Mapping[str, Any]) -> FitResult:
-    """Rebuild what a fit has released; a partition and a profile come together, except for tables."""
-    mixture, n_entries = _mixture_from_dict(fields["mixture"])
-    domain = domain_from_dict(fields["domain"], n_entries)
-    if isinstance(mixture, ProductMixture):
-        return FitResult(mixture, domain, supported=True, profile=_table_profile(fields, mixture))
-    if (fields["partition"] is None) != (fields["profile"] is None):
-        raise ModelFormatError("partition and profile must be given together, or both be null.")
-    if fields["profile"] is None:
-        return FitResult(mixture, domain, supported=True)
-    partition = mixture_from_dict(fields["partition"], "partition")
-    profile = number_profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
-    if partition.means.shape != mixture.means.shape:
-        raise ModelFormatError("partition must have the components of the mixture.")
-    return FitResult(mixture, domain, supported=True, partition=partition, profile=profile)

@@ -1,9 +1,6 @@
 from dpmorse.persistence.critical_points import critical_points_from_dict as critical_points_from_dict
 from dpmorse.persistence.critical_points import critical_points_to_dict as critical_points_to_dict
-from dpmorse.persistence.documents import domain_from_dict as domain_from_dict
 from dpmorse.persistence.documents import domain_to_dict as domain_to_dict
-from dpmorse.persistence.documents import mixture_from_dict as mixture_from_dict
-from dpmorse.persistence.documents import mixture_to_dict as mixture_to_dict
 from dpmorse.persistence.documents import privacy_from_dict as privacy_from_dict
 from dpmorse.persistence.documents import privacy_to_dict as privacy_to_dict
 from dpmorse.persistence.model_file import read_document as read_document
@@ -12,7 +9,6 @@ from dpmorse.persistence.products import layout_from_dict as layout_from_dict
 from dpmorse.persistence.products import layout_to_dict as layout_to_dict
 from dpmorse.persistence.products import product_from_dict as product_from_dict
 from dpmorse.persistence.products import product_to_dict as product_to_dict
-from dpmorse.persistence.profiles import number_profile_from_dict as number_profile_from_dict
-from dpmorse.persistence.profiles import number_profile_to_dict as number_profile_to_dict
-from dpmorse.persistence.profiles import table_profile_from_dict as table_profile_from_dict
-from dpmorse.persistence.profiles import table_profile_to_dict as table_profile_to_dict
+from dpmorse.persistence.released import RELEASED as RELEASED
+from dpmorse.persistence.released import released_from_dict as released_from_dict
+from dpmorse.persistence.released import released_to_dict as released_to_dict
