@@ -4,7 +4,7 @@ import numpy as np
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.profiles import LevelProfile, TableProfile
+from dpmorse.profiles import LevelCounts, Profile
 from mixture_profiles import invented_profile
 
 SCHEMA = Schema.of(
@@ -49,17 +49,14 @@ def table_model(privacy, *, schema=SCHEMA, counts=(6000, 3000, 1000), with_profi
 def table_profile(mixture, counts, *, missing=0.1, stddev=10.0):
     """A profile without error that states a little noise; a tenth of what may be missing is."""
     layout, counts = mixture.layout, np.array(counts, dtype=float)
-    numbers = None
-    if layout.n_numbers:
-        gaussians = GaussianMixture(mixture.weights, mixture.means, mixture.covariances)
-        bounds = {"lower": np.array(layout.lower), "upper": np.array(layout.upper)}
-        numbers = invented_profile(gaussians, counts, count_stddev=stddev, **bounds)
-    levels = LevelProfile(
-        counts=counts,
+    levels = LevelCounts(
         holes=np.tile(missing * counts[:, None], layout.n_holes),
         levels=counts[:, None] * mixture.probabilities,
-        count_stddev=stddev,
-        level_stddev=stddev,
+        stddev=stddev,
         layout=layout,
     )
-    return TableProfile(levels, numbers)
+    if not layout.n_numbers:
+        return Profile.of_levels(counts, stddev, levels)
+    gaussians = GaussianMixture(mixture.weights, mixture.means, mixture.covariances)
+    bounds = {"lower": np.array(layout.lower), "upper": np.array(layout.upper)}
+    return invented_profile(gaussians, counts, count_stddev=stddev, levels=levels, **bounds)

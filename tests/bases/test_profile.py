@@ -60,7 +60,8 @@ def assert_same_profile(some, other, where=""):
     assert some.mixture_ == other.mixture_, where
     assert some.partition_ == other.partition_, where
     for name, value in vars(some.profile_).items():
-        assert np.array_equal(value, getattr(other.profile_, name)), (where, name)
+        if name != "levels":  # these profiles have none
+            assert np.array_equal(value, getattr(other.profile_, name)), (where, name)
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ import pytest
 from dpmorse import Date, InvalidParameterError, InvalidTypeError, Nominal, Numeric, Schema
 from dpmorse.bases import draw_records as drawn_columns
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.profiles import LevelProfile, TableProfile, to_frame
+from dpmorse.profiles import LevelCounts, to_frame
 from dpmorse.records import open_records
+from mixture_profiles import invented_profile
 
 pd = pytest.importorskip("pandas")
 
@@ -43,19 +44,24 @@ def draw_records(*arguments, **options):
     return to_frame(columns, "pandas"), labels
 
 
+def gaussians():
+    covariances = np.tile(np.diag([4.0, 4.0, 100.0, 1.0]), (2, 1, 1))
+    means = np.array([[20.0, 30.0, 100.0, 5.0], [70.0, 60.0, 200.0, 9.0]])
+    return GaussianMixture([0.5, 0.5], means, covariances)
+
+
 def profile(counts=(1000.0, 1000.0)):
     counts = np.array(counts)
     levels = PROBABILITIES * counts[:, None]
     levels[:, :3] *= WARD_IS_KNOWN[:, None]
     levels[:, 7:10] *= 0.9  # noise in a column that is never missing
     holes = counts[:, None] * np.column_stack([AGE_IS_MISSING, [0.5, 0.5], [0.1, 0.1]])
-    numbers = SimpleNamespace(n_features=4, counts=counts, count_stddev=1.0)
-    return TableProfile(LevelProfile(counts, holes, levels, 1.0, 1.0, SCHEMA.layout), numbers)
+    counted = LevelCounts(holes, levels, 1.0, SCHEMA.layout)
+    return invented_profile(gaussians(), counts, levels=counted, count_stddev=1.0)
 
 
 def base(**changed):
-    covariances = np.tile(np.diag([4.0, 4.0, 100.0, 1.0]), (2, 1, 1))
-    means = np.array([[20.0, 30.0, 100.0, 5.0], [70.0, 60.0, 200.0, 9.0]])
+    means, covariances = gaussians().means, gaussians().covariances
     parts = {
         "mixture_": ProductMixture([0.5, 0.5], means, covariances, PROBABILITIES, SCHEMA.layout),
         "schema_": SCHEMA,
@@ -105,12 +111,8 @@ def test_a_hole_and_its_level_agree():
 
 
 def test_a_component_that_noise_hides_has_the_shares_of_all():
-    hidden = TableProfile(
-        LevelProfile(
-            [1000.0, 1.0], [[300, 200, 0], [1, 1, 0]], np.full((2, 12), 100.0), 2.0, 2.0, SCHEMA.layout
-        ),
-        SimpleNamespace(n_features=4, counts=np.array([1000.0, 1.0]), count_stddev=2.0),
-    )
+    counted = LevelCounts([[300, 200, 0], [1, 1, 0]], np.full((2, 12), 100.0), 2.0, SCHEMA.layout)
+    hidden = invented_profile(gaussians(), [1000.0, 1.0], levels=counted, count_stddev=2.0)
     frame, labels = draw_records(base(profile_=hidden), N, 0, missing=True)
     assert missing_share(frame, labels, "age") == pytest.approx((0.3, 0.3), abs=0.05)
 

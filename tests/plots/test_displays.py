@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpmorse import Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric
+from dpmorse import Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric, Schema
 from dpmorse.datasets import make_patient_table, make_patients
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
@@ -201,6 +201,7 @@ def test_pairs_choose_the_columns_in_which_clusters_differ_and_refuse_others():
     model = SimpleNamespace(
         mixture_=GaussianMixture([0.5, 0.5], means, np.stack([np.eye(9)] * 2)),
         labels_of_components=lambda _: np.arange(2),
+        schema_=Schema.of_numbers(None, np.full(9, -9.0), np.full(9, 9.0)),
     )
     display = PairsDisplay.from_estimator(model, n_samples=50, random_state=rng.integers(9))
     assert len(display.names) == 5

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpmorse import DPMorseError
-from dpmorse.profiles import Caution, cautions_of, cluster_table, to_frame
+from dpmorse import DPMorseError, Schema
+from dpmorse.profiles import Caution, ClusterView, cautions_of, cluster_table, to_frame
 from dpmorse.profiles import frames as _frames
 from invented_profiles import exact_profile
 
-NAMES = ["age", "income"]
+SCHEMA = Schema.of_numbers(["age", "income"], [-1e3, -1e3], [1e3, 1e3])
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def profile(rng):
 
 def said(profile, cut=(0, 1)):
     table = cluster_table(profile, np.array(cut))
-    return [(note.kind, note.cluster, note.column) for note in cautions_of(table, profile, NAMES)]
+    return [(note.kind, note.cluster, note.column) for note in cautions_of(table, profile, SCHEMA)]
 
 
 def test_nothing_is_said_of_clusters_that_are_well_measured(profile):
@@ -88,7 +88,7 @@ def test_what_is_near_is_no_tail(profile):
 def test_bounds_that_cut(profile):
     piled = np.array([[0.0, 1.0], [1.0, 0.0]])
     cut = replace(profile, piled=piled)
-    notes = cautions_of(cluster_table(cut, np.arange(2)), cut, NAMES)
+    notes = cautions_of(cluster_table(cut, np.arange(2)), cut, SCHEMA)
     assert [(note.kind, note.cluster, note.column) for note in notes] == [
         ("bounds", None, 0),
         ("bounds", None, 1),
@@ -116,7 +116,7 @@ def test_frames_of_all_libraries_say_the_same(profile):
         Caution("size", 1, None, "two."),
         Caution("spread", 0, 0, "three."),
     ]
-    expected = _frames.columns_of(table, notes, NAMES)
+    expected = _frames.columns_of(ClusterView.of(table, SCHEMA, notes))
     assert expected["cluster"] == [0, 0, 1, 1]
     assert expected["column"] == ["age", "income", "age", "income"]
     assert expected["share"] == [0.5] * 4
@@ -133,4 +133,4 @@ def test_frames_of_all_libraries_say_the_same(profile):
 def test_without_any_library_it_is_said_what_to_do(profile, monkeypatch):
     monkeypatch.setattr(_frames, "find_spec", lambda name: None)
     with pytest.raises(DPMorseError, match=r"table\(\) returns numbers about clusters as arrays"):
-        to_frame(_frames.columns_of(cluster_table(profile, np.arange(2)), [], NAMES))
+        to_frame(_frames.columns_of(ClusterView.of(cluster_table(profile, np.arange(2)), SCHEMA)))

@@ -9,7 +9,7 @@ import pytest
 from dpmorse import Boolean, DPMorse, Nominal, Numeric, Schema, load
 from dpmorse.datasets import make_patient_table
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import published_table
+from dpmorse.profiles import cluster_table
 from dpmorse.report import render
 from dpmorse.report.released import released
 from table_models import table_model
@@ -39,7 +39,7 @@ def test_columns_stand_in_the_order_of_the_table(data):
 def test_levels_and_gaps_of_every_cut_are_those_of_the_table(model, data):
     tree = released(model).tree
     for k in (1, 2, 3):
-        table = published_table(model.profile_, tree.cut(k)[:3])
+        table = cluster_table(model.profile_, tree.cut(k)[:3])
         for c, node in enumerate(data["nodes"][k - 1]):
             row = data["numbers"]["rows"][node]
             shown = [triple for category in row["levels"] for triple in category]

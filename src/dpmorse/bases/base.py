@@ -68,13 +68,6 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         return None if self.columns is None else Schema.of(self.columns)
 
     @property
-    def schema_(self) -> Schema | None:
-        """What the columns of the fit were stated to be."""
-        check_is_fitted(self, "mixture_")
-        columns: Schema | None = self._settings.columns
-        return columns
-
-    @property
     def landscape_(self) -> GaussianMixture:
         """The density whose valleys the Morse step looks at, made of released values alone."""
         check_is_fitted(self, "mixture_")

@@ -1,7 +1,7 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -15,25 +15,18 @@ from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
-    domain_from_dict,
-    domain_to_dict,
-    mixture_from_dict,
-    mixture_to_dict,
+    RELEASED,
     privacy_from_dict,
     privacy_to_dict,
-    product_from_dict,
-    product_to_dict,
-    profile_from_dict,
-    profile_to_dict,
-    table_profile_from_dict,
-    table_profile_to_dict,
+    released_from_dict,
+    released_to_dict,
     write_document,
 )
 from dpmorse.privacy import PrivacyReport
-from dpmorse.profiles import AnyProfile, Profile, TableProfile
+from dpmorse.profiles import Profile
 from dpmorse.records import Columns, unowned
+from dpmorse.schema import Schema
 from dpmorse.statistics import Domain
 from dpmorse.typing import IntArray
 
@@ -55,7 +48,7 @@ class FitResult:
     partition: GaussianMixture | None = None
     """What labels clipped records, where that is another mixture."""
 
-    profile: AnyProfile | None = None
+    profile: Profile | None = None
     """What was measured of the records of each component."""
 
 
@@ -85,8 +78,10 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     partition_ : GaussianMixture
         The mixture whose most probable component is the label of a clipped record; ``mixture_`` itself where
         there is no profile.
-    profile_ : Profile, TableProfile or None
+    profile_ : Profile or None
         Sizes, centres and spreads of the components, with their noise, if they were released.
+    schema_ : Schema
+        What the columns are: as stated, or numbers within bounds that were stated or released.
     privacy_ : PrivacyReport
         What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
     n_features_in_ : int
@@ -100,7 +95,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     mixture_: Any
     domain_: Domain
     partition_: Any
-    profile_: AnyProfile | None
+    profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
 
@@ -161,7 +156,19 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
         check_is_fitted(self, "mixture_")
         profile = self.profile_
-        return Domain(profile.lower, profile.upper) if isinstance(profile, Profile) else self.domain_
+        if profile is None or isinstance(self.mixture_, ProductMixture):
+            return self.domain_
+        return Domain(profile.lower, profile.upper)
+
+    @property
+    def schema_(self) -> Schema:
+        """What the columns are: as stated, or numbers within bounds that were stated or released."""
+        check_is_fitted(self, "mixture_")
+        stated: Schema | None = self._settings.columns
+        if stated is not None:
+            return stated
+        box = self.described_domain if self._settings.private_bounds else self._settings.domain
+        return Schema.of_numbers(getattr(self, "feature_names_in_", None), box.lower, box.upper)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
@@ -200,19 +207,18 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),
             "feature_names": None if names is None else [str(name) for name in names],
-            "mixture": _mixture_to_dict(self.mixture_),
-            "domain": domain_to_dict(self.domain_),
-            "partition": mixture_to_dict(self.partition_) if isinstance(self.profile_, Profile) else None,
-            "profile": _profile_to_dict(self.profile_),
+            **released_to_dict(self.mixture_, self.domain_, self.partition_, self.profile_),
             "privacy": privacy_to_dict(self.privacy_),
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
-        keys = ("estimator", "parameters", "feature_names", *_RELEASED)
+        keys = ("estimator", "parameters", "feature_names", *RELEASED, "privacy")
         fields = _plain_data.fields("the file", document, *keys)
-        result, stated = _result(fields), privacy_from_dict(fields["privacy"])
+        mixture, domain, partition, profile = released_from_dict(fields)
+        result = FitResult(mixture, domain, supported=True, partition=partition, profile=profile)
+        stated = privacy_from_dict(fields["privacy"])
         parameters = _plain_data.of_type("parameters", fields["parameters"], dict)
         estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls.restore(parameters, result, stated)
@@ -237,53 +243,3 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError
-
-
-_RELEASED = ("mixture", "domain", "partition", "profile", "privacy")
-"""The parts of a model file that a fit has released."""
-
-
-def _mixture_to_dict(mixture: Any) -> dict[str, Any]:
-    is_product = isinstance(mixture, ProductMixture)
-    return product_to_dict(mixture) if is_product else mixture_to_dict(mixture)
-
-
-def _profile_to_dict(profile: AnyProfile | None) -> dict[str, Any] | None:
-    if isinstance(profile, TableProfile):
-        return table_profile_to_dict(profile)
-    return None if profile is None else profile_to_dict(profile)
-
-
-def _table_profile(fields: Mapping[str, Any], mixture: ProductMixture) -> TableProfile | None:
-    """Rebuild the profile of a table, whose records are labelled by the mixture itself."""
-    if fields["partition"] is not None:
-        raise ModelFormatError("partition must be null for a table: its mixture labels records.")
-    if fields["profile"] is None:
-        return None
-    return table_profile_from_dict(fields["profile"], mixture.n_components, mixture.layout)
-
-
-def _mixture_from_dict(content: Any) -> tuple[Any, int]:
-    """Rebuild a mixture; also return how many entries the records have that it is about."""
-    if isinstance(content, dict) and "layout" in content:
-        product = product_from_dict(content)
-        return product, product.layout.width
-    mixture = mixture_from_dict(content)
-    return mixture, mixture.n_features
-
-
-def _result(fields: Mapping[str, Any]) -> FitResult:
-    """Rebuild what a fit has released; a partition and a profile come together, except for tables."""
-    mixture, n_entries = _mixture_from_dict(fields["mixture"])
-    domain = domain_from_dict(fields["domain"], n_entries)
-    if isinstance(mixture, ProductMixture):
-        return FitResult(mixture, domain, supported=True, profile=_table_profile(fields, mixture))
-    if (fields["partition"] is None) != (fields["profile"] is None):
-        raise ModelFormatError("partition and profile must be given together, or both be null.")
-    if fields["profile"] is None:
-        return FitResult(mixture, domain, supported=True)
-    partition = mixture_from_dict(fields["partition"], "partition")
-    profile = profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
-    if partition.means.shape != mixture.means.shape:
-        raise ModelFormatError("partition must have the components of the mixture.")
-    return FitResult(mixture, domain, supported=True, partition=partition, profile=profile)

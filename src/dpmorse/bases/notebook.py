@@ -1,15 +1,11 @@
 """What a notebook shows of a fitted model: its clusters with intervals, and what is promised."""
 
-import math
 from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from dpmorse.bases.outputs import FrameOutput
 from dpmorse.profiles import NO_INTERVALS, about_intervals, clusters_as_html
-from dpmorse.schema import Date
 
 _MOST_CAUTIONS = 3
 
@@ -52,38 +48,12 @@ def _paragraphs(lines: Iterable[str]) -> str:
 
 
 def _clusters(model: Any) -> list[str]:
-    if getattr(getattr(model, "base_", model), "profile_", None) is None:
-        return [_table(model, _of_mixture(model)), _paragraphs([NO_INTERVALS])]
-    cautions = [caution.text for caution in model.cautions()]
+    view = model._view()  # noqa: SLF001 - of PublishedNumbers
+    table = clusters_as_html(view, model._called)  # noqa: SLF001 - likewise
+    if view.table is None:
+        return [table, _paragraphs([NO_INTERVALS])]
+    cautions = [caution.text for caution in view.cautions]
     more = len(cautions) - _MOST_CAUTIONS
     told = [*cautions[:_MOST_CAUTIONS], *([f"{more} more: see cautions()."] if more > 0 else [])]
-    return [
-        _table(model, model._summary_columns(model.table())),  # noqa: SLF001 - of PublishedNumbers
-        _paragraphs([about_intervals()]),
-        f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in told)}</ul>" if told else "",
-    ]
-
-
-def _table(model: Any, columns: dict[str, list[Any]]) -> str:
-    schema = model._schema()  # noqa: SLF001 - of PublishedNumbers
-    stated = () if schema is None else schema.columns
-    first_days = {name: column.first for name, column in stated if isinstance(column, Date)}
-    return clusters_as_html(columns, model._called, first_days)  # noqa: SLF001
-
-
-def _of_mixture(model: Any) -> dict[str, list[Any]]:
-    """Return shares and centres of the mixture by cluster, where no profile was released: no intervals."""
-    labels, mixture = model.labels_of_components(None), model.mixture_
-    members = np.eye(int(labels.max()) + 1)[labels].T * mixture.weights
-    shares = members.sum(axis=1)
-    centres = members @ mixture.means / np.maximum(shares, np.finfo(np.float64).tiny)[:, None]
-    names = model._names_of_numbers() or [None]  # noqa: SLF001 - tables without numbers have shares only
-    clusters = range(len(shares))
-    columns = {
-        "cluster": [cluster for cluster in clusters for _ in names],
-        "column": [*names] * len(shares),
-        "share": np.repeat(shares, len(names)).tolist(),
-        "centre": centres.ravel().tolist() or [math.nan] * len(shares),
-    }
-    unknown = [math.nan] * len(columns["cluster"])
-    return columns | {name + end: unknown for name in ("share", "centre") for end in ("_low", "_high")}
+    items = "".join(f"<li>{escape(text)}</li>" for text in told)
+    return [table, _paragraphs([about_intervals()]), f"<ul>{items}</ul>" if told else ""]

@@ -4,8 +4,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
@@ -13,18 +14,15 @@ from dpmorse.bases.notebook import NotebookView
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
-    AnyProfile,
     Caution,
     ClusterTable,
+    ClusterView,
     Profile,
-    TableProfile,
     cautions_of,
     cautions_of_budget,
+    cluster_table,
     columns_of,
     in_one_text,
-    mixed_cautions_of,
-    mixed_columns_of,
-    published_table,
     to_frame,
 )
 from dpmorse.schema import Schema
@@ -55,6 +53,9 @@ class PublishedNumbers(NotebookView):
 
     A subclass says which label each component has (``labels_of_components``) and where its profile is.
     """
+
+    mixture_: Any
+    n_features_in_: int
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -87,7 +88,7 @@ class PublishedNumbers(NotebookView):
         _validate.boolean(population=population)
         labels, profile = self.labels_of_components(n_clusters), self._profile()
         k = n_clusters or getattr(self, "n_clusters_", None)
-        return published_table(profile, labels, n_clusters=k, level=level, population=population)
+        return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
 
     def summary(
         self,
@@ -117,7 +118,8 @@ class PublishedNumbers(NotebookView):
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
         table = self.table(n_clusters, level=level, population=population)
-        return to_frame(self._summary_columns(table), library or self._frames_of)
+        view = ClusterView.of(table, self.schema_, self._cautions(table))
+        return to_frame(columns_of(view), library or self._frames_of)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
@@ -127,22 +129,25 @@ class PublishedNumbers(NotebookView):
         """Return the cluster of each component."""
         raise NotImplementedError
 
-    def _summary_columns(self, table: ClusterTable) -> dict[str, list[Any]]:
-        notes, schema = self._cautions(table), self._schema()
-        if schema is not None:
-            return mixed_columns_of(table, notes, schema)
-        return columns_of(table, notes, self._column_names())
+    @property
+    def schema_(self) -> Schema:
+        """What the columns are: as stated, or numbers within bounds that were stated or released."""
+        check_is_fitted(self, "mixture_")
+        base, d = getattr(self, "base_", None), self.n_features_in_
+        if isinstance(base, PublishedNumbers):
+            return base.schema_
+        names = getattr(self, "feature_names_in_", None)
+        return Schema.of_numbers(names, np.full(d, -np.inf), np.full(d, np.inf))
 
-    def _names_of_numbers(self) -> list[str]:
-        schema = self._schema()
-        return self._column_names() if schema is None else list(schema.number_names)
+    def _view(self) -> ClusterView:
+        """Return what people read of the clusters, as far as it was measured."""
+        if getattr(getattr(self, "base_", self), "profile_", None) is None:
+            return ClusterView.of_mixture(self.mixture_, self.labels_of_components(None), self.schema_)
+        table = self.table()
+        return ClusterView.of(table, self.schema_, self._cautions(table))
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
-        profile, schema = self._profile(), self._schema()
-        if isinstance(profile, TableProfile) and schema is not None:
-            each = mixed_cautions_of(table, profile, schema, self._called)
-        else:
-            each = cautions_of(table, cast("Profile", profile), self._column_names(), self._called)
+        each = cautions_of(table, self._profile(), self.schema_, self._called)
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 
@@ -157,20 +162,9 @@ class PublishedNumbers(NotebookView):
         if found:
             warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 
-    def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return [str(name) for name in names]
-        return [f"column {i}" for i in range(getattr(self, "n_features_in_", 0))]
-
-    def _schema(self) -> Schema | None:
-        """Return what the columns are, where that was stated."""
-        schema: Schema | None = getattr(getattr(self, "base_", self), "schema_", None)
-        return schema
-
-    def _profile(self) -> AnyProfile:
+    def _profile(self) -> Profile:
         profile = getattr(getattr(self, "base_", self), "profile_", None)
-        if not isinstance(profile, Profile | TableProfile):
+        if not isinstance(profile, Profile):
             raise InvalidTypeError(
                 f"{type(self).__name__} has no profile: it was fitted with profile=False or with a base that "
                 "releases none, or comes from an older file. Fit DPMorse or PrivateGaussianMixture with "

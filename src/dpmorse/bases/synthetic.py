@@ -8,7 +8,7 @@ from dpmorse import _validate
 from dpmorse.bases.randomness import seed_of
 from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import SUPPORT, LevelProfile, TableProfile, level_table
+from dpmorse.profiles import SUPPORT, Profile, level_table
 from dpmorse.schema import Schema
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -44,13 +44,13 @@ def draw_records(
     np.clip(numbers, layout.lower, layout.upper, out=numbers)
     if with_holes:
         parts = np.zeros((base.mixture_.n_components, base.n_features_in_))
-        if isinstance(profile, TableProfile):
-            parts = missing_parts(profile.levels, base.schema_)
+        if profile is not None:
+            parts = missing_parts(profile, base.schema_)
         make_holes(points, rng.random((n, parts.shape[1])) < parts[components], base.schema_)
     return base.schema_.decode(points), components
 
 
-def missing_parts(profile: LevelProfile, schema: Schema) -> FloatArray:
+def missing_parts(profile: Profile, schema: Schema) -> FloatArray:
     """Return how often each column is missing in each component: numbers first, then categories.
 
     A component that the noise hides has the parts of all components together. Columns with
@@ -85,5 +85,5 @@ def _check_holes_are_known(base: Any) -> None:
     if not isinstance(base.mixture_, ProductMixture):
         raise InvalidParameterError(_NO_TABLE)
     ignored = any(column.missing == "ignore" for _, column in base.schema_.columns)
-    if ignored and not isinstance(base.profile_, TableProfile):
+    if ignored and base.profile_ is None:
         raise InvalidParameterError(_NO_SHARES)

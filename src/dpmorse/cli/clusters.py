@@ -1,30 +1,81 @@
 """The clusters of a model as a table, as warnings and as plain data, with intervals if it has a profile."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dpmorse.cli.described_clusters import MOST_COLUMNS, NO_SIZES, described_part, described_rows
 from dpmorse.cli.intervals import with_ends
 from dpmorse.cli.messages import printable, say, warn
-from dpmorse.cli.models import Model, column_names, label_name, schema_of
-from dpmorse.cli.parts import Part, parts, profile_of
+from dpmorse.cli.models import Model, label_name, profile_of, schema_of
 from dpmorse.clustering import MorseEstimator
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import Suggestion
-from dpmorse.profiles import NO_INTERVALS, Caution, about_intervals
+from dpmorse.profiles import (
+    NO_INTERVALS,
+    Caution,
+    ClusterView,
+    ColumnView,
+    Interval,
+    NumberView,
+    about_intervals,
+)
 
-_SHOWN_COLUMNS = 5
-"""Columns of the data in a printed table: more would not fit in a terminal. --json has all."""
+_SHOWN_LEVELS = 3
+"""Levels of a category that are printed: the most probable ones."""
 
 _WIDTH = 18
-"""Characters of a name, and of a cell without interval; longer names are cut."""
+"""Characters of a cell without interval."""
 
 _MARKED = "  * see the warnings"
 """The line below a table with stars."""
 
 _MOST_WARNINGS = 12
 """Warnings about numbers that are printed. --json has all."""
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How a table is printed: columns of the data, characters of a name, titles, and whether it has stars."""
+
+    n_columns: int
+    longest: int
+    centre: str
+    unmeasured: str
+    no_intervals: str
+    has_stars: bool
+
+
+_OF_NUMBERS = _Style(
+    n_columns=5,
+    longest=18,
+    centre="centre",
+    unmeasured="; share, mean ± standard deviation as released:",
+    no_intervals=NO_INTERVALS,
+    has_stars=True,
+)
+_OF_STATED = _Style(
+    n_columns=12,
+    longest=24,
+    centre="centre, or most frequent levels, %",
+    unmeasured=", as released:",
+    no_intervals=f"Sizes of clusters are not available for this model. {NO_INTERVALS}",
+    has_stars=False,
+)
+
+
+def _style(model: Model) -> _Style:
+    return _OF_STATED if schema_of(model).stated else _OF_NUMBERS
+
+
+def view_of(model: Model, *, population: bool = False) -> ClusterView:
+    """Return the clusters of a model, heaviest first: from its profile, else from the mixture alone."""
+    if profile_of(model) is not None:
+        return ClusterView.of(model.table(population=population), schema_of(model), model.cautions())
+    if population:
+        raise InvalidParameterError("--population needs intervals, and this model has no profile.")
+    return ClusterView.of_mixture(model.mixture_, model.labels_of_components(None), schema_of(model))
 
 
 # -- printed ------------------------------------------------------------------------------------------
@@ -68,7 +119,7 @@ def about_numbers(model: Model, *, population: bool = False) -> str:
     """Say what the intervals are about, or why there are none."""
     if profile_of(model) is not None:
         return about_intervals(population=population)
-    return NO_INTERVALS if schema_of(model) is None else NO_SIZES
+    return _style(model).no_intervals
 
 
 def suggestion(model: Model) -> Suggestion | None:
@@ -80,81 +131,83 @@ def suggestion(model: Model) -> Suggestion | None:
 
 def cluster_table(model: Model, *, population: bool = False) -> str:
     """Return the clusters as a table of text, what its intervals are about, and how sure their number is."""
-    described, names = parts(model, population=population), column_names(model)
-    lines = _lines(model, described)
+    view, style, label = view_of(model, population=population), _style(model), label_name([], model)
     below = [about_numbers(model, population=population)]
     number = suggestion(model)
     if number is not None:
         below.append(f"No number of clusters was given: {number.in_words}.")
-    return "\n".join([_title(model, described, names), "", *lines, "", *below])
+    in_one_line = view.table is None and style is _OF_NUMBERS
+    lines = _one_line_each(view, style, label) if in_one_line else _lines(view, style, label)
+    return "\n".join([_title(model, view, style), "", *lines, "", *below])
 
 
-def _lines(model: Model, described: Sequence[Part]) -> list[str]:
-    """Return the lines of the table, as much as the model has released."""
-    schema = schema_of(model)
-    if schema is not None:
-        return _aligned(described_rows(model, schema, described))
-    return _rows(model, described) if profile_of(model) is None else _rows_with_intervals(model, described)
-
-
-def _title(model: Model, described: Sequence[Part], names: Sequence[str]) -> str:
-    counted = _counted(len(described), label_name([], model))
+def _title(model: Model, view: ClusterView, style: _Style) -> str:
+    counted = _counted(view.n_clusters, label_name([], model))
     if isinstance(model, MorseEstimator):
         counted += f" of {_counted(model.mixture_.n_components, 'component')}"
-    counted += f" in {_counted(len(names), 'column')}"
-    profile, schema = profile_of(model), schema_of(model)
-    most = _SHOWN_COLUMNS if schema is None else MOST_COLUMNS
-    more = f" ({most} shown; --json has all)" if len(names) > most else ""
-    if profile is None and schema is not None:
-        return f"{counted}{more}, as released:"
-    if profile is None:
-        return f"{counted}{more}; share, mean ± standard deviation as released:"
-    total = f"about {profile.counts.sum():,.0f} records"
-    return f"{counted}{more}, {total}:"
+    counted += f" in {_counted(len(view.columns), 'column')}"
+    more = f" ({style.n_columns} shown; --json has all)" if len(view.columns) > style.n_columns else ""
+    if view.table is None:
+        return f"{counted}{more}{style.unmeasured}"
+    return f"{counted}{more}, about {view.table.counts.sum():,.0f} records:"
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _rows(model: Model, described: Sequence[Part]) -> list[str]:
-    """Return one line a cluster: its share, and mean ± standard deviation of the first columns."""
-    shown = [_short(name) for name in column_names(model)[:_SHOWN_COLUMNS]]
-    header = f"{label_name([], model):>9}{'share':>9}" + "".join(f"  {name:>{_WIDTH}}" for name in shown)
-    return [
-        header,
-        *(
-            f"{number:>9}{part.share:>9.1%}"
-            + "".join(f"  {cell:>{_WIDTH}}" for cell in _cells(part, len(shown)))
-            for number, part in enumerate(described)
-        ),
-    ]
+def _one_line_each(view: ClusterView, style: _Style, label: str) -> Iterator[str]:
+    """Yield one line a cluster: its share, and mean ± standard deviation of the first columns."""
+    columns = view.columns[: style.n_columns]
+    yield f"{label:>9}{'share':>9}" + "".join(
+        f"  {_short(column.name, style):>{_WIDTH}}" for column in columns
+    )
+    for c in range(view.n_clusters):
+        numbers = (column for column in columns if isinstance(column, NumberView))
+        cells = (f"{one.centre.value[c]:.4g} ± {one.spread.value[c]:.2g}" for one in numbers)
+        yield f"{c:>9}{view.share.value[c]:>9.1%}" + "".join(f"  {cell:>{_WIDTH}}" for cell in cells)
 
 
-def _cells(part: Part, n_shown: int) -> list[str]:
-    pairs = zip(part.mean[:n_shown], part.deviation[:n_shown], strict=True)
-    return [f"{mean:.4g} ± {deviation:.2g}" for mean, deviation in pairs]
-
-
-def _rows_with_intervals(model: Model, described: Sequence[Part]) -> list[str]:
+def _lines(view: ClusterView, style: _Style, label: str) -> list[str]:
     """Return one line for each cluster and column; the share stands in the first line of its cluster."""
-    rows = [(label_name([], model), "share, %", "column", "centre", "spread")]
-    notes = model.cautions()
-    for c, part in enumerate(described):
-        ends = part.ends or {}
-        share = with_ends(100 * part.share, *(100 * end for end in ends["share"]))
-        first = (f"{c}{_mark(notes, 'tail', c)}", share + _mark(notes, "size", c))
-        for j, name in enumerate(column_names(model)[:_SHOWN_COLUMNS]):
-            mean, spread = (
-                with_ends(value[j], *(end[j] for end in ends[key]))
-                for key, value in (("mean", part.mean), ("standard_deviation", part.deviation))
-            )
-            column = _short(name) + _mark(notes, "bounds", None, j)
-            rows.append(
-                (*(first if j == 0 else ("", "")), column, mean, spread + _mark(notes, "spread", c, j))
-            )
+    alone = " (without interval)" if view.table is None else ""
+    rows = [(label, f"share, %{alone}", "column", f"{style.centre}{alone}", f"spread{alone}")]
+    notes = view.cautions if style.has_stars else ()
+    for c in range(view.n_clusters):
+        share = _number(view.share.at(c).times(100)) + _mark(notes, "size", c)
+        first = (f"{c}{_mark(notes, 'tail', c)}", share)
+        for column in view.columns[: style.n_columns]:
+            for cells in _cells(column, c, notes, style):
+                rows.append((*first, *cells))
+                first = ("", "")
     lines = _aligned(rows)
-    return [*lines, *([_MARKED] if any("*" in line for line in lines) else [])]
+    return [*lines, *([_MARKED] if style.has_stars and any("*" in line for line in lines) else [])]
+
+
+def _cells(
+    column: ColumnView, c: int, notes: Sequence[Caution], style: _Style
+) -> Iterator[tuple[str, str, str]]:
+    """Yield name, centre and spread of a number, and name and most frequent levels of a category."""
+    name = _short(column.name, style)
+    if isinstance(column, NumberView):
+        centre, spread, stated = column.centre.at(c), column.spread.at(c), column.column
+        ends = centre[1:] if centre.is_known else None
+        words = stated.centre_in_words(_number(centre), centre.value, ends, lambda text: _short(text, style))
+        stars = [_mark(notes, "bounds", None, column.place), _mark(notes, "spread", c, column.place)]
+        yield name + stars[0], words, f"{_number(spread)} {stated.spread_unit}".rstrip() + stars[1]
+    if column.levels:
+        yield name, _most_frequent(column, c, style), ""
+
+
+def _most_frequent(column: ColumnView, c: int, style: _Style) -> str:
+    ranked = np.argsort(-column.level_share.value[c], kind="stable")
+    shares = ((i, column.level_share.at(c, i).times(100)) for i in ranked[:_SHOWN_LEVELS])
+    shown = [f"{_short(column.levels[i], style)} {_number(share)}" for i, share in shares]
+    return ", ".join([*shown, *(["..."] if len(ranked) > _SHOWN_LEVELS else [])])
+
+
+def _number(number: Interval) -> str:
+    return with_ends(*number) if number.is_known else f"{number.value:.4g}"
 
 
 def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int | None = None) -> str:
@@ -169,9 +222,9 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [f"  {line.rstrip()}" for line in padded]
 
 
-def _short(name: str) -> str:
+def _short(name: str, style: _Style) -> str:
     shown = printable(name)
-    return shown if len(shown) <= _WIDTH else f"{shown[: _WIDTH - 3]}..."
+    return shown if len(shown) <= style.longest else f"{shown[: style.longest - 3]}..."
 
 
 # -- plain data ---------------------------------------------------------------------------------------
@@ -179,29 +232,41 @@ def _short(name: str) -> str:
 
 def clusters_to_dict(model: Model, *, population: bool = False) -> dict[str, Any]:
     """Return the clusters, how sure their number is, what intervals are about, and warnings, for --json."""
-    kind, described = label_name([], model), parts(model, population=population)
-    number = suggestion(model)
+    kind, view, number = label_name([], model), view_of(model, population=population), suggestion(model)
     return {
-        f"{kind}s": [{kind: c, **_part_to_dict(model, part)} for c, part in enumerate(described)],
+        f"{kind}s": [{kind: c, **_cluster_to_dict(view, c)} for c in range(view.n_clusters)],
         "nearly_as_good": None if number is None else list(number.nearly),
         "intervals_about": about_numbers(model, population=population),
         "warnings": caution_texts(model),
     }
 
 
-def _part_to_dict(model: Model, part: Part) -> dict[str, Any]:
-    schema, names = schema_of(model), column_names(model)
-    if schema is not None:
-        return described_part(schema, part)
-    intervals = dict.fromkeys(("share_interval", "mean_interval", "standard_deviation_interval"))
-    if part.ends is not None:
-        share, *of_columns = part.ends.values()
-        pairs = [dict(zip(names, np.transpose(ends).tolist(), strict=True)) for ends in of_columns]
-        intervals = dict(zip(intervals, [np.array(share).tolist(), *pairs], strict=True))
-    return {
-        "share": part.share,
-        "mean": dict(zip(names, part.mean.tolist(), strict=True)),
-        "standard_deviation": dict(zip(names, part.deviation.tolist(), strict=True)),
-        "records": part.records,
-        **intervals,
+def _cluster_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
+    """Return a cluster as plain data; centres of dates are dates, their intervals days since the earliest."""
+    numbers = [
+        (column, column.centre.at(c), column.spread.at(c))
+        for column in view.columns
+        if isinstance(column, NumberView)
+    ]
+    categories_first = sorted(view.columns, key=lambda column: isinstance(column, NumberView))
+    levels = {
+        column.name: {level: column.level_share.at(c, i) for i, level in enumerate(column.levels)}
+        for column in categories_first
+        if column.levels
     }
+    plain = {
+        "share": view.share.at(c).value,
+        "mean": {column.name: column.column.plain_centre(mean.value) for column, mean, _ in numbers},
+        "standard_deviation": {column.name: spread.value for column, _, spread in numbers},
+        "levels": {name: {level: part.value for level, part in own.items()} for name, own in levels.items()},
+        "records": None if view.table is None else float(view.table.counts[c]),
+        "share_interval": view.share.at(c)[1:],
+        "mean_interval": {column.name: mean[1:] for column, mean, _ in numbers},
+        "standard_deviation_interval": {column.name: spread[1:] for column, _, spread in numbers},
+        "levels_interval": {
+            name: {level: part[1:] for level, part in own.items()} for name, own in levels.items()
+        },
+    }
+    if view.table is None:
+        plain |= dict.fromkeys(name for name in plain if name.endswith("_interval"))
+    return {name: part for name, part in plain.items() if view.schema.stated or "levels" not in name}

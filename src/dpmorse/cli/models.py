@@ -1,8 +1,11 @@
 """Model files, and how what is in them is called."""
 
+from collections.abc import Sequence
+
 from dpmorse.bases import PrivateMixtureEstimator
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
+from dpmorse.profiles import Profile
 from dpmorse.schema import Schema
 
 Model = PrivateMixtureEstimator | MorseEstimator
@@ -27,20 +30,21 @@ def load_tree(path: str) -> MorseEstimator:
     return model
 
 
-def schema_of(model: Model) -> Schema | None:
-    """Return what the columns of a table are; None for a model of numbers alone."""
-    return getattr(getattr(model, "base_", model), "schema_", None)
+def profile_of(model: Model) -> Profile | None:
+    """Return what was measured of the clusters, if anything was."""
+    base = model.base_ if isinstance(model, MorseEstimator) else model
+    return base.profile_
 
 
-def column_names(model: Model) -> list[str]:
-    """Return the names of the columns, or their positions if they have none."""
-    schema = schema_of(model)
-    unnamed = range(model.n_features_in_) if schema is None else schema.names
-    names = getattr(model, "feature_names_in_", unnamed)
-    return [str(name) for name in names]
+def schema_of(model: Model) -> Schema:
+    """Return what the columns are; those without names are called by their positions."""
+    schema: Schema = model.schema_
+    if schema.stated or hasattr(model, "feature_names_in_"):
+        return schema
+    return schema.called([str(place) for place in range(len(schema.columns))])
 
 
-def label_name(names: list[str], model: Model) -> str:
+def label_name(names: Sequence[str], model: Model) -> str:
     """Return a name for the column of labels that no other column has."""
     name = "cluster" if isinstance(model, MorseEstimator) else "component"
     while name in names:

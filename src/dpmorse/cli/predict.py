@@ -114,14 +114,13 @@ def predict(
 def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:
     """Return the columns of the file that are those of the model, in its order."""
     schema = schema_of(model)
-    names = getattr(model, "feature_names_in_", None if schema is None else schema.names)
-    if names is not None:
+    if schema.stated or hasattr(model, "feature_names_in_"):
         if wanted:
             raise InvalidParameterError(
                 "--columns is for models without column names; this one finds its own."
             )
-        check_columns(data, [str(name) for name in names])
-        return choose_columns(data, [str(name) for name in names], described=schema is not None)
+        check_columns(data, list(schema.names))
+        return choose_columns(data, list(schema.names), described=schema.stated)
     chosen = choose_columns(data, wanted)
     if len(chosen) != model.n_features_in_:
         raise InvalidParameterError(
@@ -131,9 +130,9 @@ def _columns(model: Model, data: DataFile, wanted: list[str]) -> list[str]:
     return chosen
 
 
-def _check_missing(schema: Schema | None, missing: str) -> None:
+def _check_missing(schema: Schema, missing: str) -> None:
     """Refuse to leave out labels where the model says column by column what a missing value means."""
-    if schema is not None and missing == "blank":
+    if schema.stated and missing == "blank":
         raise InvalidParameterError(
             "--missing blank does not go with a model of described columns: missing is stated per column in "
             'the bounds file of the fit, and rows without values of columns with "ignore" or "level" get a '
@@ -141,9 +140,9 @@ def _check_missing(schema: Schema | None, missing: str) -> None:
         )
 
 
-def _numbers(data: DataFile, chosen: list[str], schema: Schema | None) -> list[str]:
-    """Return the columns that are read as 64-bit floats: with a schema, those whose type is not stated."""
-    if schema is None:
+def _numbers(data: DataFile, chosen: list[str], schema: Schema) -> list[str]:
+    """Return the columns that are read as 64-bit floats; of stated ones those whose type is not known."""
+    if not schema.stated:
         return chosen
     numeric = [name for name, column in schema.columns if column.stored_as == "number"]
     return [name for name in numeric if data.types[name] is None and data.kind == "csv"]
@@ -168,9 +167,8 @@ def _labelled(
     model: Model, data: DataFile, chosen: list[str], kept: list[str], missing: str
 ) -> Iterator[tuple[list[Any], float]]:
     """Yield the columns to be written, a batch at a time, and how much was read."""
-    schema = schema_of(model)
-    if schema is not None:
-        yield from _labelled_tables(model, data, schema, kept)
+    if schema_of(model).stated:
+        yield from _labelled_tables(model, data, schema_of(model), kept)
         return
     for rows, done in read_rows(data, chosen, kept=[name for name in kept if name not in chosen]):
         if missing == "refuse":

@@ -15,10 +15,11 @@ import typer
 
 import dpmorse
 from dpmorse.cli.messages import note, reports_mistakes, say, warn
-from dpmorse.cli.models import Model, column_names, load_model, schema_of
+from dpmorse.cli.models import Model, load_model, schema_of
 from dpmorse.cli.options import ForceOption
 from dpmorse.cli.outputs import check_output, write_text
 from dpmorse.clustering import MorseEstimator
+from dpmorse.densities import ProductMixture
 from dpmorse.privacy import PrivacyReport
 
 FILL_IN = "TO FILL IN"
@@ -78,9 +79,10 @@ def registry_entry(model: Model, today: date) -> str:
 
 
 def _of_model(model: Model) -> dict[str, str]:
-    names, n = column_names(model), model.mixture_.n_components
+    names, n = schema_of(model).names, model.mixture_.n_components
     listed = ", ".join(map(_name, names)) + (" (1 column)" if len(names) == 1 else f" ({len(names)} columns)")
-    kind = "Gaussians" if schema_of(model) is None else "products of Gaussians and categorical distributions"
+    is_product = isinstance(model.mixture_, ProductMixture)
+    kind = "products of Gaussians and categorical distributions" if is_product else "Gaussians"
     clusters = tree = ""
     if isinstance(model, MorseEstimator):
         word = "cluster" if model.n_clusters_ == 1 else "clusters"
@@ -144,18 +146,11 @@ def _parameters(privacy: PrivacyReport) -> str:
 
 
 def _columns(model: Model) -> str:
-    schema, names = schema_of(model), column_names(model)
-    if schema is not None:
-        return "\n".join(f"- {_name(name)}: {column.domain_in_words}" for name, column in schema.columns)
+    columns = {name: column.domain_in_words for name, column in schema_of(model).columns}
     base: Any = getattr(model, "base_", model)
     if isinstance(base.bounds, str):
-        each = "a number; its bounds were found privately, as part of the budget"
-        return "\n".join(f"- {_name(name)}: {each}" for name in names)
-    bounds = base.plan_.domain
-    limits = zip(names, bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
-    return "\n".join(
-        f"- {_name(name)}: a number, clipped to [{low:g}, {high:g}]" for name, low, high in limits
-    )
+        columns = dict.fromkeys(columns, "a number; its bounds were found privately, as part of the budget")
+    return "\n".join(f"- {_name(name)}: {words}" for name, words in columns.items())
 
 
 def _name(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpmorse.cli.clusters import clusters_to_dict
 from dpmorse.cli.messages import printable
-from dpmorse.cli.models import Model, column_names
+from dpmorse.cli.models import Model, schema_of
 from dpmorse.privacy import Ledger, PrivacyReport
 
 
@@ -20,7 +20,7 @@ def model_to_dict(model: Model, path: str, *, population: bool = False) -> dict[
     return {
         "model": path,
         "estimator": type(model).__name__,
-        "columns": column_names(model),
+        "columns": list(schema_of(model).names),
         "components": model.mixture_.n_components,
         **clusters_to_dict(model, population=population),
         "privacy": _privacy_to_dict(model_privacy(model)),

@@ -1,6 +1,5 @@
 """Convert parts of fitted estimators to the plain data of a model file and back; every field is checked."""
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +20,6 @@ from dpmorse.privacy import (
     event_from_dict,
     event_to_dict,
 )
-from dpmorse.profiles import Profile
 from dpmorse.statistics import LARGEST_N_CELLS, Domain
 from dpmorse.typing import FloatArray
 
@@ -30,9 +28,6 @@ _BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
 
 _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
 """The fields of a privacy report in a model file."""
-
-_MATRICES = ("second_moments", "factors")
-"""The parts of a profile of which a file holds the lower triangles: symmetric, and lower triangular."""
 
 
 def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
@@ -62,35 +57,6 @@ def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture
     return rebuild(
         name, lambda: _mixture(name, **{key: array_of(name, key, part) for key, part in parts.items()})
     )
-
-
-def profile_to_dict(profile: Profile) -> dict[str, Any]:
-    """Return a profile as plain data; of matrices the lower triangles."""
-    parts = {name: np.asarray(value).tolist() for name, value in vars(profile).items()}
-    for name in _MATRICES:
-        del parts[name]
-        parts[f"{name}_lower"] = lower_triangles(getattr(profile, name))
-    return parts
-
-
-def profile_from_dict(content: object, n_components: int, n_features: int) -> Profile:
-    """Rebuild a profile; its constructor checks what is in its parts."""
-    names = [field.name for field in dataclasses.fields(Profile)]
-    parts = fields("profile", content, *(f"{name}_lower" if name in _MATRICES else name for name in names))
-    return rebuild("profile", lambda: _profile(parts, n_components, n_features))
-
-
-def _profile(parts: Mapping[str, Any], k: int, d: int) -> Profile:
-    values: dict[str, Any] = {
-        key: number(f"profile.{key}", part) if key.endswith("_stddev") else array_of("profile", key, part)
-        for key, part in parts.items()
-    }
-    if values["sums"].shape != (k, d):
-        raise ModelFormatError("profile.sums does not have the shape of the mixture.")
-    for name in _MATRICES:
-        values[name] = unfolded(f"profile.{name}_lower", values.pop(f"{name}_lower"), k, d)
-    values["second_moments"] += np.tril(values["second_moments"], -1).transpose(0, 2, 1)
-    return Profile(**values)
 
 
 def _mixture(

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.plots._drawing import cluster_handles, colour, colours, column_names, pyplot, tidy
-from dpmorse.profiles import Profile, TableProfile
-from dpmorse.schema import Date, Ordinal, Schema
+from dpmorse.plots._drawing import cluster_handles, colour, colours, pyplot, tidy
+from dpmorse.profiles import Profile
+from dpmorse.schema import NumberColumn
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_COLUMNS = 5
@@ -53,17 +53,16 @@ class PairsDisplay:
         """Draw synthetic records of a fitted model; of a table, the columns that are numbers."""
         base = getattr(model, "base_", model)
         mixture, clusters = model.mixture_, model.labels_of_components(None)
-        names, schema = getattr(model, "feature_names_in_", None), getattr(base, "schema_", None)
-        every = column_names(names, mixture.n_features) if schema is None else list(schema.number_names)
+        schema = model.schema_
+        every = list(schema.number_names)
         if not every:
             raise InvalidParameterError("model must have columns of numbers for pairs. Use ProfileDisplay.")
-        numbers = slice(None) if schema is None else mixture.layout.number_part
         points, components = mixture.sample(n_samples, np.random.default_rng(random_state))
-        points = _within_bounds(points[:, numbers], getattr(base, "profile_", None))
+        points = _within_bounds(points[:, schema.layout.number_part], getattr(base, "profile_", None))
         shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
         grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
         densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
-        called = [_with_unit(every[j], schema) for j in shown]
+        called = [_with_unit(*schema.numbers[j]) for j in shown]
         return cls(called, points[:, shown], clusters[components], grids, densities)
 
     def plot(self) -> Self:
@@ -121,17 +120,13 @@ class PairsDisplay:
             ax.set_ylabel("density" if i == 0 else self.names[i])
 
 
-def _with_unit(name: str, schema: Schema | None) -> str:
+def _with_unit(name: str, column: NumberColumn) -> str:
     """Return what an axis says: dates are days since the earliest, ordered values ranks."""
-    column = None if schema is None else dict(schema.columns)[name]
-    if isinstance(column, Date):
-        return f"{name} (days since {column.earliest})"
-    return f"{name} (rank)" if isinstance(column, Ordinal) else name
+    return f"{name} ({column.unit})" if column.unit else name
 
 
-def _within_bounds(points: FloatArray, profile: Any) -> FloatArray:
-    numbers = profile.numbers if isinstance(profile, TableProfile) else profile
-    return np.clip(points, numbers.lower, numbers.upper) if isinstance(numbers, Profile) else points
+def _within_bounds(points: FloatArray, profile: Profile | None) -> FloatArray:
+    return points if profile is None else np.clip(points, profile.lower, profile.upper)
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

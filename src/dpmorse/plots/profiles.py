@@ -1,14 +1,12 @@
 """Numbers about clusters, column by column, with their intervals."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
-from dpmorse.plots._drawing import cluster_handles, colour, column_names, panels, tidy
-from dpmorse.profiles import ClusterTable, Estimate
-from dpmorse.schema import CategoryColumn, Date, Ordinal, Schema
+from dpmorse.plots._drawing import cluster_handles, colour, panels, tidy
+from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView
 
 _DAY_ZERO = 719163
 """The day from which matplotlib counts, in days of Python."""
@@ -102,11 +100,8 @@ class ProfileDisplay:
     ) -> Self:
         """Take the table of a fitted model with a profile, cut as the model is or as asked."""
         table = model.table(n_clusters, level=level, population=population)
-        schema = getattr(getattr(model, "base_", model), "schema_", None)
-        if schema is not None:
-            return cls(table.share, list(_of_schema(table, schema)))
-        names = column_names(getattr(model, "feature_names_in_", None), table.centre.value.shape[1])
-        return cls(table.share, [_number(table, j, name) for j, name in enumerate(names)])
+        view = ClusterView.of(table, model.schema_)
+        return cls(view.share, [_panel(column) for column in view.columns])
 
     def plot(self) -> Self:
         """Draw on a new figure."""
@@ -125,22 +120,7 @@ class ProfileDisplay:
         return self
 
 
-def _of_column(estimate: Estimate, j: int | slice) -> Estimate:
-    return Estimate(estimate.value[:, j], estimate.low[:, j], estimate.high[:, j])
-
-
-def _number(table: ClusterTable, j: int, name: str, column: Any = None) -> NumberPanel:
-    ticks = tuple(str(value) for value in column.values) if isinstance(column, Ordinal) else ()
-    first = column.first if isinstance(column, Date) else None
-    return NumberPanel(name, _of_column(table.centre, j), _of_column(table.spread, j), ticks, first)
-
-
-def _of_schema(table: ClusterTable, schema: Schema) -> Iterator[Any]:
-    """Go through the columns of a table: numbers and categories have places of their own."""
-    categories = [name for name, _ in schema.categories]
-    for name, column in schema.columns:
-        if not isinstance(column, CategoryColumn):
-            yield _number(table, schema.number_names.index(name), name, column)
-        elif table.levels is not None:
-            part = schema.layout.levels[categories.index(name)]
-            yield LevelPanel(name, tuple(column.levels), _of_column(table.levels.share, part))
+def _panel(view: ColumnView) -> NumberPanel | LevelPanel:
+    if isinstance(view, NumberView):
+        return NumberPanel(view.name, view.centre, view.spread, view.column.ranks, view.column.first)
+    return LevelPanel(view.name, view.levels, view.level_share)

@@ -1,12 +1,14 @@
 """What a reader of a table must be told, beside the number that it is about. All of it costs nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpmorse.profiles.levels import level_table
 from dpmorse.profiles.profile import Profile
 from dpmorse.profiles.table import ClusterTable
+from dpmorse.schema import OTHER, Schema
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,18 @@ class Caution:
 
 
 def cautions_of(
-    table: ClusterTable, profile: Profile | None, names: Sequence[str], called: str = "cluster {}"
+    table: ClusterTable, profile: Profile, schema: Schema, called: str = "cluster {}"
 ) -> list[Caution]:
-    """Return what must be said about a table, in the order of its clusters and columns.
+    """Return what must be said about a table: first about columns, then in the order of clusters.
 
-    ``called`` is how the sentences call a cluster; braces stand for its number. The profile is None where no
-    column is a number.
+    ``called`` is how the sentences call a cluster; braces stand for its number.
     """
-    clusters = range(len(table.counts))
-    found = [caution for c in clusters for caution in _of_cluster(table, c, names, called.format(c))]
-    return [*([] if profile is None else _of_bounds(profile, names)), *found]
+    found = [
+        caution
+        for c in range(len(table.counts))
+        for caution in _of_cluster(table, c, schema, called.format(c))
+    ]
+    return [*_of_bounds(profile, schema), *_of_values(profile, schema), *found]
 
 
 def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[Caution]:
@@ -51,12 +55,14 @@ def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[
     return [] if seen == asked else [Caution("budget", None, None, text)]
 
 
-def _of_cluster(table: ClusterTable, c: int, names: Sequence[str], cluster: str) -> list[Caution]:
+def _of_cluster(table: ClusterTable, c: int, schema: Schema, cluster: str) -> list[Caution]:
     if not table.supported[c]:
         return [Caution("size", c, None, _SIZE.format(cluster=cluster))]
+    flat = np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
+    places = [schema.number_places[j] for j in flat]
     found = [
-        Caution("spread", c, int(j), _SPREAD.format(cluster=cluster, name=names[int(j)]))
-        for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
+        Caution("spread", c, place, _SPREAD.format(cluster=cluster, name=schema.names[place]))
+        for place in places
     ]
     if table.heavy_tailed[c]:
         found.append(Caution("tail", c, None, _TAIL.format(cluster=cluster)))
@@ -70,13 +76,33 @@ def in_one_text(cautions: Sequence[Caution], at_most: int | None = None) -> str:
     return " ".join([*said, *([f"And {more} more: see cautions()."] if more else [])])
 
 
-def _of_bounds(profile: Profile, names: Sequence[str]) -> list[Caution]:
-    sides = ("lower", "upper")
-    return [
-        Caution("bounds", None, int(j), _BOUNDS.format(name=names[int(j)], side=sides[int(side)]))
-        for j, side in zip(*np.nonzero(profile.piled), strict=True)
-    ]
+def _of_bounds(profile: Profile, schema: Schema) -> Iterator[Caution]:
+    for j, side in zip(*np.nonzero(profile.piled), strict=True):
+        place = schema.number_places[j]
+        text = _BOUNDS.format(name=schema.names[place], side=("lower", "upper")[side])
+        yield Caution("bounds", None, place, text)
 
+
+def _of_values(profile: Profile, schema: Schema) -> Iterator[Caution]:
+    """Say where values may be there that were not stated, or be written in another way than was stated."""
+    whole = level_table(profile, np.ones((1, profile.n_components)))
+    for j, place in enumerate(schema.number_places):
+        name, column = schema.columns[place]
+        if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
+            yield Caution("missing", None, place, _MISSING.format(name=name))
+    categories = zip(schema.category_places, schema.categories, schema.layout.levels, strict=False)
+    for (place, (name, category), own), unsure in zip(categories, whole.unsure[0], strict=False):
+        other = category.levels.index(OTHER)
+        part = float(whole.share.value[0, own.start + other])
+        if part > _MANY and other >= len(category.listed) and not unsure:  # it is no value that was listed
+            yield Caution("other", None, place, _OTHER.format(name=name, part=part))
+
+
+_MANY = 0.2
+"""Part of the values that must be "other" for something to be said."""
+
+_NEARLY_ALL = 0.8
+"""Part of the values of a number that must be missing, at least, for something to be said."""
 
 _BUDGET = (
     "{seen} of {asked} {clusters} stand out from the noise: records and budget do not carry the others. Ask "
@@ -94,4 +120,12 @@ _TAIL = (
 _BOUNDS = (
     "column {name!r} piles up at its {side} bound. If there are values beyond it, your bounds cut this "
     "column: its centres and spreads are those of the clipped values."
+)
+_MISSING = (
+    "nearly all values of column {name!r} are missing, or could not be read as its description says. Look at "
+    "how they are written, such as with decimal commas."
+)
+_OTHER = (
+    "many values of column {name!r} are not listed: about {part:.0%} of them are 'other'. List more of the "
+    "values that can occur, from public knowledge."
 )

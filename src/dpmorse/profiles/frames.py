@@ -1,15 +1,19 @@
-"""A table as a data frame of a library that is installed: one row for each cluster and column."""
+"""Clusters as a data frame of a library that is installed.
 
-from collections.abc import Mapping, Sequence
+There is one row for each cluster and number, and one for each cluster, category and level of it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from dpmorse.exceptions import DPMorseError
-from dpmorse.profiles.cautions import Caution, in_one_text
-from dpmorse.profiles.table import ClusterTable
+from dpmorse.profiles.cautions import in_one_text
+from dpmorse.profiles.estimate import Interval
+from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
@@ -31,23 +35,46 @@ def to_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
     return nw.from_dict(dict(columns), backend=found).to_native()
 
 
-def columns_of(table: ClusterTable, notes: Sequence[Caution], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the columns of the frame; shares stand in every row of their cluster."""
-    n_clusters, d = table.centre.value.shape
-    of_clusters = {"share": table.share, "centre": table.centre, "spread": table.spread}
-    columns: dict[str, list[Any]] = {
-        "cluster": np.repeat(np.arange(n_clusters), d).tolist(),
-        "column": [str(name) for name in names] * n_clusters,
+def columns_of(view: ClusterView) -> dict[str, list[Any]]:
+    """Return the columns of the frame; what a row is not about is NaN, its level None.
+
+    Where columns were not stated, they are numbers that are always there: nothing else has a column then.
+    """
+    rows = [
+        row
+        for cluster in range(view.n_clusters)
+        for column in view.columns
+        for row in _rows(view, cluster, column)
+    ]
+    names = [name for name in rows[0] if view.schema.stated or not name.startswith(_OF_TABLES)]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+_OF_TABLES = ("level", "missing")
+"""How the names of columns begin that numbers have no use for."""
+
+_NONE = Interval(math.nan, math.nan, math.nan)
+
+
+def _rows(view: ClusterView, cluster: int, column: ColumnView) -> Iterator[dict[str, Any]]:
+    """Yield the row of a number, or one row for each level of a category."""
+    if isinstance(column, NumberView):
+        yield _row(view, cluster, column, centre=column.centre.at(cluster), spread=column.spread.at(cluster))
+        return
+    for i, level in enumerate(column.levels):
+        yield _row(view, cluster, column, level=level, level_share=column.level_share.at(cluster, i))
+
+
+def _row(
+    view: ClusterView, cluster: int, column: ColumnView, *, level: str | None = None, **known: Interval
+) -> dict[str, Any]:
+    known["share"] = view.share.at(cluster)
+    if column.missing is not None:
+        known["missing"] = column.missing.at(cluster)
+    ends = {
+        name + end: value
+        for name in ("share", "centre", "spread", "level_share", "missing")
+        for end, value in zip(("", "_low", "_high"), known.get(name, _NONE), strict=True)
     }
-    for name, estimate in of_clusters.items():
-        for part, end in (("value", ""), ("low", "_low"), ("high", "_high")):
-            values = getattr(estimate, part)
-            columns[name + end] = (np.repeat(values, d) if values.ndim == 1 else values.ravel()).tolist()
-    columns["warning"] = [_said(notes, c, j) for c in range(n_clusters) for j in range(d)]
-    return columns
-
-
-def _said(notes: Sequence[Caution], cluster: int, column: int) -> str:
-    """Return what is said about one row: about its cluster, its column, or both."""
-    about = [note for note in notes if note.cluster in {cluster, None} and note.column in {column, None}]
-    return in_one_text(about)
+    warning = in_one_text(view.notes(cluster, column.place))
+    return {"cluster": cluster, "column": column.name, "level": level, **ends, "warning": warning}

@@ -1,14 +1,15 @@
 """The table of clusters as HTML, for notebooks: one row for each cluster, one cell for each column."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from datetime import date
 from html import escape
-from itertools import groupby
-from types import MappingProxyType
-from typing import Any
+
+import numpy as np
 
 from dpmorse.profiles.about import shown_decimals
+from dpmorse.profiles.estimate import Interval
+from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
 
 MOST_COLUMNS = 8
 """Columns that are shown; more would not fit on a page."""
@@ -20,69 +21,73 @@ _SHORT = '<span style="white-space:nowrap">{}</span>'
 _SMALL = '<span style="opacity:.7;font-size:.9em">{}</span>'
 
 
-def clusters_as_html(
-    columns: Mapping[str, Sequence[Any]],
-    called: str = "cluster {}",
-    first_days: Mapping[str, int] = MappingProxyType({}),
-) -> str:
-    """Return what ``columns_of`` or ``mixed_columns_of`` gives as a table; names and levels are escaped.
+def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
+    """Return clusters as a table; names and levels are escaped.
 
-    ``first_days`` are those, as Python counts days, from which columns of dates count.
+    Of clusters that were not measured, the shares and the centres of numbers are shown.
     """
-    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    names = list(dict.fromkeys(row["column"] for row in rows if row["column"] is not None))
-    shown = names[:MOST_COLUMNS]
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *shown))
-    by_cluster = groupby(rows, key=lambda row: row["cluster"])
+    columns = [column for column in view.columns if view.table is not None or isinstance(column, NumberView)]
+    shown = columns[:MOST_COLUMNS]
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.name for column in shown)))
     body = "".join(
-        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{_cells(list(own), shown, first_days)}</tr>"
-        for cluster, own in by_cluster
+        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{''.join(_cells(view, shown, cluster))}</tr>"
+        for cluster in range(view.n_clusters)
     )
-    more = len(names) - len(shown)
+    more = len(columns) - len(shown)
     note = f"<p>{more} more columns: see <code>summary()</code>.</p>" if more else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
-def _cells(rows: Sequence[Mapping[str, Any]], names: Sequence[str], first_days: Mapping[str, int]) -> str:
+def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> Iterator[str]:
     """Return the cells of one cluster: its share, then each column."""
-    of_columns = (
-        _lines([row for row in rows if row["column"] == name], first_days.get(name)) for name in names
-    )
-    cells = ([_part(rows[0], "share")], *of_columns)
-    return "".join(f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>" for lines in cells)
+    has_records = view.table is not None or view.share.value[cluster] > 0
+    of_columns = (_lines(column, cluster) if has_records else [_of_nobody(column)] for column in columns)
+    for lines in ([_part(view.share.at(cluster))], *of_columns):
+        yield f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>"
 
 
-def _lines(rows: Sequence[Mapping[str, Any]], first_day: int | None) -> list[str]:
+def _lines(column: ColumnView, cluster: int) -> list[str]:
     """Return the lines of a cell: centre and spread of a number, or the most frequent levels."""
-    if rows[0].get("level") is not None:
-        common = sorted(rows, key=lambda row: -row["level_share"])[:_MOST_LEVELS]
-        return [f"{escape(str(row['level']))} {_part(row, 'level_share')}" for row in common]
-    centre = _number(rows[0], "centre") if first_day is None else _day(rows[0], first_day)
-    unit = "" if first_day is None else "days "
-    return [centre, *([f"spread {unit}{_number(rows[0], 'spread')}"] if "spread" in rows[0] else [])]
+    if not isinstance(column, NumberView):
+        common = np.argsort(-column.level_share.value[cluster], kind="stable")[:_MOST_LEVELS]
+        return [f"{escape(column.levels[i])} {_part(column.level_share.at(cluster, i))}" for i in common]
+    centre, spread = column.centre.at(cluster), column.spread.at(cluster)
+    unit = f"{column.column.spread_unit} ".lstrip()
+    lines = [_centre(column, centre)]
+    return [*lines, f"spread {unit}{_number(spread)}"] if spread.is_known else lines
 
 
-def _part(row: Mapping[str, Any], name: str) -> str:
+def _of_nobody(column: ColumnView) -> str:
+    """Return the cell of a component without weight: 0, wherever it stands."""
+    return _centre(column, Interval(0.0, math.nan, math.nan)) if isinstance(column, NumberView) else ""
+
+
+def _centre(column: NumberView, centre: Interval) -> str:
+    first = column.column.first
+    return _number(centre) if first is None else _day(centre, first)
+
+
+def _part(share: Interval) -> str:
     """Return a share as a percentage, with its interval."""
-    value, low, high = (100 * row[name + end] for end in ("", "_low", "_high"))
-    if math.isnan(low):
+    value, low, high = share.times(100)
+    if not share.is_known:
         return f"{value:.1f} %"
     return f"{value:.1f} % " + _SMALL.format(f"({low:.1f} to {high:.1f})")
 
 
-def _day(row: Mapping[str, Any], first: int) -> str:
+def _day(centre: Interval, first: int) -> str:
     """Return the day of a centre, with its interval."""
-    value, low, high = (row["centre" + end] for end in ("", "_low", "_high"))
-    if math.isnan(low):
+    value, low, high = centre
+    if not centre.is_known:
         return str(date.fromordinal(first + round(value)))
     days = [date.fromordinal(first + round(day)) for day in (value, math.floor(low), math.ceil(high))]
     return f"{days[0]} " + _SMALL.format(f"({days[1]} to {days[2]})")
 
 
-def _number(row: Mapping[str, Any], name: str) -> str:
+def _number(number: Interval) -> str:
     """Return a number with its interval, to the digits that matter."""
-    value, low, high = (row[name + end] for end in ("", "_low", "_high"))
-    if math.isnan(low):
+    value, low, high = number
+    if not number.is_known:
         return f"{value:.4g}"
     decimals = max(shown_decimals(low, high), 0)
     return f"{value:.{decimals}f} " + _SMALL.format(f"({low:.{decimals}f} to {high:.{decimals}f})")

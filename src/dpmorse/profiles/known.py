@@ -5,6 +5,7 @@ number of all records they would be too small; divided by that of the values tha
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -30,6 +31,18 @@ class Known:
 
     counts: FloatArray
     stddev: FloatArray
+
+    @classmethod
+    def of(cls, profile: Profile) -> Self | None:
+        """Return those of a profile; None where no number may be missing."""
+        counted, holes = profile.levels, list(profile.levels.layout.holes)
+        if not holes:
+            return None
+        counts = np.tile(profile.counts[:, None], profile.n_features)
+        counts[:, holes] -= counted.holes
+        stddev = np.full(profile.n_features, profile.count_stddev)
+        stddev[holes] = np.hypot(profile.count_stddev, counted.stddev)
+        return cls(counts, stddev)
 
     def unsure(self, members: FloatArray) -> BoolArray:
         """Say of which clusters and columns there may be no value at all."""

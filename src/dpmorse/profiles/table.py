@@ -21,14 +21,14 @@ a missing value adds nothing to s_k and S_k.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
 
+from dpmorse.profiles.estimate import Estimate
 from dpmorse.profiles.guess import Guess
 from dpmorse.profiles.known import Known
-from dpmorse.profiles.levels import Estimate, LevelTable
+from dpmorse.profiles.levels import LevelTable, level_table
 from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.profiles.tails import Tail, heavy_tailed, hidden
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -45,14 +45,13 @@ class ClusterTable:
     share : Estimate of shape (n_clusters,)
         Part of all records.
     centre, spread : Estimate of shape (n_clusters, n_features)
-        Mean and standard deviation of each column.
+        Mean and standard deviation of each column that is a number, of the values that are there.
     supported : ndarray of shape (n_clusters,)
         Whether a cluster is larger than three standard deviations of its size's noise.
     heavy_tailed : ndarray of shape (n_clusters,)
         Whether more records lie far out than a normal distribution has.
-    levels : LevelTable or None
-        Shares of levels and of missing values, where a table has categories or holes. ``centre`` and
-        ``spread`` are then those of the columns that are numbers.
+    levels : LevelTable
+        Shares of levels and of missing values, where a table has categories or holes.
     """
 
     counts: FloatArray
@@ -62,7 +61,7 @@ class ClusterTable:
     spread: Estimate
     supported: BoolArray
     heavy_tailed: BoolArray
-    levels: LevelTable | None = None
+    levels: LevelTable
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{share:.3g}" for share in self.share.value)
@@ -87,62 +86,41 @@ def cluster_table(
 
 
 def group_table(
-    profile: Profile,
-    members: FloatArray,
-    *,
-    level: float = 0.95,
-    population: bool = False,
-    known: Known | None = None,
+    profile: Profile, members: FloatArray, *, level: float = 0.95, population: bool = False
 ) -> ClusterTable:
     """Return the table of any groups of components: rows of ``members`` have 1 where a component belongs.
 
     A group's row is the same whatever the others are, so that one table can serve all cuts of a tree.
-    ``known`` says how many values of each column are there, where some are missing.
     """
-    z = float(ndtri(0.5 + level / 2))
+    z, none = float(ndtri(0.5 + level / 2)), np.zeros((len(members), 0))
+    noise = profile.count_stddev * np.sqrt(members.sum(axis=1))
+    counted = ClusterTable(
+        counts=members @ profile.counts,
+        count_stddev=noise,
+        share=_shares(profile, members, z, population=population),
+        centre=Estimate(none, none, none),
+        spread=Estimate(none, none, none),
+        supported=members @ profile.counts > SUPPORT * noise,
+        heavy_tailed=np.zeros(len(members), dtype=np.bool_),
+        levels=level_table(profile, members, level=level, population=population),
+    )
+    return (
+        _with_numbers(counted, profile, members, z, population=population) if profile.n_features else counted
+    )
+
+
+def _with_numbers(
+    table: ClusterTable, profile: Profile, members: FloatArray, z: float, *, population: bool
+) -> ClusterTable:
+    """Add centres, spreads and tails."""
+    known = Known.of(profile)
     sums = _Sums.of(profile, members, known)
     tail = hidden(profile, members, sums.sizes, sums.guess[1])
     centre = _centres(profile, sums, tail, z, population=population)
     spread = _spreads(profile, sums, tail, z, population=population)
     if known is not None:
         centre, spread = _widened(profile, known.unsure(members), centre, spread)
-    counted = counted_table(profile, members, level=level, population=population)
-    return replace(counted, centre=centre, spread=spread, heavy_tailed=heavy_tailed(profile, members))
-
-
-class Counted(Protocol):
-    """What has released the number of records of each component."""
-
-    @property
-    def counts(self) -> FloatArray:
-        """Number of records of each component."""
-        ...
-
-    @property
-    def count_stddev(self) -> float:
-        """Noise of a count."""
-        ...
-
-    @property
-    def n_components(self) -> int:
-        """Number of components."""
-        ...
-
-
-def counted_table(
-    profile: Counted, members: FloatArray, *, level: float = 0.95, population: bool = False
-) -> ClusterTable:
-    """Return the table of groups of components of which only the sizes are known: it has no columns."""
-    z, none = float(ndtri(0.5 + level / 2)), np.zeros((len(members), 0))
-    return ClusterTable(
-        members @ profile.counts,
-        profile.count_stddev * np.sqrt(members.sum(axis=1)),
-        _shares(profile, members, z, population=population),
-        Estimate(none, none, none),
-        Estimate(none, none, none),
-        members @ profile.counts > SUPPORT * profile.count_stddev * np.sqrt(members.sum(axis=1)),
-        np.zeros(len(members), dtype=np.bool_),
-    )
+    return replace(table, centre=centre, spread=spread, heavy_tailed=heavy_tailed(profile, members))
 
 
 @dataclass(frozen=True)
@@ -206,7 +184,7 @@ def _added(members: FloatArray, values: FloatArray) -> FloatArray:
     return added
 
 
-def _shares(profile: Counted, members: FloatArray, z: float, *, population: bool) -> Estimate:
+def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool) -> Estimate:
     total, own = float(profile.counts.sum()), members.sum(axis=1)
     others = profile.n_components - own
     if total <= SUPPORT * profile.count_stddev * math.sqrt(profile.n_components):

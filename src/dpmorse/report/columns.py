@@ -1,19 +1,15 @@
 """The columns of a page: what each was stated to be, and where its released numbers are."""
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from dpmorse.report.text import plain
-from dpmorse.schema import Boolean, CategoryColumn, Column, Date, Numeric, Ordinal, Schema
-from dpmorse.typing import FloatArray
+from dpmorse.schema import CategoryColumn, NumberColumn, Schema
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 """The day from which scripts count."""
-
-_MOST_LISTED = 40
-"""Most values of a column that are listed where columns are described; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +32,8 @@ class ShownColumn:
         Names of ranks or levels, fit to be shown.
     first_day : int
         For dates, the day that counts as 0, in days since 1970.
-    is_boolean : bool
-        Whether its levels are false and true.
+    telling_level : int or None
+        The level of two that says in fewer words where a cluster differs.
     """
 
     name: str
@@ -47,7 +43,7 @@ class ShownColumn:
     may_miss: bool = False
     levels: tuple[str, ...] = ()
     first_day: int = 0
-    is_boolean: bool = False
+    telling_level: int | None = None
 
     @property
     def is_number(self) -> bool:
@@ -69,72 +65,45 @@ class ShownColumn:
         return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def plain_columns(names: Sequence[str], bounds: tuple[FloatArray, FloatArray] | None) -> list[ShownColumn]:
-    """Describe the columns of a model of numbers alone."""
-    stated = [""] * len(names) if bounds is None else [_range(a, b) for a, b in zip(*bounds, strict=True)]
-    return [
-        ShownColumn(name, "number", place, text)
-        for place, (name, text) in enumerate(zip(names, stated, strict=True))
-    ]
-
-
 def table_columns(schema: Schema) -> list[ShownColumn]:
     """Describe the columns of a table, in its order."""
-    numbers, categories = list(schema.number_names), [name for name, _ in schema.categories]
-    return [
-        _category(name, column, categories.index(name))
-        if isinstance(column, CategoryColumn)
-        else _number(name, column, numbers.index(name))
-        for name, column in schema.columns
-    ]
+    if not schema.stated:
+        return [
+            ShownColumn(
+                plain(name), "number", j, "" if math.isinf(column.bounds[0]) else _range(*column.bounds)
+            )
+            for j, (name, column) in enumerate(schema.numbers)
+        ]
+    numbers = [_number(name, column, j) for j, (name, column) in enumerate(schema.numbers)]
+    categories = [_category(name, column, j) for j, (name, column) in enumerate(schema.categories)]
+    places = [*schema.number_places, *schema.category_places]
+    by_place = dict(zip(places, [*numbers, *categories], strict=True))
+    return [by_place[place] for place in range(len(places))]
 
 
-def _number(name: str, column: Column, place: int) -> ShownColumn:
-    shown, may_miss = plain(name), column.missing != "refuse"
-    if isinstance(column, Date):
-        stated = f"dates from {column.earliest} to {column.latest}"
-        return ShownColumn(
-            shown, "date", place, stated + _gaps(column), may_miss, first_day=column.first - _DAY_ZERO
-        )
-    if isinstance(column, Ordinal):
-        values = tuple(plain(str(value)) for value in column.values)
-        return ShownColumn(
-            shown, "rank", place, f"in order: {_listed(values)}{_gaps(column)}", may_miss, values
-        )
-    return ShownColumn(shown, "number", place, _numeric(column) + _gaps(column), may_miss)
-
-
-def _numeric(column: Column) -> str:
-    if not isinstance(column, Numeric):
-        return ""
-    return f"{'whole numbers' if column.integer else 'numbers'} from {_range(*column.bounds)}"
-
-
-def _category(name: str, column: CategoryColumn, place: int) -> ShownColumn:
-    levels = tuple(plain(level) for level in column.levels)
-    boolean = isinstance(column, Boolean)
-    stated = "true or false" if boolean else f"one of {_listed([plain(str(v)) for v in column.listed])}"
+def _number(name: str, column: NumberColumn, place: int) -> ShownColumn:
     return ShownColumn(
         plain(name),
-        "category",
+        column.shown_as,
         place,
-        stated + _gaps(column),
-        column.missing == "ignore",
-        levels,
-        is_boolean=boolean,
+        column.stated(plain),
+        may_miss=column.missing != "refuse",
+        levels=tuple(map(plain, column.ranks)),
+        first_day=0 if column.first is None else column.first - _DAY_ZERO,
     )
 
 
-def _gaps(column: Column) -> str:
-    return {"refuse": "", "ignore": "; may be missing", "level": "; missing is a value of its own"}[
-        column.missing
-    ]
+def _category(name: str, column: CategoryColumn, place: int) -> ShownColumn:
+    return ShownColumn(
+        plain(name),
+        column.shown_as,
+        place,
+        column.stated(plain),
+        may_miss=column.missing == "ignore",
+        levels=tuple(map(plain, column.levels)),
+        telling_level=column.telling_level,
+    )
 
 
 def _range(lower: float, upper: float) -> str:
     return f"{lower:g} to {upper:g}".replace("-", "\N{MINUS SIGN}")
-
-
-def _listed(values: Sequence[str]) -> str:
-    more = len(values) - _MOST_LISTED
-    return ", ".join([*values[:_MOST_LISTED], *([f"and {more} more"] if more > 0 else [])])

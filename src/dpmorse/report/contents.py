@@ -59,14 +59,12 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
     shown = _shown(model, axes)
     cuts = _cuts(model, shown)
     nodes, of_cuts = nodes_of(cuts, model.mixture.n_components)
-    measured = None
-    if model.profile is not None:
-        measured = Measured(model.profile, model.columns, shown, model.schema)
+    measured = None if model.profile is None else Measured(model.profile, model.columns, shown, model.schema)
     joint = joint_memberships(model.space.memberships(N_RECORDS, np.random.default_rng(0)))
     return {
         "columns": _columns(model, axes),
-        "categories": [model.columns[place].to_dict() for place in shown if not _is_number(model, place)],
-        "table": ["number" if _is_number(model, place) else "category" for place in shown],
+        "categories": [model.columns[i].to_dict() for i in shown if not model.columns[i].is_number],
+        "table": ["number" if model.columns[i].is_number else "category" for i in shown],
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
         "separation": _separations(joint, nodes),
@@ -78,7 +76,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
             "axes": axes.viewable.tolist(),
             "correlations": _correlations(model, axes),
             "samples": _samples(model, axes, (low, high), n_samples, rng),
-            "of_table": model.schema is not None,
+            "of_table": model.schema.stated,
         },
         "tree": _tree(model.tree, joint),
         "cuts": cuts,
@@ -90,10 +88,6 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "noise": _noise(model),
         "no_intervals": NO_INTERVALS if measured is None else None,
     }
-
-
-def _is_number(model: ReleasedModel, place: int) -> bool:
-    return model.columns[place].is_number
 
 
 def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
@@ -139,7 +133,7 @@ def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
 
 def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
     """Return the levels of each category in each component, where no profile knows more of them."""
-    if model.profile is not None or model.schema is None:
+    if model.profile is not None or not model.schema.stated:
         return []
     own = model.schema.layout.levels[: len(model.categories)]
     return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.levels]

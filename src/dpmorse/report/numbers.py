@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.profiles import Caution, ClusterTable, Estimate, about_intervals, shown_decimals
+from dpmorse.profiles import (
+    Caution,
+    ClusterTable,
+    ColumnView,
+    Interval,
+    NumberView,
+    about_intervals,
+    shown_decimals,
+)
 from dpmorse.report.measured import Measured
 from dpmorse.report.quality import LARGER, word_of
 from dpmorse.report.sentences import sentence, whole_sentence
@@ -68,14 +76,17 @@ def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArr
 
 def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> list[dict[str, Any]]:
     table = measured.table(members)
+    view = measured.view(table)
     notes = [
         note
-        for note in measured.cautions(table)
+        for note in view.cautions
         if note.cluster is not None and (note.column is None or note.column in measured.shown)
     ]
-    traits = Traits(measured, members)
+    traits, columns = Traits(measured, members), [view.columns[place] for place in measured.shown]
     return [
-        _row(measured, table, i, [note for note in notes if note.cluster == i], texts)
+        _row(table, columns, i)
+        | _notes(measured, [note for note in notes if note.cluster == i], texts)
+        | (_levels_and_holes(columns, i) if measured.schema.stated else {})
         | _portrait(traits, table, i, is_whole=bool(members[i].all()))
         for i in range(len(members))
     ]
@@ -84,8 +95,11 @@ def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> lis
 def _portrait(traits: Traits, table: ClusterTable, i: int, *, is_whole: bool) -> dict[str, Any]:
     """Describe a node in words, with the columns that make it and how far its size is above the noise."""
     found, over_noise = traits.of(i), float(table.counts[i] / table.count_stddev[i])
-    share = (table.share.value[i], table.share.low[i], table.share.high[i])
-    said = whole_sentence() if is_whole else sentence(found, share, supported=bool(table.supported[i]))
+    said = (
+        whole_sentence()
+        if is_whole
+        else sentence(found, table.share.at(i), supported=bool(table.supported[i]))
+    )
     return {
         "said": said,
         "traits": [_plain_trait(trait) for trait in found[:_MOST_TRAITS]],
@@ -100,48 +114,45 @@ def _plain_trait(trait: Trait) -> list[Any]:
     return [trait.place, round(trait.difference, 2), trait.numbers_in_words]
 
 
-def _row(
-    measured: Measured, table: ClusterTable, i: int, notes: list[Caution], texts: dict[str, int]
-) -> dict[str, Any]:
-    """Describe one node: [value, low, high, decimals] of each number; notes as [text, column], by kind."""
+def _row(table: ClusterTable, columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
+    """Describe one node: [value, low, high, decimals] of each number."""
+    numbers = [column for column in columns if isinstance(column, NumberView)]
+    return {
+        "records": round(float(table.counts[i])),
+        "share": _with_ends(table.share.at(i)),
+        "centre": [_with_ends(column.centre.at(i)) for column in numbers],
+        "spread": [_with_ends(column.spread.at(i)) for column in numbers],
+        "supported": bool(table.supported[i]),
+    }
+
+
+def _notes(measured: Measured, notes: Sequence[Caution], texts: dict[str, int]) -> dict[str, Any]:
+    """Return the notes about a node as [text, column], by kind."""
     said: dict[str, Any] = {}
     for note in notes:
         column = None if note.column is None else int(np.searchsorted(measured.shown, note.column))
         said.setdefault(note.kind, []).append([_numbered(note.text, texts), column])
-    return {
-        "records": round(float(table.counts[i])),
-        "share": _with_ends(table.share, i),
-        "centre": [_with_ends(table.centre, i, j) for j in measured.numbers()],
-        "spread": [_with_ends(table.spread, i, j) for j in measured.numbers()],
-        "supported": bool(table.supported[i]),
-        "notes": said,
-        **_levels_and_holes(measured, table, i),
-    }
+    return {"notes": said}
 
 
-def _levels_and_holes(measured: Measured, table: ClusterTable, i: int) -> dict[str, Any]:
+def _levels_and_holes(columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
     """Describe shares of levels, category by category, and of missing values, column by column."""
-    if table.levels is None:
-        return {}
-    share, missing = table.levels.share, table.levels.missing
-    columns = measured.shown_columns
     return {
         "levels": [
-            [_in_parts(share, i, place) for place in measured.level_places(column)]
+            [_in_parts(column.level_share.at(i, level)) for level in range(len(column.levels))]
             for column in columns
-            if not column.is_number
+            if not isinstance(column, NumberView)
         ],
         "missing": [
-            _in_parts(missing, i, measured.missing_place(column)) if column.may_miss else None
-            for column in columns
+            None if column.missing is None else _in_parts(column.missing.at(i)) for column in columns
         ],
     }
 
 
 def _column_notes(measured: Measured, texts: dict[str, int]) -> list[list[int]]:
     """Return the notes about each column of all records: bounds that it piles up at, unlisted values."""
-    whole = measured.table(np.ones((1, measured.profile.n_components)))
-    notes = [note for note in measured.cautions(whole) if note.cluster is None]
+    whole = measured.view(measured.table(np.ones((1, measured.profile.n_components))))
+    notes = [note for note in whole.cautions if note.cluster is None]
     return [[_numbered(note.text, texts) for note in notes if note.column == j] for j in measured.shown]
 
 
@@ -149,12 +160,11 @@ def _numbered(text: str, texts: dict[str, int]) -> int:
     return texts.setdefault(plain(f"{text[:1].upper()}{text[1:]}", _LONGEST_NOTE), len(texts))
 
 
-def _with_ends(estimate: Estimate, *place: int) -> list[float]:
+def _with_ends(number: Interval) -> list[float]:
     """Return a number and the ends of its interval, rounded to what is shown, and the number of decimals."""
-    value, low, high = (float(part[place]) for part in (estimate.value, estimate.low, estimate.high))
-    decimals = shown_decimals(low, high)
-    return [*(round(number, decimals) for number in (value, low, high)), decimals]
+    decimals = shown_decimals(number.low, number.high)
+    return [*(round(part, decimals) for part in number), decimals]
 
 
-def _in_parts(estimate: Estimate, *place: int) -> list[int]:
-    return [round(_PARTS * float(part[place])) for part in (estimate.value, estimate.low, estimate.high)]
+def _in_parts(share: Interval) -> list[int]:
+    return [round(_PARTS * part) for part in share]

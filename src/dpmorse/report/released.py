@@ -10,8 +10,8 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
-from dpmorse.profiles import AnyProfile
-from dpmorse.report.columns import ShownColumn, plain_columns, table_columns
+from dpmorse.profiles import Profile
+from dpmorse.report.columns import ShownColumn, table_columns
 from dpmorse.report.space import PlainSpace, Space, TableSpace
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
@@ -90,7 +90,7 @@ class ReleasedModel:
         How components merge, what is promised.
     domain : Box or None
         Where records were clipped to; None if the base does not say.
-    profile : Profile, TableProfile or None
+    profile : Profile or None
         What was measured of the records of each component; None if the base released none.
     last_release : LastRelease or None
         What the weights and means come from; None if there is a profile, or no plan.
@@ -98,8 +98,8 @@ class ReleasedModel:
         The columns of the table.
     n_clusters : int
         Number of clusters the page opens with.
-    schema : Schema or None
-        What the columns were stated to be; None for a model of numbers alone.
+    schema : Schema
+        What the columns are.
     levels : ndarray of shape (n_components, n_all_levels)
         Probabilities of the levels of categories; without columns if there are none.
     """
@@ -109,11 +109,11 @@ class ReleasedModel:
     tree: MergeTree
     promise: Promise
     domain: Box | None
-    profile: AnyProfile | None
+    profile: Profile | None
     last_release: LastRelease | None
     columns: list[ShownColumn]
     n_clusters: int
-    schema: Schema | None
+    schema: Schema
     levels: FloatArray
 
     @property
@@ -143,53 +143,59 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     base = getattr(model, "base_", model)
     landscape: Any = getattr(base, "landscape_", None) or getattr(base, "partition_", mixture)
     tree = getattr(model, "merge_tree_", None) or merge_tree(landscape, rule="auto")
-    schema = _schema(base, columns) if isinstance(mixture, ProductMixture) else None
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
+    schema = _schema(model, base, columns, profile or domain)
     return ReleasedModel(
         kind=plain(type(model).__name__),
-        space=_space(mixture, base, schema),
+        space=_space(base, schema),
         tree=tree,
         promise=promise,
-        domain=domain if schema is None else None,
+        domain=None if isinstance(mixture, ProductMixture) else domain,
         profile=profile,
         last_release=last_release(base),
-        columns=_plain(model, columns, mixture.n_features, domain)
-        if schema is None
-        else table_columns(schema),
+        columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
         levels=getattr(mixture, "probabilities", np.empty((mixture.n_components, 0))),
     )
 
 
-def _space(mixture: Any, base: Any, schema: Schema | None) -> Space:
-    if schema is not None:
+def _space(base: Any, schema: Schema) -> Space:
+    mixture = base.mixture_
+    if isinstance(mixture, ProductMixture):
         return TableSpace(mixture, schema)
     return PlainSpace(mixture, getattr(base, "partition_", mixture), getattr(base, "profile_", None))
 
 
-def _schema(base: Any, columns: object) -> Schema:
-    """Return the columns of a table, under the names that are given, if any are."""
-    schema: Schema = base.schema_
-    if columns is None:
+def _schema(model: Any, base: Any, names: object, box: Profile | Box | None) -> Schema:
+    """Return the columns under the names that are given, if any are.
+
+    Those that were not stated are shown with the bounds inside which the mixture describes records.
+    """
+    schema: Schema | None = getattr(base, "schema_", None)
+    if schema is None or not schema.stated:
+        return _of_numbers(model, names, box)
+    if names is None:
         return schema
-    names = _checked_names(columns, len(schema.names))
-    if len(set(names)) < len(names):
+    checked = _checked_names(names, len(schema.names))
+    if len(set(checked)) < len(checked):
         raise InvalidParameterError(
             "columns must be different names, got one twice. Columns of a table are told apart by them."
         )
-    return Schema(tuple((new, column) for new, (_, column) in zip(names, schema.columns, strict=True)))
+    return schema.called(checked)
 
 
-def _plain(model: Any, columns: object, n: int, domain: Box | None) -> list[ShownColumn]:
+def _of_numbers(model: Any, names: object, box: Profile | Box | None) -> Schema:
     """Describe columns of numbers: under the given names, else those of the fit, else numbers."""
-    fallback = [f"column {i}" for i in range(n)]
-    names = getattr(model, "feature_names_in_", fallback) if columns is None else _checked_names(columns, n)
-    profile = getattr(getattr(model, "base_", model), "profile_", None)
-    bounds = None if profile is None else (profile.lower, profile.upper)
-    if bounds is None and domain is not None:
-        bounds = domain.centre - domain.half_width, domain.centre + domain.half_width
-    return plain_columns([plain(str(name)) for name in names], bounds)
+    d = model.mixture_.n_features
+    unnamed = [f"column {i}" for i in range(d)]
+    called = getattr(model, "feature_names_in_", unnamed) if names is None else _checked_names(names, d)
+    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+    if isinstance(box, Profile):
+        lower, upper = box.lower, box.upper
+    elif box is not None:
+        lower, upper = box.centre - box.half_width, box.centre + box.half_width
+    return Schema.of_numbers([plain(str(name)) for name in called], lower, upper)
 
 
 def _checked_names(columns: object, n_features: int) -> list[str]:

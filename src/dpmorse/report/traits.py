@@ -6,12 +6,14 @@ deviations of all records, so that columns can be ranked; a level counts as a co
 standard deviation is sqrt(p (1 - p)).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Self
 
 import numpy as np
 
-from dpmorse.profiles import Estimate, shown_decimals
+from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView, shown_decimals
 from dpmorse.report.columns import ShownColumn
 from dpmorse.report.measured import Measured
 from dpmorse.report.text import in_percent
@@ -100,60 +102,72 @@ class _Compared:
         return cls(own, others, (own.value - others.value) / unit, apart)
 
 
+@dataclass(frozen=True)
+class _Differences:
+    """Where one column of groups differs from all other records: centres, levels or missing values."""
+
+    column: ShownColumn
+    place: int
+    found: dict[About, _Compared]
+
+    @classmethod
+    def of(cls, column: ShownColumn, place: int, views: Sequence[ColumnView]) -> Self:
+        """Compare groups with their rests, given all records."""
+        own, others, whole = views
+        numbers = [view for view in views if isinstance(view, NumberView)]
+        if numbers:
+            group, rest, everybody = numbers
+            spread = everybody.spread.value[:, None]
+            found = {About.CENTRE: _Compared.of(group.centre[:, None], rest.centre[:, None], spread)}
+        else:
+            spread = _spread(whole.level_share.value)
+            found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
+        if own.missing is not None and others.missing is not None and whole.missing is not None:
+            spread = _spread(whole.missing.value[:, None])
+            found[About.MISSING] = _Compared.of(own.missing[:, None], others.missing[:, None], spread)
+        return cls(column, place, found)
+
+    def strongest(self, group: int) -> Trait | None:
+        """Return the difference that says most about a group."""
+        traits = [
+            _trait(compared, group, at, (self.column, self.place, about, at))
+            for about, compared in self.found.items()
+            for at in np.flatnonzero(compared.clear[group] & (compared.difference[group] != 0)).tolist()
+        ]
+        telling = self.column.telling_level
+        if telling is not None:
+            few = [trait for trait in traits if trait.level == telling or trait.about is About.MISSING]
+            traits = few or traits
+        return max(traits, key=_worth, default=None)
+
+
 class Traits:
     """Traits of every group of components of one released profile."""
 
     def __init__(self, measured: Measured, members: FloatArray) -> None:
-        self._measured = measured
         n = measured.profile.n_components
-        own, others = measured.table(members), measured.table(1.0 - members)
-        whole = measured.table(np.ones((1, n)))
+        tables = [measured.table(groups) for groups in (members, 1.0 - members, np.ones((1, n)))]
+        views = [ClusterView.of(table, measured.schema).columns for table in tables]
         self._alone = members.sum(axis=1) == n  # nothing is left to compare it with
-        self._supported = own.supported
-        self._centres = _Compared.of(own.centre, others.centre, whole.spread.value)
-        self._levels = self._missing = None
-        if own.levels is not None and others.levels is not None and whole.levels is not None:
-            share, missing = whole.levels.share.value, whole.levels.missing.value
-            self._levels = _Compared.of(own.levels.share, others.levels.share, _spread(share))
-            self._missing = _Compared.of(own.levels.missing, others.levels.missing, _spread(missing))
+        self._supported = tables[0].supported
+        self._columns = [
+            _Differences.of(measured.columns[j], place, [columns[j] for columns in views])
+            for place, j in enumerate(measured.shown)
+        ]
 
     def of(self, group: int) -> list[Trait]:
         """Return the strongest trait of each column of a group, strongest column first."""
         if self._alone[group] or not self._supported[group]:
             return []
-        found = [self._strongest(group, place, c) for place, c in enumerate(self._measured.shown_columns)]
+        found = [column.strongest(group) for column in self._columns]
         return sorted((trait for trait in found if trait is not None), key=lambda t: -abs(t.difference))
 
     def clear_levels(self, group: int) -> list[list[int]]:
         """Return, for each category, the levels that stand out from the other records."""
-        columns = [column for column in self._measured.shown_columns if not column.is_number]
-        if self._levels is None or self._alone[group] or not self._supported[group]:
-            return [[] for _ in columns]
-        clear = self._levels.clear[group]
-        return [
-            [level for level, place in enumerate(self._measured.level_places(column)) if clear[place]]
-            for column in columns
-        ]
-
-    def _strongest(self, group: int, place: int, column: ShownColumn) -> Trait | None:
-        found = [trait for trait in self._candidates(group, place, column) if trait is not None]
-        if column.is_boolean:  # what is true says it in fewer words
-            found = [trait for trait in found if trait.level == 1 or trait.about is About.MISSING] or found
-        return max(found, key=_worth, default=None)
-
-    def _candidates(self, group: int, place: int, column: ShownColumn) -> list[Trait | None]:
-        found: list[Trait | None] = []
-        if column.is_number:
-            found.append(_trait(self._centres, group, column.place, (column, place, About.CENTRE, 0)))
-        elif self._levels is not None:
-            found += [
-                _trait(self._levels, group, at, (column, place, About.LEVEL, level))
-                for level, at in enumerate(self._measured.level_places(column))
-            ]
-        if self._missing is not None and column.may_miss:
-            at = self._measured.missing_place(column)
-            found.append(_trait(self._missing, group, at, (column, place, About.MISSING, 0)))
-        return found
+        levels = [column.found[About.LEVEL] for column in self._columns if About.LEVEL in column.found]
+        if self._alone[group] or not self._supported[group]:
+            return [[] for _ in levels]
+        return [np.flatnonzero(compared.clear[group]).tolist() for compared in levels]
 
 
 def _worth(trait: Trait) -> float:
@@ -162,19 +176,14 @@ def _worth(trait: Trait) -> float:
     return _LESS_OFTEN * abs(trait.difference)
 
 
-def _trait(
-    compared: _Compared, group: int, at: int, about: tuple[ShownColumn, int, About, int]
-) -> Trait | None:
-    if not compared.clear[group, at] or not compared.difference[group, at]:
-        return None
-    own, others = compared.own, compared.others
-    decimals = shown_decimals(float(own.low[group, at]), float(own.high[group, at])) - 1
+def _trait(compared: _Compared, group: int, at: int, about: tuple[ShownColumn, int, About, int]) -> Trait:
+    own, others = compared.own.at(group, at), compared.others.at(group, at)
     return Trait(
         *about,
         difference=float(compared.difference[group, at]),
-        own=float(own.value[group, at]),
-        others=float(others.value[group, at]),
-        decimals=min(decimals, _MOST_DECIMALS),
+        own=own.value,
+        others=others.value,
+        decimals=min(shown_decimals(own.low, own.high) - 1, _MOST_DECIMALS),
     )
 
 

@@ -1,14 +1,16 @@
 """The columns of a table, in order, and where they are in an encoded record."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from dpmorse import _validate
 from dpmorse._plain_data import fields, of_type, rebuild
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
-from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn
+from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn, Numeric
 from dpmorse.schema.layout import Layout
 from dpmorse.schema.plain import column_from_plain, column_to_plain
 from dpmorse.schema.spellings import MISSING, PRESENT
@@ -31,9 +33,13 @@ class Schema:
     ----------
     columns : tuple of (str, column)
         Names and columns, in order. ``Schema.of`` checks what a user gives.
+    stated : bool, default=True
+        Whether a user said what the columns are, so that records are read column by column. False for arrays
+        of numbers, of which no more than bounds is known.
     """
 
     columns: tuple[tuple[str, Column], ...]
+    stated: bool = True
 
     @classmethod
     def of(cls, columns: object) -> "Schema":
@@ -60,6 +66,22 @@ class Schema:
         _check_number_of_levels(schema.layout.n_all_levels)
         return schema
 
+    @classmethod
+    def of_numbers(cls, names: Sequence[object] | None, lower: FloatArray, upper: FloatArray) -> "Schema":
+        """Return the columns of an array of numbers, which are called by their places if they have no names.
+
+        Equal bounds are those of a constant column, infinite ones of a column whose bounds are not known.
+        """
+        called = [f"column {i}" for i in range(len(lower))] if names is None else list(map(str, names))
+        bounds = zip(np.asarray(lower).tolist(), np.asarray(upper).tolist(), strict=True)
+        columns = [Numeric.within(low, high) for low, high in bounds]
+        return cls(tuple(zip(called, columns, strict=True)), stated=False)
+
+    def called(self, names: Sequence[str]) -> "Schema":
+        """Return the same columns under other names."""
+        columns = tuple((new, column) for new, (_, column) in zip(names, self.columns, strict=True))
+        return replace(self, columns=columns)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
@@ -74,6 +96,16 @@ class Schema:
     def categories(self) -> tuple[tuple[str, CategoryColumn], ...]:
         """Columns that become categories, and their names."""
         return tuple((name, column) for name, column in self.columns if isinstance(column, CategoryColumn))
+
+    @cached_property
+    def number_places(self) -> tuple[int, ...]:
+        """Places of the columns that become numbers."""
+        return tuple(i for i, (_, column) in enumerate(self.columns) if isinstance(column, NumberColumn))
+
+    @cached_property
+    def category_places(self) -> tuple[int, ...]:
+        """Places of the columns that become categories."""
+        return tuple(i for i, (_, column) in enumerate(self.columns) if isinstance(column, CategoryColumn))
 
     @property
     def number_names(self) -> tuple[str, ...]:

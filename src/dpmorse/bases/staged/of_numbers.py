@@ -41,7 +41,6 @@ from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent
-from dpmorse.profiles import Profile
 from dpmorse.statistics import N_BINS
 
 StagedPlan = Plan[StagedSettings]
@@ -95,7 +94,7 @@ class _OfNumbers(Regime):
             raise ModelFormatError("the domain must have a radius.")
         if result.profile is None:
             return
-        if not isinstance(result.profile, Profile):
+        if not isinstance(result.mixture, GaussianMixture):
             raise ModelFormatError("the profile must be one of numbers.")
         bounds = (result.profile.lower, result.profile.upper)
         wanted = np.array([plan.domain.lower, plan.domain.upper])

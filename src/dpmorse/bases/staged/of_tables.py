@@ -32,7 +32,6 @@ from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent
-from dpmorse.profiles import TableProfile
 from dpmorse.schema import Schema
 from dpmorse.statistics import N_BINS
 from dpmorse.typing import BoolArray
@@ -99,10 +98,7 @@ class OfProducts(Regime):
         measured = result.profile
         if measured is None:
             return
-        if not isinstance(measured, TableProfile) or measured.levels.layout != layout:
-            raise ModelFormatError("the profile is not one of the columns.")
-        numbers, bounds = measured.numbers, np.array([layout.lower, layout.upper])
-        if numbers is not None and np.any(bounds != (numbers.lower, numbers.upper)):
+        if np.any(np.array([layout.lower, layout.upper]) != (measured.lower, measured.upper)):
             raise ModelFormatError("the profile is not one inside the bounds.")
         if not product_profile.has_noise_of(measured, profile_events(report)):
             raise ModelFormatError("the profile does not state the noise of its releases.")

@@ -21,7 +21,7 @@ from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.products import Products, cells_of
 from dpmorse.bases.staged.profile import LENGTHS, MOMENTS, SHARES, Look, profile_of, release_lengths
 from dpmorse.privacy import ReleaseEvent
-from dpmorse.profiles import LevelProfile, TableProfile
+from dpmorse.profiles import LevelCounts, Profile
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
@@ -55,7 +55,7 @@ def release_table_profile(
     rng: np.random.Generator,
     *,
     piled: BoolArray,
-) -> TableProfile:
+) -> Profile:
     """Spend a stage on the profile of products; ``piled`` says which numbers pile up at their bounds."""
     ball = replace(table.domain, grid_bits=FINE_GRID_BITS)
     rule = cells_of(products, table, FINE_GRID_BITS)
@@ -63,14 +63,14 @@ def release_table_profile(
         statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=table.layout)
         scales = queries.calibrate(statistic, stage.cost, _shares(table.layout))
         noisy = queries.moments(stage.step("moments"), statistic, rule, scales)
-        return TableProfile(_levels(noisy, table.layout), None)
+        return Profile.of_levels(noisy.counts, noisy.count_stddev, _levels(noisy, table.layout))
     expected = expected_records(products.mixture(table), table.domain, rng)
     ask = _Ask(queries, table.layout, rule, ball, expected, stage)
     look = ask.lengths()
     noisy = ask.moments(look)
     part = table.layout.number_part
     box = Domain(ask.box.lower[part], ask.box.upper[part])
-    return TableProfile(_levels(noisy, table.layout), profile_of(look, noisy, box, piled))
+    return replace(profile_of(look, noisy, box, piled), levels=_levels(noisy, table.layout))
 
 
 @dataclass(frozen=True)
@@ -127,21 +127,16 @@ def _shares(layout: Layout) -> MomentShares:
     return replace(SHARES, levels=n_counted / (n_counted + d))
 
 
-def _levels(noisy: NoisyMoments, layout: Layout) -> LevelProfile:
-    return LevelProfile(
-        noisy.counts, noisy.holes, noisy.levels, noisy.count_stddev, noisy.level_stddev, layout
-    )
+def _levels(noisy: NoisyMoments, layout: Layout) -> LevelCounts:
+    return LevelCounts(noisy.holes, noisy.levels, noisy.level_stddev, layout)
 
 
-def has_noise_of(profile: TableProfile, events: Sequence[ReleaseEvent]) -> bool:
+def has_noise_of(profile: Profile, events: Sequence[ReleaseEvent]) -> bool:
     """Say whether a profile states the noise of the lengths, moments and levels that were paid for."""
-    stated: list[dict[str, float]] = [
-        {"count": profile.levels.count_stddev, "level": profile.levels.level_stddev}
-    ]
-    if profile.numbers is not None:
-        numbers = profile.numbers
-        stated[0] |= {"sum": numbers.sum_stddev, "second moment": numbers.second_moment_stddev}
-        stated = [{"count": numbers.tail_stddev}, *stated]
+    stated = [{"count": profile.count_stddev, "level": profile.levels.stddev}]
+    if profile.n_features:
+        stated[0] |= {"sum": profile.sum_stddev, "second moment": profile.second_moment_stddev}
+        stated = [{"count": profile.tail_stddev}, *stated]
     paid = [
         {name: stddev for name, stddev in event.noise_stddev.items() if name in own}
         for event, own in zip(events, stated, strict=False)

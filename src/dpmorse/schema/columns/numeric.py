@@ -61,6 +61,13 @@ class Numeric(NumberColumn):
         _validate.boolean(integer=self.integer)
         self._keep(lower=lower, upper=upper)
 
+    @classmethod
+    def within(cls, lower: float, upper: float) -> "Numeric":
+        """Return a column whose bounds were checked elsewhere: equal ones are those of a constant column."""
+        self = object.__new__(cls)
+        self._keep(lower=lower, upper=upper, integer=False, missing="refuse")
+        return self
+
     @property
     def bounds(self) -> tuple[float, float]:
         """Bounds of the number."""
