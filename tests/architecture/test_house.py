@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpmorse
+from dpmorse.schema import KINDS
 from own_process import printed_by
 
 ROOT = Path(dpmorse.__file__).parent
@@ -124,3 +125,21 @@ def test_the_rooms_of_the_bases_reach_no_records_through_a_facade(module):
         if isinstance(statement, ast.ImportFrom) and statement.module in FACADES:
             origins = {listed_in(statement.module).get(alias.name, "") for alias in statement.names}
             assert not any(origin.startswith(UNREACHABLE) for origin in origins), origins
+
+
+def named(node):
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def test_no_column_is_asked_for_its_kind():
+    """What is done with a kind of column is a method of it, so that a new kind is one file."""
+    kinds = {kind.__name__ for kind in KINDS}
+    asked = [
+        f"{name}, line {node.lineno}"
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and named(node.func) & {"isinstance", "issubclass"}
+        and named(node) & kinds
+    ]
+    assert asked == []
