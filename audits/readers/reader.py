@@ -72,7 +72,7 @@ class Reader:
     def encoded_alone(self, table: HostileTable, shelf: "Shelf") -> FloatArray:
         """Return what each record becomes, read without the others."""
         if self.alone is None:
-            rows = (self.stored(table.alone(i), shelf) for i in range(len(table.rows)))
+            rows: Iterator[Any] = (self.stored(table.alone(i), shelf) for i in range(len(table.rows)))
         else:
             rows = self.alone(table, shelf)
         return np.concatenate([_encoded(X, table) for X in rows])
