@@ -23,7 +23,13 @@ OF_PERSONS = (
     ),
     Mutant(
         "passes are not compared",
-        (Change("dpmorse.engine.seen:Seen.check_same", "self != other", "self.n_rows != other.n_rows"),),
+        (
+            Change(
+                "dpmorse.engine.fingerprint:Fingerprint.check_same",
+                "self != other",
+                "self.n_rows != other.n_rows",
+            ),
+        ),
         (_ATTACKS,),
     ),
     Mutant(

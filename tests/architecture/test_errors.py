@@ -117,7 +117,7 @@ REVIEWED = {
         "in_words(self.left_out)": COLUMNS,
         "type(groups).__name__": TYPE,
     },
-    "records/files/sources.py": {
+    "records/files/locations.py": {
         "ENDINGS[:5]": "endings of names of files",
         "READING_OPTIONS": "names of parameters",
         "_named(source)": PLACE,

@@ -121,14 +121,14 @@ class Queries:
         return statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
 
     def rounds(self, n_rounds: int) -> Iterator[int]:
-        """Yield the numbers of rounds of soft cells; an engine may keep records as integers until the last."""
+        """Yield the numbers of rounds; an engine may keep records as integers until the last is done."""
         with self._source.keeping() if n_rounds > 1 else nullcontext():
             yield from range(1, n_rounds + 1)
 
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
-        """Release moments of cells with this noise; ``n_repeats`` like it follow, which tells the time left."""
+        """Release moments of cells with this noise; ``n_repeats`` follow, which is told as progress."""
         _check_cells(statistic, cells)
         (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))

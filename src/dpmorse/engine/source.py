@@ -43,7 +43,7 @@ class Source:
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
-        """Add up moments of cells; ``n_repeats`` passes like this one follow, for who watches the progress."""
+        """Add up moments of cells; ``n_repeats`` passes like this one follow, which is told as progress."""
         with self._pass(step, n_repeats):
             return _checked(self._reduce(statistic, cells))
 

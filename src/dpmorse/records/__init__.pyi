@@ -12,6 +12,7 @@ from dpmorse.records.files.data_files import DataFiles as DataFiles
 from dpmorse.records.files.left_out import in_words as in_words
 from dpmorse.records.files.left_out import reason_of_name as reason_of_name
 from dpmorse.records.files.left_out import reasons_to_leave_out as reasons_to_leave_out
+from dpmorse.records.files.locations import open_tables as open_tables
 from dpmorse.records.files.reading import MARK_NAMES as MARK_NAMES
 from dpmorse.records.files.reading import READING_OPTIONS as READING_OPTIONS
 from dpmorse.records.files.reading import Reading as Reading
@@ -23,7 +24,6 @@ from dpmorse.records.files.rows import read_rows as read_rows
 from dpmorse.records.files.rows import refuse_missing as refuse_missing
 from dpmorse.records.files.rows import refuse_text as refuse_text
 from dpmorse.records.files.rows import split_names as split_names
-from dpmorse.records.files.sources import open_tables as open_tables
 from dpmorse.records.files.text.inspection import ColumnFacts as ColumnFacts
 from dpmorse.records.files.text.inspection import FileFacts as FileFacts
 from dpmorse.records.files.text.inspection import inspected as inspected

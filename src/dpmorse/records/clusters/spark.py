@@ -46,7 +46,7 @@ class SparkRecords(Records):
         held: Kept | None = None,
     ) -> None:
         self._frame, self._held = _checked(X), held  # the same records, as executors keep them
-        self._reading = _Reading(_public_types(X), checked_unit(groups), schema, columns)
+        self._reading = _PartitionReading(_public_types(X), checked_unit(groups), schema, columns)
         self._files = self._reading.files(())
         self.unit = self._files.unit
 
@@ -130,7 +130,7 @@ class SparkRecords(Records):
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _PartitionReading:
     """How a partition is read; it travels to where the partitions are, and holds nothing of the records."""
 
     types: Any
@@ -225,7 +225,7 @@ def _arrow(values: Any) -> Any:
 
 
 def _with_column(
-    reading: _Reading, batches: Iterator[Any], name: str, function: Callable[[Any], Any]
+    reading: _PartitionReading, batches: Iterator[Any], name: str, function: Callable[[Any], Any]
 ) -> Iterator[Any]:
     """Yield batches with the function of their records in one more column."""
     for batch in batches:

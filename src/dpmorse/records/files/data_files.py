@@ -15,6 +15,7 @@ from dpmorse.records.encoding import described
 from dpmorse.records.files.arrow_values import encoded_batch, read_described
 from dpmorse.records.files.data_file import DataFile
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
+from dpmorse.records.files.locations import AnyTable, open_tables
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.rows import (
     Rows,
@@ -24,7 +25,6 @@ from dpmorse.records.files.rows import (
     refuse_text,
     split_names,
 )
-from dpmorse.records.files.sources import AnyTable, open_tables
 from dpmorse.records.files.text.refusals import excluded
 from dpmorse.records.persons.arrow_ids import ColumnOwners
 from dpmorse.records.streams import Read, StreamedRecords

@@ -10,8 +10,8 @@ Let f(R) be the rows used of a person with rows R, a multiset. It depends on R a
 elements. What is used of a dataset is the union of f(R_p) over all persons p, so that adding or removing all
 rows of one person adds or removes at most ``most`` records and touches no other (Lemma 4 of
 docs/privacy.md). Neither order nor partitions enter. A pass that sees other rows than the first one is
-refused (``Seen``). Were two different rows of a person to have one hash, either might stand for both; there
-would not be more of them.
+refused (``Fingerprint``). Were two different rows of a person to have one hash, either might stand for both;
+there would not be more of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpmorse.engine import Checked, HashArray, Seen, add_up
+from dpmorse.engine import Checked, Fingerprint, HashArray, add_up
 from dpmorse.records.batches import Batch
 from dpmorse.records.persons._kernels import find_places, smallest_of_each
 from dpmorse.records.persons.ids import Ids
@@ -188,7 +188,7 @@ class Chosen:
 
     Attributes
     ----------
-    seen : Seen
+    seen : Fingerprint
         What every pass must see.
     n_used : int
         How many rows are used.
@@ -198,7 +198,7 @@ class Chosen:
         Further rows that are used, counted in advance because they are equal to rows that are not used.
     """
 
-    seen: Seen
+    seen: Fingerprint
     n_used: int
     choice: RowChoice | None = None
     at_limit: AtLimit | None = None
@@ -211,7 +211,7 @@ class Chosen:
         """Return the rows of a batch that are used, but for those at limits, and what was seen."""
         hashes = batch.hashes()
         used = self._used(batch, hashes)
-        return Checked(Seen.of(hashes), batch.array if used.all() else batch.array[used])
+        return Checked(Fingerprint.of(hashes), batch.array if used.all() else batch.array[used])
 
     def others(self) -> Iterator[FloatArray]:
         """Yield the rows at limits that are used."""
@@ -228,13 +228,13 @@ def survey(batch: Batch, most: int | None) -> Checked[Smallest | None]:
     smallest = None
     if most is not None and batch.owners is not None:
         smallest = Smallest.of(batch.owners.exact(), hashes, most)
-    return Checked(Seen.of(hashes), smallest)
+    return Checked(Fingerprint.of(hashes), smallest)
 
 
 def at_limits(batch: Batch, choice: RowChoice) -> Checked[AtLimit]:
     """Look for rows at limits in one batch; what is found in several can be added."""
     hashes = batch.hashes()
-    return Checked(Seen.of(hashes), choice.at_limit(batch, hashes))
+    return Checked(Fingerprint.of(hashes), choice.at_limit(batch, hashes))
 
 
 def choose(

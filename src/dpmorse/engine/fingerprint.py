@@ -23,7 +23,7 @@ _CHANGED = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class Fingerprint:
     """The number of records in a pass, and the sum of their hashes modulo 2^64.
 
     The sum does not depend on order, chunks or partitions. Passes over other records, or over the same
@@ -35,14 +35,14 @@ class Seen:
     total: int = 0
 
     @classmethod
-    def of(cls, hashes: HashArray) -> "Seen":
+    def of(cls, hashes: HashArray) -> "Fingerprint":
         """Note the records that have these hashes."""
         return cls(len(hashes), int(hashes.sum(dtype=np.uint64)))
 
-    def __add__(self, other: "Seen") -> "Seen":
-        return Seen(self.n_rows + other.n_rows, (self.total + other.total) % (1 << 64))
+    def __add__(self, other: "Fingerprint") -> "Fingerprint":
+        return Fingerprint(self.n_rows + other.n_rows, (self.total + other.total) % (1 << 64))
 
-    def check_same(self, other: "Seen") -> None:
+    def check_same(self, other: "Fingerprint") -> None:
         """Refuse records that are others than those of an earlier pass."""
         if self != other:
             raise InvalidParameterError(_CHANGED)
@@ -52,14 +52,14 @@ class Seen:
 class Checked(Generic[Value]):
     """A value computed from some records, and the fingerprint of these. Those of parts can be added."""
 
-    seen: Seen
+    seen: Fingerprint
     value: Value
 
     def __add__(self: "Checked[Any]", other: "Checked[Any]") -> "Checked[Any]":
         return Checked(self.seen + other.seen, None if self.value is None else self.value + other.value)
 
 
-_NOTHING: Checked[Any] = Checked(Seen(), None)
+_NOTHING: Checked[Any] = Checked(Fingerprint(), None)
 """What is found where there is no part at all."""
 
 
