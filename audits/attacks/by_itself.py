@@ -1,7 +1,8 @@
 """Every record by itself: attacks on readers, by records that might change how others are read.
 
 Two claims are attacked. The encoded form of a record does not depend on the other records of its table. And
-one hostile record more, or instead of another, or a hostile person more, moves no sum by more than was paid for.
+one hostile record more, or instead of another, or a hostile person more, moves no sum by more than was paid
+for.
 """
 
 import warnings
