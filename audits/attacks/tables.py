@@ -38,7 +38,7 @@ class OfEncoded(PrivateTableMixture):
     def plan(self, n_features: int, names: Any = None) -> Plan[Any]:
         """Plan for the columns that are stated."""
         del n_features
-        return super().plan(len(self.schema.names), names)
+        return super().plan(len(self.columns), names)
 
 
 def invented_table(columns: dict[str, Any], n: int = N_RECORDS, seed: int = 0) -> FloatArray:

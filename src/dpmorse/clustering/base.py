@@ -3,6 +3,7 @@
 import copy
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
@@ -128,14 +129,17 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Spend the budget on X, then find the tree of what was released."""
         raise NotImplementedError
 
-    def plan(self, n_features: int) -> Plan[Any]:
-        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+    def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
+
+        ``names`` are those of the columns: bounds may go by them.
+        """
         base = self.base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"base must derive from dpmorse.bases.PrivateFit to have a plan, got {type(base).__name__}."
             )
-        return base.plan(n_features)
+        return base.plan(n_features, names)
 
     def base_for(self, n_features: int) -> Any:
         """Check the parameters; return the estimator that will spend the budget, not yet fitted."""

@@ -1,4 +1,4 @@
-"""Labelled records in a box known beforehand: the result of every generator family and every fetcher."""
+"""Labelled records in a box known beforehand: what the families and public datasets of the benchmarks are."""
 
 from dataclasses import dataclass
 

@@ -6,6 +6,7 @@ are encoded ones (``dpmorse.schema.Layout``); the density of a record is that of
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,15 @@ class ProductMixture:
     def n_features(self) -> int:
         """Number of columns of the table."""
         return self.layout.n_numbers + self.layout.n_categories
+
+    @cached_property
+    def landscape(self) -> GaussianMixture:
+        """Return the density whose valleys tell clusters apart: the shadow in the mixture's own units."""
+        return self.shadow(*self.units)
+
+    def numbers_of(self, E: FloatArray) -> FloatArray:
+        """Return the entries of encoded records that are numbers."""
+        return E[:, self.layout.number_part]
 
     def __eq__(self, other: object) -> bool:
         """Compare parameters bit by bit."""
