@@ -60,7 +60,7 @@ class Setting:
 
     def promised(self) -> int:
         """Return the smallest cluster that can be seen, as ``dpmorse plan`` says."""
-        base = self.estimator().base_for(self.columns)
+        base = self.estimator()._base_for(self.columns)
         return rehearse(base, self.columns, self.records).smallest_cluster
 
     def table(self, size: int, seed: int) -> tuple[FloatArray, IntArray]:
