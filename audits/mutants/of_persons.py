@@ -1,4 +1,4 @@
-"""Mistakes in the promise to persons: which rows are used, who is who, and whose budget it is."""
+"""Mistakes in the promise to persons: rows that are used, identities, and units of budgets."""
 
 from audits.mutants.mutation import Change, Mutant
 

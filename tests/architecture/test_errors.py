@@ -110,9 +110,7 @@ REVIEWED = {
     "records/files/locations.py": {
         "ENDINGS[:5]": "endings of names of files",
         "READING_OPTIONS": "names of parameters",
-        "_named(source)": PLACE,
-        "shown_address(source)": PLACE,
-        "source": PLACE,
+        "named = shown_address(source) if is_address(source) else source": PLACE,
     },
     "records/foreign_errors.py": {
         "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told without sizes",

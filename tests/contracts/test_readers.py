@@ -26,7 +26,7 @@ HERE = [reader for reader in READERS if (reader.name in IN_ENGINES) == (find_spe
 
 SOURCE = Path(records.__file__).parent
 
-NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "TextFile"}
+NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "BatchedTable", "TextFile"}
 """Protocols, bases, and what a DataFile reads through."""
 
 

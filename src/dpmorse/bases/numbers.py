@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
+from dpmorse.bases.fitted import FittedBase
 from dpmorse.bases.notebook import NotebookView
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
@@ -55,7 +55,6 @@ class PublishedNumbers(NotebookView):
     """
 
     mixture_: Any
-    n_features_in_: int
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -133,15 +132,16 @@ class PublishedNumbers(NotebookView):
     def schema_(self) -> Schema:
         """What the columns are: as stated, or numbers within bounds that were stated or released."""
         check_is_fitted(self, "mixture_")
-        base, d = getattr(self, "base_", None), self.n_features_in_
-        if isinstance(base, PublishedNumbers):
-            return base.schema_
-        names = getattr(self, "feature_names_in_", None)
-        return Schema.of_numbers(names, np.full(d, -np.inf), np.full(d, np.inf))
+        return self._released.schema_
+
+    @property
+    def _released(self) -> FittedBase:
+        """What has released the mixture."""
+        raise NotImplementedError
 
     def _view(self) -> ClusterView:
         """Return what people read of the clusters, as far as it was measured."""
-        if getattr(getattr(self, "base_", self), "profile_", None) is None:
+        if self._released.profile_ is None:
             return ClusterView.of_mixture(self.mixture_, self.labels_of_components(None), self.schema_)
         table = self.table()
         return ClusterView.of(table, self.schema_, self._cautions(table))
@@ -151,20 +151,20 @@ class PublishedNumbers(NotebookView):
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 
-    def warn_of_numbers(self, stacklevel: int) -> None:
+    def _warn_of_numbers(self, stacklevel: int) -> None:
         """Warn of clusters that may be noise, of bounds that cut and of lists that are too short.
 
         Spreads and tails are in the summary.
         """
-        if _TOLD_LATER.get() or getattr(getattr(self, "base_", self), "profile_", None) is None:
+        if _TOLD_LATER.get() or self._released.profile_ is None:
             return
         found = [caution for caution in self.cautions() if caution.kind in _WARNED_OF]
         if found:
             warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 
     def _profile(self) -> Profile:
-        profile = getattr(getattr(self, "base_", self), "profile_", None)
-        if not isinstance(profile, Profile):
+        profile = self._released.profile_
+        if profile is None:
             raise InvalidTypeError(
                 f"{type(self).__name__} has no profile: it was fitted with profile=False or with a base that "
                 "releases none, or comes from an older file. Fit DPMorse or PrivateGaussianMixture with "

@@ -96,11 +96,7 @@ def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray
     numbers = {name: values for name, values in found.items() if values is not None}
     infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
     refuse_unreadable(infinite, schema)
-    return numbers | {name: _missing_where_infinite(numbers[name]) for name in infinite}
-
-
-def _missing_where_infinite(values: FloatArray) -> FloatArray:
-    return np.where(np.isinf(values), np.nan, values)
+    return numbers | {name: np.where(np.isinf(numbers[name]), np.nan, numbers[name]) for name in infinite}
 
 
 def refuse_unreadable(names: Sequence[str], schema: Schema) -> None:

@@ -16,7 +16,8 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.batches import Batch
 from dpmorse.records.databases.object_rows import ObjectRows, texts_among
 from dpmorse.records.encoding import encode_values
-from dpmorse.records.files.data_file import as_floats, is_number, is_text
+from dpmorse.records.files.batched_table import BatchedTable, is_number
+from dpmorse.records.files.data_file import as_floats, is_text
 from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
@@ -88,13 +89,13 @@ def encoded_batch(columns: Mapping[str, Values], schema: Schema, unit: str | Non
 
 
 def read_described(
-    table: Any, schema: Schema, besides: Sequence[str] = ()
+    table: BatchedTable, schema: Schema, besides: Sequence[str] = ()
 ) -> Iterator[tuple[dict[str, Values], float]]:
     """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
 
     Parameters
     ----------
-    table : DataFile, ArrowTable or Query
+    table : BatchedTable
         The table.
     schema : Schema
         What its columns are. In CSV, where text may stand for a missing value, listed values do not.
@@ -108,7 +109,7 @@ def read_described(
         yield (batch.values if isinstance(batch, ObjectRows) else _values(batch, table, schema)), done
 
 
-def _values(batch: Any, table: Any, schema: Schema) -> dict[str, Values]:
+def _values(batch: Any, table: BatchedTable, schema: Schema) -> dict[str, Values]:
     """Return the columns of an Arrow batch, missing where their texts say so, and dates as ISO has them."""
     dates = {name for name, column in schema.columns if column.stored_as == "date"}
     columns = {
@@ -139,7 +140,7 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
     return ColumnOwners(column, unit)
 
 
-def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
+def _nulls(table: BatchedTable, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
     listed = [value for other, column in schema.columns if other == name for value in column.listed]
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any
 
@@ -10,12 +10,12 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, names_of
 from dpmorse.records.batches import Batch
-from dpmorse.records.databases.query import Query
 from dpmorse.records.encoding import described
 from dpmorse.records.files.arrow_values import encoded_batch, read_described
+from dpmorse.records.files.batched_table import BatchedTable
 from dpmorse.records.files.data_file import DataFile
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
-from dpmorse.records.files.locations import AnyTable, open_tables
+from dpmorse.records.files.locations import open_tables
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.rows import (
     Rows,
@@ -175,7 +175,7 @@ class DataFiles(StreamedRecords):
     def held(self) -> Iterator["DataFiles"]:
         """Hold what databases say for all passes of a fit: each is read in one transaction."""
         with ExitStack() as stack:
-            tables = [stack.enter_context(_held(table)) for table in self.tables]
+            tables = [stack.enter_context(table.held()) for table in self.tables]
             same = tables == self.tables
             yield self if same else self._with(self.unit, self.names, self._schema, tables)
 
@@ -239,7 +239,7 @@ class DataFiles(StreamedRecords):
         unit: str | None,
         columns: Sequence[str] | None,
         schema: Schema | None,
-        tables: Sequence[AnyTable] | None = None,
+        tables: Sequence[BatchedTable] | None = None,
     ) -> "DataFiles":
         exclude = self._exclude if columns is None else ()
         given = tables or self.tables
@@ -256,7 +256,3 @@ def checked_unit(groups: Any) -> str | None:
             f"{type(groups).__name__}: a row and whose it is must be read together."
         )
     return groups
-
-
-def _held(table: AnyTable) -> AbstractContextManager[AnyTable]:
-    return table.held() if isinstance(table, Query) else nullcontext(table)
