@@ -3,7 +3,6 @@
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import Any
 
-from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.noise import GaussianNoise, LaplaceNoise, RandomChoice
 
 Report = Any
@@ -13,8 +12,8 @@ Report = Any
 def claims_of(report: Report) -> dict[str, str]:
     """Return points and sentences; everything follows from the report."""
     return {
-        "Unit of privacy": _unit(report),
-        "Neighbours": _relation(report),
+        "Unit of privacy": report.budget.protects.protected,
+        "Neighbours": report.budget.protects.neighbours,
         "Parameters": _parameters(report),
         "Composition": _composition(report),
         "Mechanism and proof": _mechanism(report),
@@ -28,25 +27,6 @@ def upwards(cost: float) -> str:
     """Write a cost with six digits, never less than it is."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(+Decimal(cost)).normalize():f}"
-
-
-def _unit(report: Report) -> str:
-    budget = report.budget
-    if budget.max_rows_per_group is None:
-        return (
-            "One record (a row of the table). Somebody who has several rows is protected less: the loss "
-            "grows with their number."
-        )
-    return (
-        f"All records of one {budget.unit_name}, of which at most {budget.max_rows_per_group} are used. "
-        "Somebody who counts as several is protected less."
-    )
-
-
-def _relation(report: Report) -> str:
-    if report.budget.neighboring is Neighboring.REPLACE_ONE:
-        return "Tables that differ in the values of one unit. The number of records is treated as public."
-    return "Tables of which one has one unit more. The number of records is protected as well."
 
 
 def _parameters(report: Report) -> str:
