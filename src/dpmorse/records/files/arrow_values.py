@@ -22,7 +22,7 @@ from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
 from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
-from dpmorse.schema import Date, Numeric, Schema
+from dpmorse.schema import CategoryColumn, Date, Numeric, Ordinal, Schema
 from dpmorse.typing import FloatArray
 
 _OTHER_DATE = r"^\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T ].*)?$"
@@ -142,7 +142,8 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
 
 def _nulls(table: BatchedTable, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
-    listed = getattr(dict(schema.columns).get(name), "values", ())
+    column = dict(schema.columns).get(name)
+    listed = column.values if isinstance(column, CategoryColumn | Ordinal) else ()
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
     return [text for text in known if text not in listed]
 
