@@ -1,4 +1,4 @@
-"""The experiments: which runs there are, on which records, and the score of one run."""
+"""The experiments: their runs and records, and the score of one run."""
 
 import time
 import warnings
@@ -13,10 +13,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from benchmarks import _paper
+from benchmarks import _paper, public
 from benchmarks._clusterings import DEFAULT, MORSE, REFERENCES, Clustering, cluster, merges
 from benchmarks.generated import FAMILIES, make_family
-from dpmorse import datasets
 from dpmorse.datasets import NOISE, LabelledData
 
 Row = dict[str, Any]
@@ -43,7 +42,7 @@ class Task:
     seed : int
         Seed of the method.
     bounds_factor : float
-        How much wider the bounds are than the published ones.
+        Width of the bounds, relative to the published ones.
     config : str
         Fingerprint of code and records.
     """
@@ -59,7 +58,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command asks for; ``configs`` has the fingerprint of each of the six, and of "" for all else."""
+    """The options of a command; ``configs`` has the fingerprint of each of the six, and "" for the rest."""
 
     methods: tuple[str, ...]
     datasets: tuple[str, ...] = _paper.DATASETS
@@ -71,7 +70,7 @@ class Plan:
     configs: Mapping[str, str] = field(default_factory=dict)
 
     def tasks(self) -> list[Task]:
-        """Return every run once: seed by seed, so that few seeds of everything are there early."""
+        """Return every run once, seed by seed, so that all settings have results of a few seeds early."""
         parts = chain(self._six(), self._more_components(), self._wide())
         six = sorted(dict.fromkeys(parts), key=lambda task: task.seed)
         return [*six, *dict.fromkeys(self._generated())]  # set by set: they are drawn anew when needed
@@ -126,14 +125,14 @@ def generated_names(instances: Sequence[int]) -> list[str]:
 def load(dataset: str, folder: Path | None) -> LabelledData:
     """Return one of the six from its folder, or a generated set."""
     if dataset in _paper.DATASETS:
-        data: LabelledData = getattr(datasets, f"fetch_{dataset}")(folder=folder)
+        data: LabelledData = getattr(public, f"fetch_{dataset}")(folder=folder)
         return data
     family, instance = dataset.rsplit("-", 1)
     return make_family(family, int(instance))
 
 
 def widen(data: LabelledData, factor: float) -> LabelledData:
-    """Return the same records in a box with the same centre and sides so many times as long."""
+    """Return the same records in a box with the same centre, and sides ``factor`` times as long."""
     if factor == 1.0:
         return data  # not even a rounding is added
     lower, upper = data.bounds

@@ -64,7 +64,7 @@ def _component(locked: Locked, needed: set[str]) -> dict[str, Any]:
 
 
 def _needed(project: dict[str, Any]) -> set[str]:
-    """Return what an installation needs, directly and further down; all else is for development."""
+    """Return the requirements of an installation, direct and indirect; all else is for development."""
     found: set[str] = set()
     todo = [canonicalize_name(Requirement(line).name) for line in project["dependencies"]]
     while todo:
@@ -76,7 +76,7 @@ def _needed(project: dict[str, Any]) -> set[str]:
 
 
 def _requirements(name: str) -> list[Requirement]:
-    """Return what an installed package needs, whatever the platform, but for its extras."""
+    """Return the requirements of an installed package on any platform, without extras."""
     try:
         lines = [Requirement(line) for line in requires(name) or []]
     except PackageNotFoundError:
@@ -85,7 +85,7 @@ def _requirements(name: str) -> list[Requirement]:
 
 
 def _licences(locked: Locked) -> list[dict[str, Any]]:
-    """Return what the installed package says about its licence."""
+    """Return the licence that an installed package states."""
     try:
         stated = metadata(locked.name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""One mechanism with the exact answers on two neighbouring datasets: what its audits are made of."""
+"""The cases of audits: one mechanism with its exact answers on two neighbouring datasets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,11 +43,11 @@ class Case:
 
     @property
     def moved(self) -> float:
-        """How far the neighbour moves the answer, as a part of what is paid for."""
+        """Change of the answer between the neighbours, as a part of the change that is paid for."""
         return Pair(self.planned, self.exact, self.neighbour).moved
 
     def with_noise(self, factor: float) -> "Case":
-        """Return the same answers with noise that is so many times what its event says."""
+        """Return the same answers with noise that is ``factor`` times what its event says."""
         if isinstance(self.planned, PlannedChoice):
             raise TypeError("choices have no scales of noise")
         scales = np.ceil(factor * self.planned.scales).astype(np.int64)
@@ -68,7 +68,7 @@ class Case:
 def sums_of_cells(
     named: str, planned: PlannedRelease, asked: tuple[Any, Any], datasets: Datasets, reached: float = 1.0
 ) -> Case:
-    """Return the release of a statistic over the records of each cell; both are what is asked."""
+    """Return the release of a statistic over the records of each cell."""
     statistic, cells = asked
     first, second = (opened(statistic.to_units(InMemoryEngine().reduce(X, *asked))) for X in datasets)
     return Case(named, planned, first, second, reached, parts_of(statistic, cells))
@@ -82,17 +82,14 @@ def counts_of_bins(named: str, planned: PlannedRelease, histograms: Any, dataset
 
 
 def parts_of(*objects: Any) -> tuple[type, ...]:
-    """Return the classes of statistics and rules, and of what these are made of."""
+    """Return the classes of statistics and rules, and of their parts."""
     found: list[type] = []
     for one in objects:
         found.append(one if isinstance(one, type) else type(one))
-        inner = [getattr(one, name, None) for name in _INNER]
-        found += [kind for part in inner if _is_ours(part) for kind in parts_of(part)]
+        for part in (getattr(one, name, None) for name in _INNER):
+            if type(part).__module__.startswith("dpmorse.statistics"):
+                found += parts_of(part)
     return tuple(dict.fromkeys(found))
-
-
-def _is_ours(part: Any) -> bool:
-    return type(part).__module__.startswith("dpmorse.statistics")
 
 
 def neighbours(

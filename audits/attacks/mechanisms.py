@@ -18,7 +18,7 @@ from audits.attacks.cases import (
     parts_of,
     sums_of_cells,
 )
-from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import GAUSSIAN, LAPLACE, Neighboring, Noise, Step, accounting
 from dpmorse.privacy.exact import opened, sealed
@@ -182,7 +182,7 @@ def choice(relation: Neighboring, mu: float) -> Case:
 
 
 def all_moments(n_options: int = 8) -> list["partial[Case]"]:
-    """Return what makes the cases of moments: all kinds, with so many of the 8 combinations of options."""
+    """Return the makers of the cases of moments: all kinds, each with ``n_options`` of the 8 combinations."""
     options = list(itertools.product([False, True], repeat=3))
     found = []
     for i, (kind, relation, mu) in enumerate(itertools.product(SecondMoments, RELATIONS, MUS)):
@@ -195,7 +195,7 @@ def all_moments(n_options: int = 8) -> list["partial[Case]"]:
 
 
 def all_others() -> list["partial[Case]"]:
-    """Return what makes the cases of counts, histograms, leaves and Laplace noise."""
+    """Return the makers of the cases of counts, histograms, leaves and Laplace noise."""
     return [
         make
         for relation, value in itertools.product(RELATIONS, MUS)
@@ -211,7 +211,7 @@ def all_others() -> list["partial[Case]"]:
 
 
 def all_tables() -> list["partial[Case]"]:
-    """Return what makes the cases of tables: numbers with and without holes, categories, and both."""
+    """Return the makers of the cases of tables: numbers with and without missing values, categories, both."""
     layouts = (
         Layout((-1.0, -1.0), (1.0, 1.0), (1,), (3, 2, 4)),
         Layout((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0), (1, 2)),
@@ -224,7 +224,7 @@ def all_tables() -> list["partial[Case]"]:
 
 
 def all_choices() -> list["partial[Case]"]:
-    """Return what makes the choices: these are drawn one at a time."""
+    """Return the makers of the choices, which are drawn one at a time."""
     return [partial(choice, relation, mu) for relation, mu in itertools.product(RELATIONS, MUS)]
 
 

@@ -1,4 +1,4 @@
-"""What the stages of the default bases release, each on the neighbouring datasets that it protects worst.
+"""The releases of the stages of the default bases, each on the neighbouring datasets that it protects worst.
 
 Shares of the cost are those of the stages, so that the worst pair is the one of a fit.
 """
@@ -22,8 +22,8 @@ from audits.attacks.cases import (
     sums_of_cells,
 )
 from audits.attacks.mechanisms import far_record
+from dpmorse.bases.staged.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.bases.staged.profile import SHARES
-from dpmorse.bases.tables.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import Neighboring, PlannedRelease, Step
 from dpmorse.privacy.exact import opened
@@ -177,7 +177,7 @@ def joint_histogram(relation: Neighboring, mu: float) -> Case:
 
 
 def all_stages() -> list["partial[Case]"]:
-    """Return what makes the cases of stages."""
+    """Return the makers of the cases of stages."""
     stages: tuple[Callable[..., Case], ...] = (
         profile,
         lengths,

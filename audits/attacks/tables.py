@@ -1,6 +1,6 @@
-"""Tables with categories, dates and holes as the base of tables sees them: records that are encoded.
+"""Encoded records of tables with categories, dates and missing values, for attacks on the base of tables.
 
-How tables become encoded records is attacked elsewhere; here it is what is released of them.
+Encoding is attacked elsewhere; here the releases are.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "numbers with holes": {name: MIXED[name] for name in ("age", "joined", "grade")},
     "numbers": {"height": Numeric(0, 2.5), "grade": MIXED["grade"], "weight": Numeric(0, 250)},
 }
-"""Columns of tables that are measured in different stages, by what is in them."""
+"""Columns of tables that go through different stages, by their kinds."""
 
 N_RECORDS = 2000
 _HOLES = 0.15
@@ -38,11 +38,11 @@ class OfEncoded(PrivateTableMixture):
     def plan(self, n_features: int, names: Any = None) -> Plan[Any]:
         """Plan for the columns that are stated."""
         del n_features
-        return super().plan(len(self.schema.names), names)
+        return super().plan(len(self.columns), names)
 
 
 def invented_table(columns: dict[str, Any], n: int = N_RECORDS, seed: int = 0) -> FloatArray:
-    """Return encoded records in two groups that differ in every column, with holes."""
+    """Return encoded records in two groups that differ in every column, with missing values."""
     layout, rng = Schema.of(columns).layout, np.random.default_rng(seed)
     encoded, second = np.zeros((n, layout.width)), rng.random(n) < 0.4
     lower, upper = np.array(layout.lower), np.array(layout.upper)
@@ -71,7 +71,7 @@ def with_holes(columns: dict[str, Any], encoded: FloatArray, missing: Any) -> Fl
 
 
 def far_encoded(columns: dict[str, Any]) -> FloatArray:
-    """Return records that are easy to notice: at bounds, with and without holes, with rare levels."""
+    """Return records easy to notice: at bounds, with rare levels, with and without missing values."""
     layout = Schema.of(columns).layout
     bounds = np.array([layout.lower, layout.upper])
     found = []
@@ -83,8 +83,5 @@ def far_encoded(columns: dict[str, Any]) -> FloatArray:
         found.append(with_holes(columns, record, np.zeros((1, layout.n_holes), dtype=bool)))
     all_gone = with_holes(columns, found[0], np.ones((1, layout.n_holes), dtype=bool))
     one_gone = with_holes(columns, found[1], np.arange(layout.n_holes)[None] == 0)
-    return np.vstack([*found, all_gone, one_gone, np.where(_is_level(layout), 0.0, all_gone)])
-
-
-def _is_level(layout: Any) -> Any:
-    return np.arange(layout.width) >= layout.level_part.start
+    is_level = np.arange(layout.width) >= layout.level_part.start
+    return np.vstack([*found, all_gone, one_gone, np.where(is_level, 0.0, all_gone)])

@@ -1,4 +1,4 @@
-"""Every statistic with every rule of cells: what makes a question of each kind, over random domains."""
+"""Every statistic with every rule of cells: makers of questions of each kind, over random domains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from audits.kernels import hostile
 from audits.kernels.hostile import Rng
 from audits.kernels.questions import Bins, Groups, Question, Sums, Swaps
-from dpmorse.bases.tables.encoded import encoded_domain
+from dpmorse.bases.staged.encoded import encoded_domain
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     WEIGHT_BITS,
@@ -160,7 +160,7 @@ PATHS: dict[str, Callable[[Rng, str], Question]] = {
     "cubes": cubes,
     "exchanged centres": swaps,
 }
-"""What makes a question of each kind, for one of the kinds of cells."""
+"""Makers of questions of each kind, for one of the kinds of cells."""
 
 
 def _cells(

@@ -13,7 +13,7 @@ NAME, TITLE = "bases", "Bases: everything that a fit releases"
 CONFIDENCE = 0.999
 RUNS = 200_000
 LEAST = 0.95
-"""The part of what is moved that a bound of all runs must reach."""
+"""Part of the real change that the bound of all runs must reach."""
 
 FARTHEST = 25.0
 """How far below what is moved a bound of fewer runs may be, times the root of the runs: half of it is
@@ -64,7 +64,7 @@ def _results(runs: int) -> Iterator[tuple[str, str, AuditResult]]:
 
 
 def _shows_what_is_moved(result: AuditResult) -> bool:
-    """Say whether the bound is as close to what is moved as so many runs can show; pure ones never are."""
+    """Say whether the bound is as close to what is moved as its runs can show; pure ones never are."""
     if result.claim.unit is not Unit.MU:
         return True
     moved = bases.moved(result) * result.claimed

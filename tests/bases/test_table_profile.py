@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpmorse.bases.tables.profile as stage
+import dpmorse.bases.staged.product_profile as stage
 from dpmorse import Boolean, DPMorse, ModelFormatError, Nominal, Numeric, Ordinal, PrivateTableMixture, load
 from dpmorse.bases.base import read_numbers
+from dpmorse.persistence.older_files import upgraded
 from dpmorse.records import open_records
 from dpmorse.schema import Schema
 from dpmorse.statistics import FINE_GRID_BITS, Domain
@@ -170,9 +171,9 @@ def test_a_column_that_is_written_in_another_way_is_spoken_of(tmp_path):
 
 def changed(model, change):
     """The base from its document, with a part of it changed."""
-    document = json.loads(json.dumps(model.base_.to_document()))
+    document = json.loads(json.dumps(model.base_._to_document()))
     change(document)
-    return PrivateTableMixture.from_document(document)
+    return PrivateTableMixture._from_document(upgraded(document, version=3))
 
 
 def _less_noise(base):

@@ -283,7 +283,7 @@ def test_private_bounds(storage, name, unit, relation, monkeypatch, tmp_path):
 
 def test_a_cap_that_is_bypassed_is_noticed(monkeypatch, tmp_path):
     """The audit can fail: without the choice of rows, a person with many moves more than is paid for."""
-    from dpmorse.records.row_choice import Chosen
+    from dpmorse.records.persons.row_choice import Chosen
 
     monkeypatch.setattr(Chosen, "_used", lambda self, batch, hashes: np.ones(len(batch), dtype=bool))
     with pytest.raises(AssertionError, match=r"assert .* <= "):

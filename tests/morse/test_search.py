@@ -106,13 +106,13 @@ def test_touching_levels_bound_the_ridgeline(mixture):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_extrema_along_paths_are_found_if_they_stand_out(family):
-    """Against 8,001 points of each path: no maximum that rises by 0.01 nats is missed."""
+    """Against 20,001 points of each path: no maximum that rises by 0.01 nats is missed."""
     mixture = random_mixture(family, 2, seed=912)
     land = Landscape(mixture)
     first, second = np.triu_indices(land.n_components, 1)
     paths = ridgelines(component_wells(land), first[:40], second[:40], 17)
     _, heights, counts = land.extrema(paths)
-    t = np.linspace(0, 16, 8001)
+    t = np.linspace(0, 16, 20001)
     piece = np.minimum(t.astype(int), 15)
     dense = paths[:, piece] + (t - piece)[:, None] * (paths[:, piece + 1] - paths[:, piece])
     f = land.heights(dense.reshape(-1, 2)).reshape(len(paths), -1)

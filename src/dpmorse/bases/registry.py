@@ -10,7 +10,7 @@ from dpmorse.bases.em.dpmog import DPMoG
 from dpmorse.bases.em.dpmog_hard import DPMoGHard
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture
-from dpmorse.bases.tables.private_table_mixture import PrivateTableMixture
+from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 
 BASES: dict[str, type[PrivateMixtureEstimator]] = {
@@ -34,7 +34,7 @@ def base_from_document(document: dict[str, Any]) -> PrivateMixtureEstimator:
     kind = document.get("estimator")
     if not isinstance(kind, str):
         raise ModelFormatError("the file names an estimator this version does not know: it must be a text.")
-    return _find_base(kind).from_document(document)
+    return _find_base(kind)._from_document(document)
 
 
 def _find_base(name: str) -> type[PrivateMixtureEstimator]:

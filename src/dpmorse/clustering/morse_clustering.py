@@ -23,9 +23,8 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     base : estimator
-        What releases the mixture, for instance ``DPMoGHard(12, epsilon=1.0, bounds=(-1, 1))``. An
-        estimator of your own needs ``fit``, ``predict`` (component of each record), ``mixture_`` and
-        ``privacy_``.
+        The estimator that releases the mixture, for instance ``DPMoGHard(12, epsilon=1.0, bounds=(-1, 1))``.
+        One of your own needs ``fit``, ``predict`` (component of each record), ``mixture_`` and ``privacy_``.
     n_clusters : int or "auto", default="auto"
         Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``, and
         ``merge_tree_.suggestion`` says which others are nearly as good. It may be changed after the fit by
@@ -36,7 +35,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     base_ : estimator
         The fitted base.
     privacy_ : PrivacyReport
-        What the base promises; the Morse step adds nothing to it.
+        The promise of the base; the Morse step spends nothing.
 
     Notes
     -----
@@ -63,14 +62,14 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Fit the base, which spends its budget on X, then find the tree of what it released.
 
-        ``groups`` says whose record each row is, see the base.
+        ``groups`` names the person of each row; see the base.
         """
         of_groups = {} if groups is None else {"groups": groups}
         with numbers_told_later():
             base = self._unfitted_base().fit(X, y, **of_groups)
-        return self.remember(base)
+        return self._remember(base)
 
-    def base_for(self, n_features: int) -> Any:
+    def _base_for(self, n_features: int) -> Any:
         """Check the parameters; return a copy of the base, whatever the number of columns."""
         return self._unfitted_base()
 
@@ -80,7 +79,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
                 f"base must be an estimator that releases a mixture, got {_validate.describe(self.base)}. "
                 "For instance: MorseClustering(DPMoGHard(12, epsilon=1.0, bounds=(-1, 1)))."
             )
-        self.check_choices()
+        self._check_choices()
         if self.n_clusters != "auto":
             wanted = int(self.n_clusters)
             n_components = getattr(self.base, "n_components", None)
@@ -93,6 +92,6 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         return clone(self.base)
 
     @classmethod
-    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with this base and these parameters."""
         return cls(base, **parameters)

@@ -12,7 +12,14 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import at_once, available_cores, equal_pieces
-from dpmorse.engine._chunk_passes import ChunkPass, Memory, Records, combined, counting_lengths, empty_totals
+from dpmorse.engine._chunk_passes import (
+    ArrayOrGrid,
+    ChunkPass,
+    Memory,
+    combined,
+    counting_lengths,
+    empty_totals,
+)
 from dpmorse.engine._kernels import count_pass, grid_pass
 from dpmorse.engine._rules import grid_of
 from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
@@ -31,7 +38,6 @@ from dpmorse.statistics import (
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,
-    SecondMoments,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray
@@ -65,7 +71,7 @@ class InMemoryEngine:
         """Return this engine for many calls with one question: what they need is prepared once."""
         return replace(self, _memory=Memory())
 
-    def on_grid(self, records: FloatArray, domain: Domain) -> Records:
+    def on_grid(self, records: FloatArray, domain: Domain) -> ArrayOrGrid:
         """Return records as integers of a domain, unless they would take too much memory.
 
         Soft cells of the domain are added up faster over them, to the same sums.
@@ -81,7 +87,7 @@ class InMemoryEngine:
         self._over_chunks(records, chunk_pass, lambda: None, told=False)  # the pass is yet to come
         return kept
 
-    def reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: ArrayOrGrid, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         if isinstance(records, OnGrid):
             records.check_asked(statistic)
@@ -91,7 +97,7 @@ class InMemoryEngine:
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: ArrayOrGrid, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = (self._memory or Memory()).prepared(statistic, cells)
@@ -110,8 +116,7 @@ class InMemoryEngine:
         def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
             count_pass(X, start, stop, grid, shift, counts)
 
-        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
-        return sealed(np.sum(parts, axis=0))
+        return sealed(self._counts(records, chunk_pass, shape))
 
     def _count_magnitudes(self, records: FloatArray, statistic: MagnitudeHistograms) -> IntArray:
         _check_width(records, statistic.n_features)
@@ -121,18 +126,11 @@ class InMemoryEngine:
             for j, column in enumerate(statistic.bins(X[start:stop]).T):
                 counts[j] += np.bincount(column, minlength=n_bins)
 
-        shape = (statistic.n_features, n_bins)
-        counts: IntArray = np.sum(
-            self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0
-        )
-        return counts
+        return self._counts(records, chunk_pass, (statistic.n_features, n_bins))
 
     def _count_radii(self, records: FloatArray, statistic: RadiusHistograms) -> IntArray:
         _check_width(records, statistic.cells.box.n_columns)
-        shape = (statistic.cells.n_cells, statistic.n_bins)
-        parts = self._over_chunks(records, counting_lengths(statistic), lambda: np.zeros(shape, np.int64))
-        counts: IntArray = np.sum(parts, axis=0)
-        return counts
+        return self._counts(records, counting_lengths(statistic), (statistic.cells.n_cells, statistic.n_bins))
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
@@ -147,12 +145,9 @@ class InMemoryEngine:
         return sealed(add_up([Tally(none, none, codes.n_bits), *parts]))
 
     def _reduce_labelled(
-        self, records: Records, statistic: CellMoments, cells: LabelledCells
+        self, records: ArrayOrGrid, statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
-        plain = not (statistic.of_residuals or statistic.weight_bits)
-        if not plain or statistic.second_moments is not SecondMoments.NONE:
-            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
         k, d = cells.n_cells, statistic.domain.n_features
 
         def chunk_pass(X: Any, start: int, stop: int, totals: IntArray) -> None:
@@ -163,12 +158,19 @@ class InMemoryEngine:
             for j in range(d):
                 totals[:, 1 + j] += np.bincount(labels, q[:, j], minlength=k).astype(np.int64)
 
-        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros((k, 1 + d), np.int64))
-        totals: IntArray = np.sum(parts, axis=0)
+        totals = self._counts(records, chunk_pass, (k, 1 + d))
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
+    def _counts(
+        self, records: ArrayOrGrid, chunk_pass: ChunkPass[IntArray], shape: tuple[int, int]
+    ) -> IntArray:
+        """Add up what a pass counts."""
+        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
+        counts: IntArray = np.sum(parts, axis=0)
+        return counts
+
     def _over_chunks(
-        self, records: Records, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
+        self, records: ArrayOrGrid, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
     ) -> list[_T]:
         """Hand out chunks to threads; return the totals of each thread."""
         if not isinstance(records, OnGrid):

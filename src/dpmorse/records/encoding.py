@@ -12,10 +12,10 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns
-from dpmorse.records.memory import without_sizes
+from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
-from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
+from dpmorse.schema import Date, NumberColumn, Numeric, Schema
 from dpmorse.typing import FloatArray
 
 _SAY_MISSING = (
@@ -47,8 +47,10 @@ def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> li
     return list(range(n_columns))
 
 
-def described(columns: Columns, schema: Schema) -> Columns:
+def described(columns: Columns, schema: Schema | None) -> Columns:
     """Return the columns of a schema, with names if those that were found have names; refuse others."""
+    if schema is None:
+        return columns
     places_in(columns.names, columns.n_features_in_, schema)
     names = None if columns.names is None else schema.names
     return Columns.of(len(schema.names), names, columns.library)
@@ -78,7 +80,8 @@ def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> Fl
 def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
     """Return the encoded records of columns that go by the names of a schema."""
     numbers = _numbers(held, schema)
-    categories = {name: _codes(column, held[name]) for name, column in schema.categories}
+    # the place of each row's level, NaN where there is none
+    categories = {name: held[name].objects().mapped(column.code_of) for name, column in schema.categories}
     both = {**numbers, **categories}
     refuse_missing([name for name, values in both.items() if np.isnan(values).any()], schema)
     n_rows = len(held[schema.names[0]])
@@ -97,11 +100,7 @@ def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray
     numbers = {name: values for name, values in found.items() if values is not None}
     infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
     refuse_unreadable(infinite, schema)
-    return numbers | {name: _missing_where_infinite(numbers[name]) for name in infinite}
-
-
-def _missing_where_infinite(values: FloatArray) -> FloatArray:
-    return np.where(np.isinf(values), np.nan, values)
+    return numbers | {name: np.where(np.isinf(numbers[name]), np.nan, numbers[name]) for name in infinite}
 
 
 def _number(column: NumberColumn, held: Values) -> FloatArray | None:
@@ -113,11 +112,6 @@ def _number(column: NumberColumn, held: Values) -> FloatArray | None:
     numbers: FloatArray = (days - _DAY_ZERO).astype(np.float64) - column.first
     numbers[np.isnat(days)] = np.nan
     return numbers
-
-
-def _codes(column: CategoryColumn, held: Values) -> FloatArray:
-    """Return the place of each row's level, NaN where there is none."""
-    return held.objects().mapped(column.code_of)
 
 
 def refuse_unreadable(names: Sequence[str], schema: Schema) -> None:

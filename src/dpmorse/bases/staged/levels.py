@@ -1,0 +1,137 @@
+"""First stages: how many records have which level and hole, where the numbers lie, and units for them."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dpmorse.bases.plan import Plan, Stage
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.ranges import occupied_box
+from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
+from dpmorse.bases.staged.regime import LEVELS, MOMENTS, RANGES
+from dpmorse.bases.staged.units import OUTER, Units, release_units
+from dpmorse.schema import Layout
+from dpmorse.statistics import (
+    FINE_GRID_BITS,
+    CellMoments,
+    Domain,
+    GaussianCells,
+    MomentShares,
+    SecondMoments,
+)
+from dpmorse.typing import BoolArray, FloatArray
+
+_SHARES = MomentShares(count=0.2, sum=0.8)
+"""Shares of the cost of levels: the count is one number, all else is counted in each level."""
+
+_LEAST_RECORDS = 10.0
+"""Smallest number of records that sums are divided by: a released count may be negative by noise."""
+
+_LEAST_PART = 0.02
+"""Smallest part of the records in which a column is taken to be there."""
+
+_LEAST_NOISE = 0.5
+"""A level counts at least so many standard deviations of its noise: what noise cannot exclude stays
+possible."""
+
+_LEAST_GINI = 0.02
+"""Smallest chance that two records differ in a category, where columns are weighted by it."""
+
+
+@dataclass(frozen=True)
+class TableUnits:
+    """What the first stages have released of a table."""
+
+    layout: Layout
+    n_records: float
+    n_missing: FloatArray
+    """How many values of each number are missing."""
+
+    present: FloatArray
+    """Part of the records in which each category is there."""
+
+    marginals: FloatArray
+    """Probability of each level where its category is there."""
+
+    numbers: Units | None = None
+    """Units of the numbers, or None where there are none."""
+
+    piled: BoolArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.bool_))
+    """Which numbers pile up at their lower or upper bound."""
+
+    @property
+    def observed(self) -> FloatArray:
+        """Part of the records in which each number is there."""
+        return np.clip(1 - self.n_missing / self.n_records, _LEAST_PART, 1.0)
+
+    @property
+    def variances(self) -> FloatArray:
+        """Variance of each number that is there, in units of z."""
+        return np.zeros(0) if self.numbers is None else self.numbers.variances
+
+    @property
+    def level_scales(self) -> FloatArray:
+        """What a level is multiplied by, so that all categories vary alike: Gini^(-1/2) of its column."""
+        squares = np.bincount(self.layout.category_of_level, self.marginals**2, self.layout.n_categories)
+        return np.asarray(np.maximum(1 - squares, _LEAST_GINI) ** -0.5)[self.layout.category_of_level]
+
+    @property
+    def domain(self) -> Domain:
+        """The box in which components are measured, and records labelled."""
+        return self._box(1.0)
+
+    @property
+    def outer(self) -> Domain:
+        """A wider box on a fine grid, of which linear functions are taken."""
+        return replace(self._box(OUTER), grid_bits=FINE_GRID_BITS)
+
+    def _box(self, factor: float) -> Domain:
+        if self.numbers is None:
+            return encoded_domain(self.layout, np.zeros(0), np.zeros(0))
+        wide = self.numbers.widened(factor).domain
+        return encoded_domain(self.layout, wide.lower, wide.upper)
+
+
+def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> TableUnits:
+    """Release levels and holes, then ranges and moments of the numbers."""
+    units = _release_levels(queries, layout, plan[LEVELS])
+    if not layout.n_numbers:
+        return units
+    public = numbers_of(layout)
+    box, piled = occupied_box(queries, public, plan[RANGES].step(), plan[RANGES].cost, units.n_missing)
+    box = replace(box, projection=public.projection)
+    found = release_units(queries, public, box, plan[MOMENTS], units.n_missing)
+    return replace(units, numbers=_in_units_of_table(found, layout), piled=piled)
+
+
+def _release_levels(queries: Queries, layout: Layout, stage: Stage) -> TableUnits:
+    if not layout.n_holes + layout.n_categories:  # nothing is counted but records
+        n = max(queries.total(stage.step(), stage.cost), _LEAST_RECORDS)
+        return TableUnits(layout, n, np.zeros(layout.n_numbers), np.zeros(0), np.zeros(0))
+    domain = counted_of(layout)
+    statistic = CellMoments(domain, 1, second_moments=SecondMoments.NONE)
+    everywhere = GaussianCells.nearest(np.zeros((1, domain.n_features)))
+    scales = queries.calibrate(statistic, stage.cost, _SHARES)
+    noisy = queries.moments(stage.step(), statistic, everywhere, scales)
+    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
+    holes, levels = np.split(noisy.sums[0], [layout.n_holes])
+    n_missing = np.zeros(layout.n_numbers)
+    n_missing[list(layout.holes)] = np.clip(holes, 0.0, (1 - _LEAST_PART) * n)
+    return TableUnits(layout, n, n_missing, *_marginals(layout, levels, noisy.sum_stddev, n))
+
+
+def _marginals(layout: Layout, counts: FloatArray, noise: float, n: float) -> tuple[FloatArray, FloatArray]:
+    """Return in which part of the records each category is there, and the probability of each level."""
+    of_level, n_levels = layout.category_of_level, np.array(layout.n_levels, dtype=np.float64)
+    least = _LEAST_NOISE * noise + 1e-3 * n / n_levels[of_level]
+    counts = np.maximum(counts, least)
+    totals = np.bincount(of_level, counts, layout.n_categories)
+    return np.clip(totals / n, _LEAST_PART, 1.0), counts / totals[of_level]
+
+
+def _in_units_of_table(units: Units, layout: Layout) -> Units:
+    """Return units in those of the table: so far they are in steps from the middle of the public bounds."""
+    half = (np.array(layout.upper) - np.array(layout.lower)) / 2 * 2.0**-FINE_GRID_BITS
+    lower, upper = (layout.middle + half * bound for bound in (units.domain.lower, units.domain.upper))
+    return replace(units, domain=Domain(lower, upper, radius=units.domain.radius))

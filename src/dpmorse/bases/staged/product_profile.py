@@ -1,0 +1,149 @@
+"""Last stage: what the records of each component look like, in numbers that may be published.
+
+As for tables of numbers (``staged/profile.py``): a record finds its component by the rule of the fit, on a
+fine grid, and is measured where it is, inside the public bounds. Counts of lengths say how far the records of
+a component reach; one release has the count, sum and second moment of its numbers up to that reach, and how
+many of its records have which hole and level. A missing number stands at its component's origin, so that it
+adds nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
+from dpmorse.bases.staged.expected import Expected, expected_records
+from dpmorse.bases.staged.levels import TableUnits
+from dpmorse.bases.staged.products import Products, cells_of
+from dpmorse.bases.staged.profile import LENGTHS, MOMENTS, SHARES, Look, profile_of, release_lengths
+from dpmorse.privacy import ReleaseEvent
+from dpmorse.profiles import LevelProfile, TableProfile
+from dpmorse.schema import Layout
+from dpmorse.statistics import (
+    FINE_GRID_BITS,
+    N_RADII,
+    CellMoments,
+    Domain,
+    GaussianCells,
+    MomentShares,
+    NoiseScales,
+    NoisyMoments,
+    ProfileCells,
+)
+from dpmorse.typing import BoolArray, FloatArray
+
+_COUNT_OF_LEVELS = 0.2
+"""Share of the cost for counts where there are no numbers."""
+
+
+def n_draws(n_components: int, layout: Layout) -> int:
+    """Return the number of noise values of the stage: counts of lengths, moments, holes and levels."""
+    d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
+    lengths, moments = (N_RADII if d else 0), 1 + d + d * (d + 1) // 2
+    return n_components * (lengths + moments + n_counted)
+
+
+def release_table_profile(
+    queries: Queries,
+    products: Products,
+    table: TableUnits,
+    stage: Stage,
+    rng: np.random.Generator,
+    *,
+    piled: BoolArray,
+) -> TableProfile:
+    """Spend a stage on the profile of products; ``piled`` says which numbers pile up at their bounds."""
+    ball = replace(table.domain, grid_bits=FINE_GRID_BITS)
+    rule = cells_of(products, table, FINE_GRID_BITS)
+    if not table.layout.n_numbers:
+        statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=table.layout)
+        scales = queries.calibrate(statistic, stage.cost, _shares(table.layout))
+        noisy = queries.moments(stage.step("moments"), statistic, rule, scales)
+        return TableProfile(_levels(noisy, table.layout), None)
+    expected = expected_records(products.mixture(table), table.domain, rng)
+    ask = _Ask(queries, table.layout, rule, ball, expected, stage)
+    look = ask.lengths()
+    noisy = ask.moments(look)
+    part = table.layout.number_part
+    box = Domain(ask.box.lower[part], ask.box.upper[part])
+    return TableProfile(_levels(noisy, table.layout), profile_of(look, noisy, box, piled))
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """The questions of this stage where there are numbers."""
+
+    queries: Queries
+    layout: Layout
+    rule: GaussianCells
+    ball: Domain
+    expected: Expected
+    stage: Stage
+
+    @cached_property
+    def box(self) -> Domain:
+        """The public box of encoded records, where they are measured."""
+        lower, upper = np.array(self.layout.lower), np.array(self.layout.upper)
+        return encoded_domain(self.layout, lower, upper, FINE_GRID_BITS)
+
+    @property
+    def statistic(self) -> CellMoments:
+        return CellMoments(self.box, self.rule.n_cells, of_residuals=True, layout=self.layout)
+
+    @property
+    def scales(self) -> NoiseScales:
+        return self.queries.calibrate(self.statistic, MOMENTS * self.stage.cost, _shares(self.layout))
+
+    def lengths(self) -> Look:
+        noise = self.scales.diagonal * 2.0**-self.statistic.unit_bits * self.layout.n_numbers
+        step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
+        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=noise)
+
+    def moments(self, look: Look) -> NoisyMoments:
+        step, cells = self.stage.step("moments"), self._cells(look.radii)
+        return self.queries.moments(step, self.statistic, cells, self.scales)
+
+    def _cells(self, radii: FloatArray) -> ProfileCells:
+        """Return cells that measure numbers in the coordinates of their component, and nothing else."""
+        k, width, part = len(radii), self.layout.width, self.layout.number_part
+        unit, centre = self.box.unit[part], self.box.centre[part]
+        whiten, shift = np.zeros((k, width, width)), np.zeros((k, width))
+        factors = np.linalg.cholesky(self.expected.covariances / unit[:, None] / unit)
+        means = (self.expected.means - centre) / unit
+        whiten_numbers(self.layout, self.box, means, factors, into=(whiten, shift))
+        units = GaussianCells.from_scores(whiten, shift, np.zeros(k), radii, FINE_GRID_BITS)
+        return ProfileCells(self.rule, self.ball, units, self.box)
+
+
+def _shares(layout: Layout) -> MomentShares:
+    """Divide a cost between numbers, and missing values and levels, by what a record can have of either."""
+    d, n_counted = layout.n_numbers, layout.n_categories + layout.n_holes
+    if not d:
+        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
+    return replace(SHARES, levels=n_counted / (n_counted + d))
+
+
+def _levels(noisy: NoisyMoments, layout: Layout) -> LevelProfile:
+    return LevelProfile(
+        noisy.counts, noisy.holes, noisy.levels, noisy.count_stddev, noisy.level_stddev, layout
+    )
+
+
+def has_noise_of(profile: TableProfile, events: Sequence[ReleaseEvent]) -> bool:
+    """Say whether a profile states the noise of the lengths, moments and levels that were paid for."""
+    stated: list[dict[str, float]] = [
+        {"count": profile.levels.count_stddev, "level": profile.levels.level_stddev}
+    ]
+    if profile.numbers is not None:
+        numbers = profile.numbers
+        stated[0] |= {"sum": numbers.sum_stddev, "second moment": numbers.second_moment_stddev}
+        stated = [{"count": numbers.tail_stddev}, *stated]
+    paid = [
+        {name: stddev for name, stddev in event.noise_stddev.items() if name in own}
+        for event, own in zip(events, stated, strict=False)
+    ]
+    return len(events) == len(stated) and paid == stated

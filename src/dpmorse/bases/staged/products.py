@@ -1,0 +1,288 @@
+"""Last stage: soft expectation-maximisation of products, a Gaussian of the numbers times each category.
+
+A round releases, for each component, the count, the first two moments of the residuals of its numbers in its
+own whitened coordinates, and how many of its records have which hole and level. A missing number has the
+component's mean: it adds nothing to the moments, which are divided by the part of the records that has it.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.residuals import SUPPORT, maximise
+from dpmorse.bases.staged.components import N_ROUNDS, SMALLEST_VARIANCE, radius_of_residuals
+from dpmorse.bases.staged.encoded import whiten_numbers
+from dpmorse.bases.staged.levels import TableUnits
+from dpmorse.densities import ProductMixture, james_stein
+from dpmorse.schema import Layout
+from dpmorse.statistics import (
+    GRID_BITS,
+    LARGEST_N_CELLS,
+    WEIGHT_BITS,
+    CellMoments,
+    Domain,
+    GaussianCells,
+    MomentShares,
+    NoisyMoments,
+    shrink_to_ball,
+)
+from dpmorse.typing import FloatArray
+
+_COUNT = 0.10
+"""Share of a round's cost for counts."""
+
+_COUNT_OF_LEVELS = 0.12
+"""The same where there are no numbers."""
+
+_SUMS = 0.39
+"""Share of sums in what the moments of numbers get; second moments, which are more, get the rest."""
+
+_OF_A_HOLE = 0.15
+"""What a hole counts, beside a category, where the cost is divided: it corrects moments by a part that varies
+little from component to component."""
+
+_RELATIVE_NOISE = 0.2
+"""Largest noise of a covariance entry relative to a variance, and of a level's probability, in one round. The
+number of rounds, and of components, are the largest that keep it."""
+
+_ROUNDS_TO_AFFORD = 3
+"""The number of components is limited so that so many rounds keep that noise."""
+
+_OVER_RELAXATION = 1.5
+"""Factor by which all steps but the last are lengthened."""
+
+_START_VARIANCE = 0.5
+"""Variance of a number around its component's mean at the start, as a part of that of all records."""
+
+_START_MARGINAL = 0.1
+"""Part of the marginals in the probabilities of the start."""
+
+_LEAST_PROBABILITY = 1e-4
+"""Smallest probability of a level before marginals are mixed in."""
+
+_MARGINAL = (0.001, 0.5)
+"""Least and largest part of the marginals in released probabilities: that of the noise. What noise cannot
+exclude stays possible."""
+
+_LEAST_PRESENT = 0.1
+"""Smallest part of a component's records in which a column is taken to be there."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """Components on their way to a release: Gaussians in units of z, and probabilities of levels."""
+
+    gaussians: Estimates
+    probabilities: FloatArray
+
+    def kept(self, at_least: int) -> "Products":
+        """Drop unsupported components, but keep the heaviest ones that were asked for."""
+        keep = self.gaussians.supported.copy()
+        keep[np.argsort(-self.gaussians.weights)[:at_least]] = True
+        return Products(self.gaussians.kept(at_least), self.probabilities[keep])
+
+    def mixture(self, table: TableUnits) -> ProductMixture:
+        """Return the mixture in the units of the table."""
+        weights, means, covariances = (
+            self.gaussians.weights,
+            self.gaussians.means,
+            self.gaussians.covariances,
+        )
+        if table.numbers is not None:
+            unit = table.numbers.domain.unit / table.numbers.radius
+            means = table.numbers.domain.centre + unit * means
+            covariances = covariances * np.outer(unit, unit)
+        return ProductMixture(weights, means, covariances, self.probabilities, table.layout)
+
+
+def start_from(columns: FloatArray, table: TableUnits) -> Products:
+    """Return components of equal weight at places given by standardised columns."""
+    k, d = len(columns), table.layout.n_numbers
+    variances = np.maximum(_START_VARIANCE * table.variances, SMALLEST_VARIANCE)
+    covariances = np.tile(np.diag(variances), (k, 1, 1))
+    of_level, p = table.layout.category_of_level, table.marginals
+    moved = p + columns[:, d:] / table.level_scales / np.maximum(table.present, _LEAST_PRESENT)[of_level]
+    own = _normalised(np.clip(moved, 0.02 * p + 0.002, 1.0), table.layout)
+    means = _inside(columns[:, :d], table)
+    gaussians = Estimates(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
+    return Products(gaussians, (1 - _START_MARGINAL) * own + _START_MARGINAL * p)
+
+
+def release_products(queries: Queries, table: TableUnits, start: Products, stage: Stage) -> Products:
+    """Spend the budget of a stage on rounds of expectation-maximisation."""
+    k = len(start.probabilities)
+    statistic = CellMoments(table.domain, k, WEIGHT_BITS, of_residuals=True, layout=table.layout)
+    affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, table, stage) / k) ** 2
+    n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
+    scales = queries.calibrate(statistic, stage.cost / n_rounds, _shares(table.layout))
+    products = start
+    for i in queries.rounds(n_rounds):
+        cells = cells_of(products, table)
+        step = stage.step("round", i, n_rounds)
+        noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
+        products = _maximise(products, noisy, table, _OVER_RELAXATION if i < n_rounds else 1.0)
+    return products
+
+
+def measurable_n_components(queries: Queries, table: TableUnits, stage: Stage) -> int:
+    """Return how many components of equal size can be measured in a few rounds, given the noise."""
+    noise = noise_of_an_entry(queries, table, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
+    return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
+
+
+def noise_of_an_entry(queries: Queries, table: TableUnits, stage: Stage) -> float:
+    """Return the noise of a covariance entry or a probability, for one round with a single component."""
+    one = CellMoments(table.domain, 1, WEIGHT_BITS, of_residuals=True, layout=table.layout)
+    scales = queries.calibrate(one, stage.cost, _shares(table.layout))
+    unit = 2.0**-one.unit_bits / table.n_records
+    of_levels = scales.level * unit if table.layout.n_categories else 0.0
+    if not table.layout.n_numbers:
+        return of_levels
+    squared_radius = radius_of_residuals(table.layout.n_numbers) ** 2
+    return max(of_levels, squared_radius * scales.diagonal * unit)
+
+
+def _shares(layout: Layout) -> MomentShares:
+    """Divide the cost of a round among counts, moments of numbers, and levels, by the number of columns."""
+    if not layout.n_numbers:
+        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
+    n_counted = layout.n_categories + _OF_A_HOLE * layout.n_holes
+    levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
+    moments = 1 - _COUNT / (1 - levels)
+    sums = _SUMS * moments
+    return MomentShares(count=1 - moments, sum=sums, second_moment=(1 - _SUMS) * moments, levels=levels)
+
+
+def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) -> GaussianCells:
+    """Return the rule that gives encoded records, on a grid of the table's domain, their memberships.
+
+    A score is a sum of squares of linear functions, one for each entry of a record:
+
+    * numbers: the whitened residual; a hole adds what moves its number to the component's mean;
+    * holes: ``(r + b)^2 = r (1 + 2 b) + b^2`` for r = 0 or 1, with b such that a missing number leaves its
+      ln L_jj out of the log determinant;
+    * levels: ``(a e + b)^2 = e (a^2 + 2 a b) + b^2``, with b such that a level adds -ln p.
+
+    What is left, the ``b^2``, is the same for every record and goes to the constants.
+    """
+    layout, k = table.layout, len(products.probabilities)
+    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
+    constants = -np.log(np.maximum(products.gaussians.weights, 1e-12))
+    radius = 1.0
+    if table.numbers is not None:
+        radius = radius_of_residuals(layout.n_numbers)
+        box = replace(table.domain, grid_bits=grid_bits)
+        constants = constants + _whiten_numbers(products.gaussians, table, box, whiten, shift)
+    _weigh_levels(products.probabilities, layout, whiten, shift)
+    others = np.r_[layout.hole_part, layout.level_part]
+    return GaussianCells.from_scores(
+        whiten, shift, constants - np.square(shift[:, others]).sum(axis=1), radius, grid_bits
+    )
+
+
+def _whiten_numbers(
+    gaussians: Estimates, table: TableUnits, box: Domain, whiten: FloatArray, shift: FloatArray
+) -> FloatArray:
+    """Write the rows of numbers and holes; return the log determinants."""
+    layout, holes = table.layout, list(table.layout.holes)
+    radius = 1.0 if table.numbers is None else table.numbers.radius
+    means, factors = gaussians.means / radius, np.linalg.cholesky(gaussians.covariances / radius**2)
+    whiten_numbers(layout, box, means, factors, into=(whiten, shift))
+    logs = np.log(np.diagonal(factors, axis1=1, axis2=2))
+    own = np.arange(layout.n_holes)
+    whiten[:, own, own] = 1.0
+    left_out = logs.max(axis=0) - logs
+    shift[:, layout.hole_part] = (left_out[:, holes] - 1) / 2
+    return np.asarray(logs.sum(axis=1))
+
+
+def _weigh_levels(probabilities: FloatArray, layout: Layout, whiten: FloatArray, shift: FloatArray) -> None:
+    """Write the rows of levels."""
+    if not layout.n_categories:
+        return
+    nats = -np.log(probabilities)
+    slope = math.sqrt(max(float(nats.mean()), 0.25))
+    places = np.arange(layout.width)[layout.level_part]
+    whiten[:, places, places] = slope
+    shift[:, places] = (nats - slope**2) / (2 * slope)
+
+
+def _maximise(previous: Products, noisy: NoisyMoments, table: TableUnits, relaxation: float) -> Products:
+    """Return the components estimated from a release."""
+    gaussians = _maximise_numbers(previous.gaussians, noisy, table, relaxation)
+    counts = np.where(gaussians.supported, noisy.counts, 1.0)
+    probabilities = _maximise_levels(previous.probabilities, noisy, table, counts, relaxation)
+    kept = np.where(gaussians.supported[:, None], probabilities, previous.probabilities)
+    return Products(gaussians, kept)
+
+
+def _maximise_numbers(
+    previous: Estimates, noisy: NoisyMoments, table: TableUnits, relaxation: float
+) -> Estimates:
+    if table.numbers is None:
+        weights = np.maximum(noisy.counts, 1.0)
+        supported = noisy.counts >= SUPPORT * noisy.count_stddev
+        return replace(previous, weights=weights / weights.sum(), supported=supported)
+    return maximise(
+        previous,
+        noisy,
+        lambda means: _inside(means, table),
+        radius_of_residuals(table.layout.n_numbers),
+        SMALLEST_VARIANCE,
+        relaxation=relaxation,
+        observed=_observed(noisy, table) if table.layout.n_holes else None,
+    )
+
+
+def _inside(means: FloatArray, table: TableUnits) -> FloatArray:
+    return means if table.numbers is None else shrink_to_ball(means, table.numbers.radius)
+
+
+def _observed(noisy: NoisyMoments, table: TableUnits) -> FloatArray:
+    """Return the part of each component's records that has each number, shrunk to that of all records."""
+    counts = np.maximum(noisy.counts, 1.0)
+    observed = np.tile(table.observed, (len(counts), 1))
+    holes = list(table.layout.holes)
+    differences = 1 - noisy.holes / counts[:, None] - observed[:, holes]
+    noise = len(holes) * (noisy.level_stddev / counts) ** 2
+    differences *= james_stein(np.square(differences).sum(axis=1), noise)[:, None]
+    observed[:, holes] = np.clip(observed[:, holes] + differences, _LEAST_PRESENT, 1.0)
+    return observed
+
+
+def _maximise_levels(
+    previous: FloatArray, noisy: NoisyMoments, table: TableUnits, counts: FloatArray, relaxation: float
+) -> FloatArray:
+    """Return probabilities of levels: steps shrunk by their noise, category by category."""
+    probabilities = previous.copy()
+    for j, levels in enumerate(table.layout.levels):
+        found, last = noisy.levels[:, levels], previous[:, levels]
+        n = counts * _present(found, table.present[j], noisy.level_stddev, counts)
+        steps = found / n[:, None] - last
+        steps -= steps.mean(axis=1, keepdims=True)
+        noise = (last.shape[1] - 1) * (noisy.level_stddev / n) ** 2
+        steps *= relaxation * james_stein(np.square(steps).sum(axis=1), noise)[:, None]
+        moved = np.maximum(last + steps, _LEAST_PROBABILITY)
+        part = np.clip(noisy.level_stddev / n, *_MARGINAL)[:, None]
+        own = moved / moved.sum(axis=1, keepdims=True)
+        probabilities[:, levels] = (1 - part) * own + part * table.marginals[levels]
+    return probabilities
+
+
+def _present(found: FloatArray, of_all: float, stddev: float, counts: FloatArray) -> FloatArray:
+    """Return the part of each component's records that has a category, shrunk to that of all records."""
+    differences: FloatArray = found.sum(axis=1) / counts - of_all
+    shrunk = differences * james_stein(differences**2, found.shape[1] * (stddev / counts) ** 2)
+    return np.clip(of_all + shrunk, _LEAST_PRESENT, 1.0)
+
+
+def _normalised(values: FloatArray, layout: Layout) -> FloatArray:
+    """Divide by the sum over the levels of each category."""
+    divided: FloatArray = values.copy()
+    for levels in layout.levels:
+        divided[:, levels] /= values[:, levels].sum(axis=1, keepdims=True)
+    return divided
