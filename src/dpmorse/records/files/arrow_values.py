@@ -16,8 +16,8 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.batches import Batch
 from dpmorse.records.databases.object_rows import ObjectRows, texts_among
 from dpmorse.records.encoding import encode_values
-from dpmorse.records.files.batched_table import BatchedTable, is_number
-from dpmorse.records.files.data_file import as_floats, is_text
+from dpmorse.records.files.batched_table import BatchedTable, is_number, is_text
+from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
