@@ -77,7 +77,7 @@ OF_PERSONS = (
     ),
     Mutant(
         "fits for another unit are paid for",
-        (Change("dpmorse.privacy.budget:Budget.check_pays_for", "fit.unit != self.unit", "False"),),
+        (Change("dpmorse.privacy.unit:Unit.check_pays_for", "fit.name != self.name", "False"),),
         ("tests/privacy/test_units.py",),
     ),
     Mutant(

@@ -16,13 +16,13 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.batches import Batch
 from dpmorse.records.databases.object_rows import ObjectRows, texts_among
 from dpmorse.records.encoding import encode_values
-from dpmorse.records.files.batched_table import BatchedTable, is_number
-from dpmorse.records.files.data_file import as_floats, is_text
+from dpmorse.records.files.batched_table import BatchedTable, is_number, is_text
+from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
 from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
-from dpmorse.schema import Date, Numeric, Schema
+from dpmorse.schema import CategoryColumn, Date, Numeric, Ordinal, Schema
 from dpmorse.typing import FloatArray
 
 _OTHER_DATE = r"^\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T ].*)?$"
@@ -142,7 +142,8 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
 
 def _nulls(table: BatchedTable, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
-    listed = getattr(dict(schema.columns).get(name), "values", ())
+    column = dict(schema.columns).get(name)
+    listed = column.values if isinstance(column, CategoryColumn | Ordinal) else ()
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
     return [text for text in known if text not in listed]
 

@@ -69,3 +69,8 @@ def is_number(kind: Any) -> bool:
     """Say whether values of a type can be used as numbers."""
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
     return any(test(kind) for test in tests)
+
+
+def is_text(kind: Any) -> bool:
+    """Say whether values of a type are text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

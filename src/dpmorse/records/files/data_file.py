@@ -18,7 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.files.batched_table import BatchedTable, Part, is_number
+from dpmorse.records.files.batched_table import BatchedTable, Part, is_number, is_text
 from dpmorse.records.files.packed import COMPRESSIONS, TEXT_ENDINGS, PackedText
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import RemotePath, is_address, open_bytes, remote_file
@@ -153,11 +153,6 @@ def rows_of_a_batch(n_columns: int, n_others: int = 0) -> int:
     bytes_of_row = 8 * max(n_columns, 1)
     at_least = max(1024, min(_BATCH_ROWS, _LARGEST_BATCH_BYTES // bytes_of_row))
     return max(at_least, (_LARGEST_BATCH_BYTES if n_others else _BATCH_BYTES) // bytes_of_row)
-
-
-def is_text(kind: Any) -> bool:
-    """Say whether values of a type are text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def as_floats(column: Any) -> Any:

@@ -218,12 +218,9 @@ class DataFiles(StreamedRecords):
 
     def _checked(self, batch: Any) -> Batch:
         rows = self._without_missing(checked_rows(batch, self.names, self._needed))
-        return Batch(rows.array, self._owners(rows))
-
-    def _owners(self, rows: Rows) -> ColumnOwners | None:
         if self.unit is None:
-            return None
-        return ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit)
+            return Batch(rows.array)
+        return Batch(rows.array, ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit))
 
     def _without_missing(self, rows: Rows) -> Rows:
         if self.drops_rows:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.files.batched_table import is_number
-from dpmorse.records.files.data_file import DataFile, is_text, problems_told
+from dpmorse.records.files.batched_table import is_number, is_text
+from dpmorse.records.files.data_file import DataFile, problems_told
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import is_address, remote_file
 from dpmorse.records.files.text.guesses import guessed_encoding, guessed_reading
