@@ -1,5 +1,6 @@
 """The options of numba in one place, and compilation that also works where nothing can be cached."""
 
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -44,7 +45,27 @@ def _compile(function: Function, **more: Any) -> Function:
         jitted: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in: a read-only installation without a home
         jitted = numba.njit(**options)(function)
+    else:
+        _outlive_updates(jitted)
     return jitted
+
+
+def _outlive_updates(jitted: Any) -> None:
+    """Compile anew where the cache is of an older version of the file.
+
+    numba unpickles the types of arguments before it compares versions. An update of dpmorse in place may have
+    renamed one of them, and the cache stays when files are replaced.
+    """
+    cache, load = jitted._cache, jitted._cache.load_overload  # noqa: SLF001 - numba has no public way
+
+    def load_or_forget(*key: Any) -> Any:
+        try:
+            return load(*key)
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            cache.flush()
+            return None
+
+    cache.load_overload = load_or_forget
 
 
 @contextmanager

@@ -199,6 +199,7 @@ def test_data_refused(spoil, error, message, X):
         lambda X: None,
         lambda X: {"x0": [1]},
         lambda X: 5.0,
+        lambda X: scipy.sparse.csr_matrix(np.eye(3)),
     ],
     ids=[
         "no rows",
@@ -210,6 +211,7 @@ def test_data_refused(spoil, error, message, X):
         "None",
         "a dict",
         "a number",
+        "sparse",
     ],
 )
 def test_data_refused_by_every_base(way, spoil, X):

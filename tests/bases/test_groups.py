@@ -8,7 +8,6 @@ from dpmorse import (
     Budget,
     DPCube,
     DPLloyd,
-    DPMoG,
     DPMoGHard,
     DPMorse,
     DPTree,
@@ -16,19 +15,17 @@ from dpmorse import (
     InvalidTypeError,
     Ledger,
     MorseClustering,
-    PrivateGaussianMixture,
     load,
 )
 from dpmorse.privacy import Neighboring
+from every_base import WAYS, every_way
 
-KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
 
-
-@KINDS
+@every_way
 @pytest.mark.parametrize("rows", [1, 3])
-def test_spent_is_what_was_declared(kind, rows, blobs):
+def test_spent_is_what_was_declared(way, rows, blobs):
     groups = np.arange(len(blobs[0])) // 4
-    model = kind(4, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=rows).fit(blobs[0], groups=groups)
+    model = way.short(4, max_rows_per_group=rows).fit(way.table(blobs[0]), groups=groups)
     assert 1 - 1e-5 <= model.privacy_.epsilon <= 1.0
     assert {event.neighboring for event in model.privacy_.events} == {Neighboring.ADD_REMOVE_GROUP}
     assert f"one group (such as a person), of which at most {rows} are used" in model.privacy_.statement
@@ -81,7 +78,7 @@ def test_rows_and_persons_do_not_share_a_ledger(blobs):
     assert len(persons.events) == 10
 
 
-@KINDS
+@pytest.mark.parametrize("way", [WAYS["DPMoGHard"], WAYS["described numbers"]], ids=["bounds", "columns"])
 @pytest.mark.parametrize(
     ("parameters", "groups", "error", "message"),
     [
@@ -101,9 +98,9 @@ def test_rows_and_persons_do_not_share_a_ledger(blobs):
         ({"max_rows_per_group": 2}, 7, InvalidTypeError, "groups must be a sequence"),
     ],
 )  # fmt: skip
-def test_bad_groups_are_refused_before_anything_is_released(kind, parameters, groups, error, message, blobs):
+def test_bad_groups_are_refused_before_anything_is_released(way, parameters, groups, error, message, blobs):
     ledger = Ledger(Budget(5.0, 1e-6, Neighboring.ADD_REMOVE_GROUP, 2))
-    model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger, **parameters)
+    model = way.make(3, ledger=ledger, **parameters)
     with pytest.raises(error, match=message):
         model.fit(blobs[0], groups=groups)
     assert ledger.events == ()

@@ -14,6 +14,9 @@ REFUSED = [
     for called, way in WAYS.items()
     for name, parameter in way.kind.settings_type.table().items()
     for value in parameter.refused
+    if not (
+        name == "bounds" and value is None and "columns" in way.described(2, 1.0)
+    )  # which take their place
 ]
 
 

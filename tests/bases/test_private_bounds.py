@@ -9,17 +9,15 @@ from sklearn.metrics import adjusted_rand_score
 from dpmorse import (
     DPCube,
     DPLloyd,
-    DPMoG,
     DPMoGHard,
     DPMorse,
     DPTree,
     InMemoryEngine,
     ModelFormatError,
     NoisyModelWarning,
-    PrivateGaussianMixture,
     load,
 )
-from dpmorse.bases import Queries, Stage
+from dpmorse.bases import BASES, Queries, Stage
 from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
 from dpmorse.bases.private_bounds import guarded_part, release_bounds
 from dpmorse.bases.randomness import Randomness
@@ -27,8 +25,9 @@ from dpmorse.engine import Source
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring
 from dpmorse.privacy.exact import opened
 from dpmorse.statistics import GroupCounts, MagnitudeHistograms
+from every_base import OF_NUMBERS
 
-KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, PrivateGaussianMixture, DPLloyd, DPCube, DPTree])
+KINDS = pytest.mark.parametrize("name", sorted(set(OF_NUMBERS) & set(BASES)))
 
 
 def patients(n=20_000, seed=0):
@@ -206,10 +205,10 @@ def test_a_range_is_not_accepted_where_noise_may_hide_much(elsewhere):
 
 @KINDS
 @pytest.mark.parametrize("options", [{}, {"neighboring": "replace-one"}, {"max_rows_per_group": 2}])
-def test_spent_is_what_was_declared(kind, options):
+def test_spent_is_what_was_declared(name, options):
     X, _ = patients(4000)
     groups = {"groups": np.arange(4000) // 2} if "max_rows_per_group" in options else {}
-    model = kind(4, epsilon=2.0, bounds="private", **options).fit(X, **groups)
+    model = BASES[name](4, epsilon=2.0, bounds="private", **options).fit(X, **groups)
     assert 2.0 * (1 - 1e-5) <= model.privacy_.epsilon <= 2.0
     names = [event.name for event in model.privacy_.events]
     assert names[:2] == ["bounds of the columns, magnitudes", "bounds of the columns, ranges"]
@@ -231,9 +230,9 @@ def test_clusters_are_found_without_any_bounds():
 
 
 @KINDS
-def test_files_keep_the_released_bounds(kind, tmp_path):
+def test_files_keep_the_released_bounds(name, tmp_path):
     X, _ = patients(4000)
-    model = kind(3, epsilon=2.0, bounds="private", random_state=0).fit(X)
+    model = BASES[name](3, epsilon=2.0, bounds="private", random_state=0).fit(X)
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert again.bounds == "private"
@@ -257,11 +256,11 @@ def test_a_file_without_the_releases_of_bounds_is_refused(tmp_path):
 
 
 @KINDS
-def test_too_few_records_are_no_obstacle(kind):
+def test_too_few_records_are_no_obstacle(name):
     """Nothing is seen: the bounds are -1 and 1, and the model says that it is noise."""
     with pytest.warns(NoisyModelWarning):
-        model = kind(2, epsilon=0.1, bounds="private", random_state=0).fit(np.full((3, 2), 7.0))
-    if kind is not PrivateGaussianMixture:
+        model = BASES[name](2, epsilon=0.1, bounds="private", random_state=0).fit(np.full((3, 2), 7.0))
+    if name != "PrivateGaussianMixture":
         assert model.domain_.lower.tolist() == [-1.0, -1.0]
 
 

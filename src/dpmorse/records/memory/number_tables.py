@@ -90,6 +90,8 @@ def check_kind(array: Any) -> None:
 
 def to_array(X: Any) -> Any:
     """Refuse a matrix that NumPy takes for one object, such as a sparse one of another library."""
+    if issparse(X):
+        raise InvalidTypeError("X must be dense: sparse data are not supported. Hint: X.toarray().")
     try:
         array = np.asarray(X)
     except (TypeError, ValueError):  # what another library says may quote values
