@@ -122,7 +122,9 @@ class DPMorse(MorseEstimator, FitParameters):
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         if self.columns is not None:
             return PrivateTableMixture(
-                _n_products(self.n_components, n_clusters),
+                _n_products(self.n_components, n_clusters)
+                if Schema.of(self.columns).layout.n_categories
+                else fitted_n_components(self.n_components, n_clusters, n_features),
                 columns=self.columns,
                 min_components=n_clusters or SOME_CLUSTERS,
                 profile=self.profile,

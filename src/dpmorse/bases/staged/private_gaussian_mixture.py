@@ -25,7 +25,7 @@ from dpmorse.bases.staged.components import (
 )
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.directions import FEW_COLUMNS, Directions, release_directions
-from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS, release_cells
+from dpmorse.bases.staged.joint_histogram import HALVINGS, MOST_COLUMNS, count_cells
 from dpmorse.bases.staged.outskirts import release_outskirts
 from dpmorse.bases.staged.profile import Labelling
 from dpmorse.bases.staged.units import OUTER, Units, release_units
@@ -276,8 +276,8 @@ class PrivateGaussianMixture(PrivateFit):
             far = None
             if OUTSKIRTS in plan:
                 units, far = release_outskirts(queries, units, plan[OUTSKIRTS])
-            cells = release_cells(queries, units, k, plan[HISTOGRAM], far)
-            return _Found(fit_cells(cells, units, k, rng), units)
+            grid = count_cells(queries, units, plan[HISTOGRAM], HALVINGS, k)
+            return _Found(fit_cells(grid.cells(k, far), units, k, rng), units)
         stages = _undivided(plan)
         measurable = measurable_n_components(queries, units, stages[1])
         if DIRECTIONS in plan and measurable < k:

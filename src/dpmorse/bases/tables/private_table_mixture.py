@@ -21,6 +21,11 @@ from dpmorse.bases.tables.directions import MOST_DIRECTIONS, release_table_direc
 from dpmorse.bases.tables.encoded import encoded_domain
 from dpmorse.bases.tables.profile import has_noise_of, n_draws, release_table_profile
 from dpmorse.bases.tables.units import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
+from dpmorse.bases.staged.units import OUTER
+from dpmorse.bases.staged.binned_em import fit_cells
+from dpmorse.bases.staged.outskirts import halvings_for, outskirts_of
+from dpmorse.bases.staged.histogram_with_missing import count_with_missing, largest_n_cells
+from dpmorse.bases.tables.components import Products
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
@@ -29,6 +34,7 @@ from dpmorse.schema import Ordinal, Schema
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 from dpmorse.typing import BoolArray
 
+OUTSKIRTS, HISTOGRAM = "outskirts", "joint histogram"
 DIRECTIONS, CORESET, COMPONENTS, PROFILE = "directions", "coreset", "components", "profile"
 """Names of the stages after those of units, in the order in which they are released."""
 
@@ -161,6 +167,9 @@ class PrivateTableMixture(PrivateFit):
     @cached_property
     def landscape_(self) -> GaussianMixture:
         """What the Morse step looks at, of released values alone."""
+        m = self.mixture_
+        if not m.layout.n_categories:
+            return GaussianMixture(m.weights, m.means, m.covariances)
         scale, marginals = self.mixture_.units
         shadow: GaussianMixture = self.mixture_.shadow(scale, marginals)
         return shadow
@@ -179,6 +188,15 @@ class PrivateTableMixture(PrivateFit):
         refuse_pure(settings.budget)
         layout, k = settings.columns.layout, settings.n_components
         d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
+        if not layout.n_categories and d <= 2:
+            stages = [Stage(LEVELS, 0.03, 1 + n_counted), Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.05, 1 + 2 * d)]
+            if settings.profile:
+                stages += [Stage(OUTSKIRTS, 0.06, largest_n_cells(layout, 6))]
+            share = 1 - sum(s.cost for s in stages) - _PROFILE * settings.profile
+            stages += [Stage(HISTOGRAM, share, largest_n_cells(layout, 7, k), SumsOf.CELLS)]
+            if settings.profile:
+                stages += [Stage(PROFILE, _PROFILE, n_draws(k, layout))]
+            return stages
         in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + MOST_DIRECTIONS)
         in_components = components.N_ROUNDS[1] * k * (_moments(d) + n_counted)
         for_levels = 0.04 if d else 0.12
@@ -200,6 +218,11 @@ class PrivateTableMixture(PrivateFit):
         self, plan: Plan[TableSettings], events: Sequence[ReleaseEvent], n_records: int
     ) -> Sequence[Hurdle]:
         """Return the counts that the stages which find clusters compare with noise."""
+        if HISTOGRAM in plan:
+            noises = hurdles.noise_by_stage(events)
+            event = next(event for event in events if event.step.stage == HISTOGRAM)
+            found = hurdles.of_histogram(event, plan.settings.columns.layout.n_numbers)
+            return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
         noises, stages = hurdles.noise_by_stage(events), (CORESET, COMPONENTS)
         found = hurdles.of_rounds(noises, stages, n_records, plan.settings.n_components)
         return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
@@ -208,6 +231,24 @@ class PrivateTableMixture(PrivateFit):
         """Release units, directions and a start along them, then the components."""
         settings = plan.settings
         table = release_table_units(queries, settings.columns.layout, plan)
+        if HISTOGRAM in plan:
+            layout, units, k = table.layout, table.numbers, settings.n_components
+            far = None
+            if OUTSKIRTS in plan:
+                both = halvings_for(queries, units, plan[OUTSKIRTS])
+                counted = count_with_missing(queries, units.widened(OUTER), layout, plan[OUTSKIRTS], both)
+                units, far = outskirts_of(counted.grid, units)
+            counted = count_with_missing(queries, units, layout, plan[HISTOGRAM], n_components=k)
+            est = fit_cells(counted.grid.cells(k, far), units, k, rng, counted.lines)
+            kept = Products(est, np.zeros((k, 0))).kept(at_least=min(settings.min_components, settings.n_components))
+            table = replace(table, numbers=units)
+            result = FitResult(kept.mixture(table), table.domain, bool(est.supported.any()))
+            if PROFILE not in plan:
+                return result
+            piled = _cut_by_bounds(table, settings.columns)
+            return replace(
+                result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled=piled)
+            )
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
         measurable = measurable_n_components(queries, table, plan[COMPONENTS])
         k = min(settings.n_components, max(measurable, settings.min_components))
