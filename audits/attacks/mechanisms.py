@@ -18,7 +18,7 @@ from audits.attacks.cases import (
     parts_of,
     sums_of_cells,
 )
-from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import GAUSSIAN, LAPLACE, Neighboring, Noise, Step, accounting
 from dpmorse.privacy.exact import opened, sealed

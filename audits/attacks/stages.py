@@ -22,8 +22,8 @@ from audits.attacks.cases import (
     sums_of_cells,
 )
 from audits.attacks.mechanisms import far_record
+from dpmorse.bases.staged.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.bases.staged.profile import SHARES
-from dpmorse.bases.tables.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import Neighboring, PlannedRelease, Step
 from dpmorse.privacy.exact import opened

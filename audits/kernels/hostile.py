@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,

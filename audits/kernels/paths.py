@@ -8,7 +8,7 @@ import numpy as np
 from audits.kernels import hostile
 from audits.kernels.hostile import Rng
 from audits.kernels.questions import Bins, Groups, Question, Sums, Swaps
-from dpmorse.bases.tables.encoded import encoded_domain
+from dpmorse.bases.staged.encoded import encoded_domain
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     WEIGHT_BITS,

@@ -35,7 +35,7 @@ REVIEWED = {
         "listed(without)": COLUMNS,
         "name": PARAMETER,
     },
-    "bases/tables/private_table_mixture.py": {
+    "bases/staged/private_table_mixture.py": {
         "_validate.describe(value)": PARAMETER,
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpmorse.bases.tables.profile as stage
+import dpmorse.bases.staged.product_profile as stage
 from dpmorse import Boolean, DPMorse, ModelFormatError, Nominal, Numeric, Ordinal, PrivateTableMixture, load
 from dpmorse.bases.base import read_numbers
 from dpmorse.records import open_records

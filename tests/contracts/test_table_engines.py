@@ -5,10 +5,10 @@ import pytest
 
 from dpmorse import InMemoryEngine
 from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.staged.encoded import place_of_missing
+from dpmorse.bases.staged.levels import TableUnits
+from dpmorse.bases.staged.products import Products, cells_of
 from dpmorse.bases.staged.units import Units
-from dpmorse.bases.tables.components import Products, cells_of
-from dpmorse.bases.tables.encoded import place_of_missing
-from dpmorse.bases.tables.units import TableUnits
 from dpmorse.engine import StreamedEngine
 from dpmorse.privacy.exact import opened
 from dpmorse.schema import Layout

@@ -26,7 +26,7 @@ IN_THE_INTERPRETER = """
     from dpmorse.engine.tensors import TensorEngine
     from dpmorse.privacy.exact import opened
     from dpmorse.statistics import WEIGHT_BITS, CellMoments
-    from dpmorse.bases.tables.components import cells_of
+    from dpmorse.bases.staged.products import cells_of
     from contracts.test_table_engines import LAYOUTS, random_products, table_of
     from plain import assert_same, exact_moments, projected_box, random_cells, random_profile, twins, unit_box
     from plain_tables import encoded_records, table_moments

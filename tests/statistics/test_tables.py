@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmorse import InMemoryEngine
-from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.privacy import Neighboring, Step
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.schema import Layout

@@ -36,8 +36,8 @@ from dpmorse.bases.settings import parameter as parameter
 from dpmorse.bases.staged.private_gaussian_mixture import SOME_CLUSTERS as SOME_CLUSTERS
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture
 from dpmorse.bases.staged.private_gaussian_mixture import default_n_components as default_n_components
+from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture as PrivateTableMixture
 from dpmorse.bases.synthetic import draw_records as draw_records
-from dpmorse.bases.tables.private_table_mixture import PrivateTableMixture as PrivateTableMixture
 from dpmorse.privacy import Step as Step
 from dpmorse.statistics import BinaryCodes as BinaryCodes
 from dpmorse.statistics import CellMoments as CellMoments

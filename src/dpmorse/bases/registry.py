@@ -10,7 +10,7 @@ from dpmorse.bases.em.dpmog import DPMoG
 from dpmorse.bases.em.dpmog_hard import DPMoGHard
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture
-from dpmorse.bases.tables.private_table_mixture import PrivateTableMixture
+from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 
 BASES: dict[str, type[PrivateMixtureEstimator]] = {

@@ -63,8 +63,8 @@ def fit_cells(
 ) -> Estimates:
     """Fit ``n_components`` components to the counts of a histogram's cells, starting from k-means.
 
-    ``lines`` hold the records that have one of two numbers. Where no cell stands out beside a place on a line, its
-    records take part in the start at the middle of the other axis.
+    ``lines`` hold the records that have one of two numbers. Where no cell stands out beside a place on a
+    line, its records take part in the start at the middle of the other axis.
     """
     alone = [_alone(line, cells) for line in lines]
     points = np.vstack([cells.centres, *(places for places, _ in alone)])
@@ -118,7 +118,7 @@ def _beside(line: Line, cells: Cells) -> BoolArray:
 
 
 def _alone(line: Line, cells: Cells) -> tuple[FloatArray, FloatArray]:
-    """Return the places on a line that stand out and have no cell beside them, in the plane, and their counts."""
+    """Return the places of the plane, and counts, of a line's cells that stand out where no others do."""
     chosen = line.grid.occupied & ~_beside(line, cells)
     places = np.tile(np.average(cells.centres, axis=0, weights=cells.smooth), (int(chosen.sum()), 1))
     places[:, line.axis] = line.grid.centres[chosen, 0]

@@ -1,28 +1,46 @@
 """The histograms of one or two columns where values are missing: each record is counted once, by what it has.
 
 A record that has all its numbers is counted in a cell of the plane, one that has one of two in a cell of a
-line, one that has none in a cell of its own. All are cells of one histogram: on each axis one more cell, beside those of
-the values, holds the records whose value is missing.
+line, one that has none in a cell of its own. All are cells of one histogram: on each axis one more cell,
+after those of the values, holds the records whose value is missing.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dpmorse.bases.plan import Stage
+from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.joint_histogram import HALVINGS, Grid, Line, bits_for, count_codes, times_halved
-from dpmorse.bases.staged.units import Units
-from dpmorse.bases.tables.encoded import encoded_domain
+from dpmorse.bases.staged.binned_em import fit_cells
+from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.joint_histogram import (
+    HALVINGS,
+    FarCells,
+    Grid,
+    Line,
+    bits_for,
+    count_codes,
+    times_halved,
+)
+from dpmorse.bases.staged.levels import TableUnits
+from dpmorse.bases.staged.outskirts import halvings_for, outskirts_of
+from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.schema import Layout
 from dpmorse.statistics import BinaryCodes, Domain
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, IntArray
 
-_AWAY = 3.0
+_AWAY = 4.0
 """What a missing value adds to its coordinate, which is from -1 to 1: it ends beyond all cells of values."""
 
 _ROOM = 1 + 2.0**-11
 """Half-width of the cells of values: records that are clipped to 1 are in the last of them, not beyond."""
+
+
+OUTSKIRTS, HISTOGRAM = "outskirts", "joint histogram"
+"""Names of the stages, in the order in which they are released."""
 
 
 @dataclass(frozen=True)
@@ -35,50 +53,64 @@ class Counted:
 
 def largest_n_cells(layout: Layout, halvings: int, n_components: int = 1) -> int:
     """Return the largest number of cells, which is released where records are many."""
-    d = layout.n_numbers
-    bits = max(halvings, -(-bits_for(n_components) // d))
-    return int(np.prod(_sides(layout, 1 << bits)))
+    bits = max(halvings, math.ceil(bits_for(n_components) / layout.n_numbers))
+    return math.prod(_sides(layout, 1 << bits))
 
 
-def count_with_missing(
-    queries: Queries,
-    units: Units,
-    layout: Layout,
-    stage: Stage,
-    halvings: tuple[int, int] = HALVINGS,
-    n_components: int = 1,
-) -> Counted:
-    """Release the counts of all cells of the units' box, and of missing values; records limit their number.
-
-    **Privacy.** The cell of a record depends on that record and on released units only, and each record is in one
-    cell: ``GroupCounts`` says what the release costs.
-    """
+def release_histograms(
+    queries: Queries, table: TableUnits, n_components: int, plan: Plan[Any], rng: np.random.Generator
+) -> tuple[TableUnits, Estimates]:
+    """Spend the stages of histograms; return units whose box holds far clusters, and components in them."""
+    units, layout = table.numbers, table.layout
+    assert units is not None
+    far = None
+    if OUTSKIRTS in plan:
+        units, far = _outskirts(queries, units, layout, plan[OUTSKIRTS])
+    stage = plan[HISTOGRAM]
     n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
-    bits = times_halved(n_wanted, layout.n_numbers, n_components, halvings)
+    bits = times_halved(n_wanted, layout.n_numbers, n_components, HALVINGS)
+    counted = _count(queries, units, layout, stage, bits)
+    cells = counted.grid.cells(n_components, far)
+    return replace(table, numbers=units), fit_cells(cells, units, n_components, rng, counted.lines)
+
+
+def _outskirts(queries: Queries, units: Units, layout: Layout, stage: Stage) -> tuple[Units, FarCells]:
+    bits = halvings_for(queries, units, stage)
+    return outskirts_of(_count(queries, units.widened(OUTER), layout, stage, bits).grid, units)
+
+
+def _count(queries: Queries, units: Units, layout: Layout, stage: Stage, bits: int) -> Counted:
+    """Release the counts of the cells of the units' box, halved so often, and of missing values.
+
+    **Privacy.** The cell of a record depends on that record and on released units only, and each record is in
+    one cell: ``GroupCounts`` says what the release costs.
+    """
+    codes = codes_with_missing(layout, units.domain, bits)
+    counts, stddev = count_codes(queries, codes, places_with_missing(layout, bits), stage)
+    return _counted(counts.reshape(_sides(layout, 1 << bits)), 1 << bits, units.radius * _ROOM, stddev)
+
+
+def codes_with_missing(layout: Layout, box: Domain, bits: int) -> BinaryCodes:
+    """Return the codes of encoded records: ``2^bits`` cells of values on each axis, beyond them missing ones.
+
+    Cells tile twice the box, so that there is room; those outside of it hold nothing else.
+    """
+    axes = np.zeros((layout.n_numbers, layout.width))
+    axes[:, layout.number_part] = np.eye(layout.n_numbers)
+    axes[list(layout.holes), range(layout.n_holes)] = _AWAY
+    return BinaryCodes.rounded(encoded_domain(layout, box.lower, box.upper), axes, 2 * _ROOM, bits + 1)
+
+
+def places_with_missing(layout: Layout, bits: int) -> IntArray:
+    """Return the places of the counted cells: on each axis those of values, then that of missing ones."""
     side = 1 << bits
     sides = _sides(layout, side)
     places = np.indices(sides).reshape(len(sides), -1).T
-    values = places < side
-    # Cells tile twice the box, so that missing values have room; of these cells, those outside hold nothing.
-    codes = BinaryCodes.rounded(_domain(layout, units), _axes(layout), 2 * _ROOM, bits + 1)
-    counts, stddev = count_codes(queries, codes, np.where(values, places + side // 2, 2 * side - 1), stage)
-    return _counted(counts.reshape(sides), side, units.radius * _ROOM, stddev)
+    return np.where(places < side, places + side // 2, 2 * side - 1)
 
 
 def _sides(layout: Layout, side: int) -> tuple[int, ...]:
     return tuple(side + (j in layout.holes) for j in range(layout.n_numbers))
-
-
-def _domain(layout: Layout, units: Units) -> Domain:
-    return encoded_domain(layout, units.domain.lower, units.domain.upper)
-
-
-def _axes(layout: Layout) -> FloatArray:
-    """Return the coordinates of a record: its numbers, moved away where they are missing."""
-    axes = np.zeros((layout.n_numbers, layout.width))
-    axes[:, layout.number_part] = np.eye(layout.n_numbers)
-    axes[list(layout.holes), range(layout.n_holes)] = _AWAY
-    return axes
 
 
 def _counted(counts: FloatArray, side: int, reach: float, stddev: float) -> Counted:

@@ -164,9 +164,7 @@ def count_codes(
 ) -> tuple[FloatArray, float]:
     """Spend a stage on the counts of the cells at these places on the axes; return their noise too."""
     tallied = queries.tally(stage.step(), codes)
-    return queries.group_counts(
-        stage.step(), tallied, codes.at(places), codes.n_bits, cost=stage.cost
-    )
+    return queries.group_counts(stage.step(), tallied, codes.at(places), codes.n_bits, cost=stage.cost)
 
 
 def times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
@@ -176,6 +174,7 @@ def times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[
 
 
 def bits_for(n_components: int) -> int:
+    """Return the bits of a number that tells components apart."""
     return (n_components - 1).bit_length()
 
 

@@ -36,14 +36,15 @@ def largest_n_cells(n_columns: int) -> int:
 
 def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
     """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
-    grid = count_cells(queries, units.widened(OUTER), stage, halvings_for(queries, units, stage))
+    bits = halvings_for(queries, units, stage)
+    grid = count_cells(queries, units.widened(OUTER), stage, (bits, bits))
     return outskirts_of(grid, units)
 
 
-def halvings_for(queries: Queries, units: Units, stage: Stage) -> tuple[int, int]:
-    """Return the fewest and most times that a column is halved, which are the same: records are few or many."""
+def halvings_for(queries: Queries, units: Units, stage: Stage) -> int:
+    """Return how often a column is halved: by whether records are many."""
     many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
-    return (HALVINGS[int(many)],) * 2
+    return HALVINGS[int(many)]
 
 
 def outskirts_of(grid: Grid, units: Units) -> tuple[Units, FarCells]:

@@ -15,8 +15,8 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import SUPPORT, maximise
 from dpmorse.bases.staged.components import N_ROUNDS, SMALLEST_VARIANCE, radius_of_residuals
-from dpmorse.bases.tables.encoded import whiten_numbers
-from dpmorse.bases.tables.units import TableUnits
+from dpmorse.bases.staged.encoded import whiten_numbers
+from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.densities import ProductMixture, james_stein
 from dpmorse.schema import Layout
 from dpmorse.statistics import (

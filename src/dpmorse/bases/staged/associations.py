@@ -12,9 +12,9 @@ import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.encoded import LinearMap, place_of_missing
+from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.units import Units, radius_of_ball
-from dpmorse.bases.tables.encoded import LinearMap, place_of_missing
-from dpmorse.bases.tables.units import TableUnits
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares
 from dpmorse.typing import FloatArray
 

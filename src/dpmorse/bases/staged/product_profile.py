@@ -15,11 +15,11 @@ import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.bases.staged.expected import Expected, expected_records
+from dpmorse.bases.staged.levels import TableUnits
+from dpmorse.bases.staged.products import Products, cells_of
 from dpmorse.bases.staged.profile import LENGTHS, MOMENTS, SHARES, Look, profile_of, release_lengths
-from dpmorse.bases.tables.components import Products, cells_of
-from dpmorse.bases.tables.encoded import encoded_domain, whiten_numbers
-from dpmorse.bases.tables.units import TableUnits
 from dpmorse.privacy import ReleaseEvent
 from dpmorse.profiles import LevelProfile, TableProfile
 from dpmorse.schema import Layout

@@ -15,17 +15,18 @@ from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
 from dpmorse.bases.staged import components, coreset, hurdles
+from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
-from dpmorse.bases.tables.components import measurable_n_components, release_products, start_from
-from dpmorse.bases.tables.directions import MOST_DIRECTIONS, release_table_directions
-from dpmorse.bases.tables.encoded import encoded_domain
-from dpmorse.bases.tables.profile import has_noise_of, n_draws, release_table_profile
-from dpmorse.bases.tables.units import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
-from dpmorse.bases.staged.units import OUTER
-from dpmorse.bases.staged.binned_em import fit_cells
-from dpmorse.bases.staged.outskirts import halvings_for, outskirts_of
-from dpmorse.bases.staged.histogram_with_missing import count_with_missing, largest_n_cells
-from dpmorse.bases.tables.components import Products
+from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.histogram_with_missing import (
+    HISTOGRAM,
+    OUTSKIRTS,
+    largest_n_cells,
+    release_histograms,
+)
+from dpmorse.bases.staged.levels import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
+from dpmorse.bases.staged.product_profile import has_noise_of, n_draws, release_table_profile
+from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
@@ -34,7 +35,6 @@ from dpmorse.schema import Ordinal, Schema
 from dpmorse.statistics import LARGEST_N_CELLS, N_BINS, Domain
 from dpmorse.typing import BoolArray
 
-OUTSKIRTS, HISTOGRAM = "outskirts", "joint histogram"
 DIRECTIONS, CORESET, COMPONENTS, PROFILE = "directions", "coreset", "components", "profile"
 """Names of the stages after those of units, in the order in which they are released."""
 
@@ -189,7 +189,11 @@ class PrivateTableMixture(PrivateFit):
         layout, k = settings.columns.layout, settings.n_components
         d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
         if not layout.n_categories and d <= 2:
-            stages = [Stage(LEVELS, 0.03, 1 + n_counted), Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.05, 1 + 2 * d)]
+            stages = [
+                Stage(LEVELS, 0.03, 1 + n_counted),
+                Stage(RANGES, 0.04, N_BINS * d),
+                Stage(MOMENTS, 0.05, 1 + 2 * d),
+            ]
             if settings.profile:
                 stages += [Stage(OUTSKIRTS, 0.06, largest_n_cells(layout, 6))]
             share = 1 - sum(s.cost for s in stages) - _PROFILE * settings.profile
@@ -232,23 +236,9 @@ class PrivateTableMixture(PrivateFit):
         settings = plan.settings
         table = release_table_units(queries, settings.columns.layout, plan)
         if HISTOGRAM in plan:
-            layout, units, k = table.layout, table.numbers, settings.n_components
-            far = None
-            if OUTSKIRTS in plan:
-                both = halvings_for(queries, units, plan[OUTSKIRTS])
-                counted = count_with_missing(queries, units.widened(OUTER), layout, plan[OUTSKIRTS], both)
-                units, far = outskirts_of(counted.grid, units)
-            counted = count_with_missing(queries, units, layout, plan[HISTOGRAM], n_components=k)
-            est = fit_cells(counted.grid.cells(k, far), units, k, rng, counted.lines)
-            kept = Products(est, np.zeros((k, 0))).kept(at_least=min(settings.min_components, settings.n_components))
-            table = replace(table, numbers=units)
-            result = FitResult(kept.mixture(table), table.domain, bool(est.supported.any()))
-            if PROFILE not in plan:
-                return result
-            piled = _cut_by_bounds(table, settings.columns)
-            return replace(
-                result, profile=release_table_profile(queries, kept, table, plan[PROFILE], rng, piled=piled)
-            )
+            table, estimates = release_histograms(queries, table, settings.n_components, plan, rng)
+            products = Products(estimates, np.zeros((len(estimates.means), 0)))
+            return self._described(queries, table, products, plan, rng)
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
         measurable = measurable_n_components(queries, table, plan[COMPONENTS])
         k = min(settings.n_components, max(measurable, settings.min_components))
@@ -256,6 +246,18 @@ class PrivateTableMixture(PrivateFit):
         start = spread_centres(balls, directions.units, k, rng)
         products = start_from(directions.decode(start.means), table)
         found = release_products(queries, table, products, plan[COMPONENTS])
+        return self._described(queries, table, found, plan, rng)
+
+    @staticmethod
+    def _described(
+        queries: Queries,
+        table: TableUnits,
+        found: Products,
+        plan: Plan[TableSettings],
+        rng: np.random.Generator,
+    ) -> FitResult:
+        """Return the components that noise does not hide, with their profile if it is paid for."""
+        settings = plan.settings
         kept = found.kept(at_least=min(settings.min_components, settings.n_components))
         result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
         if PROFILE not in plan:

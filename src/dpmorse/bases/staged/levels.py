@@ -8,8 +8,8 @@ import numpy as np
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
+from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
 from dpmorse.bases.staged.units import OUTER, Units, release_units
-from dpmorse.bases.tables.encoded import counted_of, encoded_domain, numbers_of
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
