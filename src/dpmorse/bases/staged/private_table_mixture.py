@@ -16,6 +16,7 @@ from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
 from dpmorse.bases.staged import components, coreset, hurdles
 from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
+from dpmorse.bases.staged.components import start_at
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.encoded import encoded_domain
 from dpmorse.bases.staged.histogram_with_missing import (
@@ -27,6 +28,7 @@ from dpmorse.bases.staged.histogram_with_missing import (
 from dpmorse.bases.staged.levels import LEVELS, MOMENTS, RANGES, TableUnits, release_table_units
 from dpmorse.bases.staged.product_profile import has_noise_of, n_draws, release_table_profile
 from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
+from dpmorse.bases.staged.units import Gaps
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
@@ -203,6 +205,18 @@ class PrivateTableMixture(PrivateFit):
             return stages
         in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + MOST_DIRECTIONS)
         in_components = components.N_ROUNDS[1] * k * (_moments(d) + n_counted)
+        reach = components.radius_of_residuals(d)
+        if not layout.n_categories and d <= 32:
+            in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d + layout.n_holes)
+            a, b = (0.32, 0.46) if settings.profile else (0.36, 0.52)
+            stages = [
+                Stage(LEVELS, 0.03, 1 + n_counted),
+                Stage(RANGES, 0.04, N_BINS * d),
+                Stage(MOMENTS, 0.05, 1 + 2 * d),
+                Stage(CORESET, a, in_coreset),
+                Stage(COMPONENTS, b, in_components, SumsOf.RESIDUALS, reach),
+            ]
+            return stages + [Stage(PROFILE, _PROFILE, n_draws(k, layout))] * settings.profile
         for_levels = 0.04 if d else 0.12
         units = [Stage(RANGES, 0.04, N_BINS * d), Stage(MOMENTS, 0.04, 1 + 2 * d)] if d else []
         reach = components.radius_of_residuals(d)
@@ -239,6 +253,17 @@ class PrivateTableMixture(PrivateFit):
             table, estimates = release_histograms(queries, table, settings.n_components, plan, rng)
             products = Products(estimates, np.zeros((len(estimates.means), 0)))
             return self._described(queries, table, products, plan, rng)
+        if DIRECTIONS not in plan:
+            table = replace(table, numbers=replace(table.numbers, gaps=Gaps(table.layout, table.observed)))
+            measurable = measurable_n_components(queries, table, plan[COMPONENTS])
+            k = min(settings.n_components, max(measurable, settings.min_components))
+            balls = release_coreset(queries, table.numbers, k, plan[CORESET], rng)
+            start = spread_centres(balls, table.numbers, k, rng, most=settings.n_components)
+            table = replace(table, numbers=start.units)
+            gaussians = start_at(start.means, start.variance)
+            products = Products(gaussians, np.zeros((len(start.means), 0)))
+            found = release_products(queries, table, products, plan[COMPONENTS])
+            return self._described(queries, table, found, plan, rng)
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
         measurable = measurable_n_components(queries, table, plan[COMPONENTS])
         k = min(settings.n_components, max(measurable, settings.min_components))
