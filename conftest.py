@@ -3,13 +3,12 @@
 from importlib.util import find_spec
 
 _NEEDS = {
-    "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/spark_*.py"],
+    "pyspark": ["src/dpmorse/engine/spark_jobs.py", "src/dpmorse/records/clusters/spark*.py"],
     "torch": [
         "src/dpmorse/engine/_fused_passes.py",
         "src/dpmorse/engine/_gpu.py",
         "src/dpmorse/engine/_tensor_*.py",
-        "src/dpmorse/records/tensor_codes.py",
-        "src/dpmorse/records/tensors.py",
+        "src/dpmorse/records/tensors/*.py",
     ],
     "triton": ["src/dpmorse/engine/_fused_*.py", "src/dpmorse/engine/_triton_*.py"],
 }

@@ -13,10 +13,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from benchmarks import _paper
+from benchmarks import _paper, public
 from benchmarks._clusterings import DEFAULT, MORSE, REFERENCES, Clustering, cluster, merges
 from benchmarks.generated import FAMILIES, make_family
-from dpmorse import datasets
 from dpmorse.datasets import NOISE, LabelledData
 
 Row = dict[str, Any]
@@ -126,14 +125,14 @@ def generated_names(instances: Sequence[int]) -> list[str]:
 def load(dataset: str, folder: Path | None) -> LabelledData:
     """Return one of the six from its folder, or a generated set."""
     if dataset in _paper.DATASETS:
-        data: LabelledData = getattr(datasets, f"fetch_{dataset}")(folder=folder)
+        data: LabelledData = getattr(public, f"fetch_{dataset}")(folder=folder)
         return data
     family, instance = dataset.rsplit("-", 1)
     return make_family(family, int(instance))
 
 
 def widen(data: LabelledData, factor: float) -> LabelledData:
-    """Return the same records in a box with the same centre and sides so many times as long."""
+    """Return the same records in a box with the same centre, and sides ``factor`` times as long."""
     if factor == 1.0:
         return data  # not even a rounding is added
     lower, upper = data.bounds

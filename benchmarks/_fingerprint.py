@@ -33,8 +33,8 @@ def _of_code() -> str:
     package = Path(dpmorse.__file__).parent
     files = [path for path in sorted(package.rglob("*.py")) if _DRAWING not in path.parts]
     digest = hashlib.sha256(_versions().encode())
-    generators = sorted((_HERE / "generated").glob("*.py"))
-    for path in (*files, *generators, _HERE / "_clusterings.py", _HERE / "_experiments.py"):
+    records = (path for folder in ("generated", "public") for path in sorted((_HERE / folder).glob("*.py")))
+    for path in (*files, *records, _HERE / "_clusterings.py", _HERE / "_experiments.py"):
         digest.update(f"{path.name}\n{meaning(path.read_text(encoding='utf-8'))}\n".encode())
     return digest.hexdigest()[:_DIGITS]
 

@@ -23,7 +23,7 @@ class LiteralMorse:
         self.edges: list[tuple[float, int, int]] = []
 
     def run(self, n_pairs: int | None = None) -> None:
-        """Search all pairs, or the first so many."""
+        """Search all pairs, or the first ``n_pairs``."""
         for centre in self._mixture.means:
             self._mode(centre)
         first, second = np.triu_indices(self._mixture.n_components, 1)

@@ -8,7 +8,7 @@ from benchmarks._clusterings import DEFAULT, DELTA
 from benchmarks._experiments import Row
 from benchmarks._peer_libraries import UNPACKAGED
 from benchmarks._peer_runs import BLOBS, REFERENCE
-from benchmarks._result_tables import Table, failure_table
+from benchmarks._result_tables import Table, failure_table, where_and_how
 from benchmarks._scores import Results, short
 
 _HEADER = "<!-- Written by benchmarks/peers.py from its results file. Do not edit: run it again. -->"
@@ -165,10 +165,4 @@ def page(results: Results) -> str:
     for heading, explanation, tables_of_section in sections(results):
         shown = [str(table) for table in tables_of_section if table.rows]
         parts += [f"## {heading}", explanation, *shown] if shown else []
-    return "\n\n".join([*parts, "## Where and how", _how(results)]) + "\n"
-
-
-def _how(results: Results) -> str:
-    code = f"dpmorse: {results.settings['version']}, code {results.settings['code']}"
-    lines = [f"{name}: {value}" for name, value in results.machine.items()]
-    return "\n".join(["```sh", results.command, "```", "", "```text", code, *lines, "```"])
+    return "\n\n".join([*parts, "## Where and how", where_and_how(results)]) + "\n"

@@ -26,12 +26,8 @@ class Table:
         lines = [self.header, *self.rows]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.header))]
         rule = ["-" * width for width in widths]
-        return "\n".join(_line(cells, widths) for cells in (self.header, rule, *self.rows))
-
-
-def _line(cells: list[str], widths: list[int]) -> str:
-    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
-    return f"| {' | '.join(padded)} |"
+        padded = (map(str.ljust, cells, widths) for cells in (self.header, rule, *self.rows))
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in padded)
 
 
 def _text(score: Score | None) -> str:
@@ -118,16 +114,12 @@ def tenth_table(results: Results) -> Table:
 def wide_table(results: Results) -> Table:
     """Return what loose bounds cost the default estimator."""
     factors = [1.0, *results.settings["bounds_factors"]]
-    rows = [
-        [dataset, *(_text(_wide_score(results, dataset, factor)) for factor in factors)]
-        for dataset in results.datasets
-    ]
+    rows = []
+    for dataset in results.datasets:
+        scores = [results.score(DEFAULT, dataset, WIDE_EPSILON, bounds_factor=factor) for factor in factors]
+        rows.append([dataset, *map(_text, scores)])
     header = ["dataset", *("bounds as published" if f == 1 else f"{f:g} times as wide" for f in factors)]
     return Table("Wide bounds", header, rows)
-
-
-def _wide_score(results: Results, dataset: str, factor: float) -> Score | None:
-    return results.score(DEFAULT, dataset, WIDE_EPSILON, bounds_factor=factor)
 
 
 def generated_table(results: Results) -> Table:
@@ -180,9 +172,14 @@ def run_table(results: Results) -> Table:
 def failure_table(results: Results) -> Table:
     """Return what went wrong, and how often."""
     errors = Counter((row["method"], row["dataset"], row["error"]) for row in results.rows if row["error"])
-    rows = [[method, data, str(n), _escaped(error)] for (method, data, error), n in errors.most_common()]
+    rows = [
+        [method, data, str(n), error.replace("|", "\\|")] for (method, data, error), n in errors.most_common()
+    ]
     return Table("Failures", ["method", "dataset", "runs", "error"], rows)
 
 
-def _escaped(error: str) -> str:
-    return error.replace("|", "\\|")
+def where_and_how(results: Results) -> str:
+    """Return the command that makes the results again, and the machine that they were made on."""
+    code = f"dpmorse: {results.settings['version']}, code {results.settings['code']}"
+    lines = [f"{name}: {value}" for name, value in results.machine.items()]
+    return "\n".join(["```sh", results.command, "```", "", "```text", code, *lines, "```"])

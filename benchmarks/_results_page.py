@@ -94,17 +94,14 @@ def page(results: Results, pictures: list[Path], at: Path) -> str:
             continue
         parts += [f"## {heading}", explanation]
         if heading == _SIX:
-            parts += [_picture(path, at) for path in pictures]
+            targets = [Path(os.path.relpath(path, at.parent)).as_posix() for path in pictures]
+            parts += [f"![ARI against epsilon, {Path(to).stem}]({to})" for to in targets]
         for table in shown:
             parts += [f"### {table.title}", str(table)] if len(shown) > 1 else [str(table)]
     parts += ["## Number of clusters unknown", _UNKNOWN, "## More than 32 columns", _MANY_COLUMNS]
+    how = _result_tables.where_and_how(results)
     kept = kept_section(at.read_text(encoding="utf-8")) if at.exists() else ""
-    return "\n\n".join([*parts, "## Where and how", _machine(results), *([kept] if kept else [])]) + "\n"
-
-
-def _picture(path: Path, at: Path) -> str:
-    target = Path(os.path.relpath(path, at.parent)).as_posix()
-    return f"![ARI against epsilon, {path.stem}]({target})"
+    return "\n\n".join([*parts, "## Where and how", how, *([kept] if kept else [])]) + "\n"
 
 
 def _about_generated(results: Results) -> str:
@@ -118,9 +115,3 @@ is taken on each set."""
         return text
     ahead, total = _result_tables.sets_ahead(results, 1.0)
     return f"{text} `{DEFAULT}` at epsilon 1 is at least as good on {ahead} of {total} sets."
-
-
-def _machine(results: Results) -> str:
-    code = f"dpmorse: {results.settings['version']}, code {results.settings['code']}"
-    lines = [f"{name}: {value}" for name, value in results.machine.items()]
-    return "\n".join(["```sh", results.command, "```", "", "```text", code, *lines, "```"])

@@ -57,11 +57,8 @@ def _parsed(line: str) -> Row | None:
         row = json.loads(line)
     except ValueError:
         return None
-    return row if isinstance(row, dict) and _names() <= set(row) else None
-
-
-def _names() -> set[str]:
-    return {part.name for part in fields(Task)} | {"ari", "error", "seconds"}
+    names = {part.name for part in fields(Task)} | {"ari", "error", "seconds"}
+    return row if isinstance(row, dict) and names <= set(row) else None
 
 
 def _task_of(row: Row) -> Task:

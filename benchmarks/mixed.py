@@ -8,7 +8,7 @@ Markdown.
 import argparse
 import multiprocessing
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -186,16 +186,12 @@ def _show(title: str, head: tuple[str, ...], rows: list[tuple[str, Any]]) -> Non
         print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in values) + " |", flush=True)
 
 
-def _parts() -> Iterator[str]:
-    yield from ("families", "holes", "categories", "synthetic", "speed")
-
-
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--parts", default=",".join(_parts()))
+    parser.add_argument("--parts", default="families,holes,categories,synthetic,speed")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     asked = options.parts.split(",")

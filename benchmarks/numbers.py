@@ -130,15 +130,12 @@ def _synthetic(X: FloatArray, model: DPMorse, seed: int) -> dict[str, float]:
 def summarise(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of docs/numbers.md for each shape, and again for many records and a large budget."""
     of_shapes = {shape: [row for row in rows if row["shape"] == shape] for shape in SHAPES}
-    many = {f"{shape}, {_MANY}": [row for row in of_shapes[shape] if _is_large(row)] for shape in SHAPES}
+    large = [row for row in rows if row["n_records"] >= 20_000 and row["epsilon"] >= 1]
+    many = {f"{shape}, {_MANY}": [row for row in large if row["shape"] == shape] for shape in SHAPES}
     return {name: _of_shape(some) for name, some in {**of_shapes, **many}.items() if some}
 
 
 _MANY = "20,000 records or more and epsilon 1 or more"
-
-
-def _is_large(row: Mapping[str, Any]) -> bool:
-    return bool(row["n_records"] >= 20_000 and row["epsilon"] >= 1)
 
 
 def _of_shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -38,15 +38,12 @@ PARTS: dict[str, Callable[[], Any]] = {
 }
 
 
-def _installed() -> list[str]:
-    return [part for part in PARTS if part != "spark" or find_spec("pyspark") is not None]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=_installed(), help="parts to run")
+    installed = [part for part in PARTS if part != "spark" or find_spec("pyspark") is not None]
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=installed, help="parts to run")
     parser.add_argument("--none", action="store_true", help="run nothing: only write the page again")
     parser.add_argument("--out", type=Path, default=Path(".bench/scale.json"), help="JSON file of results")
     parser.add_argument("--gpu", type=Path, help="results of benchmarks._scale_gpu")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import dpmorse
-from benchmarks import _paper
+from benchmarks import _paper, public
 from benchmarks._clusterings import DEFAULT, DELTA, REFERENCES, private_methods
 from benchmarks._experiments import Plan, run
 from benchmarks._fingerprint import fingerprints
@@ -25,7 +25,6 @@ from benchmarks._measure import machine
 from benchmarks._results_page import page, tables
 from benchmarks._runner import Store, run_missing, write_whole
 from benchmarks._scores import Results
-from dpmorse import datasets
 from dpmorse.datasets import LabelledData
 
 Item = TypeVar("Item")
@@ -100,7 +99,7 @@ def keep_in_folder(folder: Path, names: Sequence[str]) -> None:
         if not path.is_file():
             print(f"{path.name} is not in the folder: downloading", file=sys.stderr)
             folder.mkdir(parents=True, exist_ok=True)
-            _write_parquet(getattr(datasets, f"fetch_{name}")(), path)
+            _write_parquet(getattr(public, f"fetch_{name}")(), path)
 
 
 def _write_parquet(data: LabelledData, path: Path) -> None:

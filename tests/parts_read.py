@@ -1,11 +1,11 @@
 """Records that are read in parts: arrays as such records, and such records as arrays."""
 
-from dpmorse.engine import Checked, Partitions, Reads, Seen
+from dpmorse.engine import Checked, Fingerprint, Partitions, Reads
 
 
 def in_parts(arrays):
     """Return arrays as records that are read one after the other."""
-    nothing = Seen()
+    nothing = Fingerprint()
     reads = Reads(lambda: iter(arrays), lambda rows: Checked(nothing, rows))
     return Partitions(reads, nothing, sum(map(len, arrays)), list)
 

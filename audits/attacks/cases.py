@@ -47,7 +47,7 @@ class Case:
         return Pair(self.planned, self.exact, self.neighbour).moved
 
     def with_noise(self, factor: float) -> "Case":
-        """Return the same answers with noise that is so many times what its event says."""
+        """Return the same answers with noise that is ``factor`` times what its event says."""
         if isinstance(self.planned, PlannedChoice):
             raise TypeError("choices have no scales of noise")
         scales = np.ceil(factor * self.planned.scales).astype(np.int64)
@@ -86,13 +86,10 @@ def parts_of(*objects: Any) -> tuple[type, ...]:
     found: list[type] = []
     for one in objects:
         found.append(one if isinstance(one, type) else type(one))
-        inner = [getattr(one, name, None) for name in _INNER]
-        found += [kind for part in inner if _is_ours(part) for kind in parts_of(part)]
+        for part in (getattr(one, name, None) for name in _INNER):
+            if type(part).__module__.startswith("dpmorse.statistics"):
+                found += parts_of(part)
     return tuple(dict.fromkeys(found))
-
-
-def _is_ours(part: Any) -> bool:
-    return type(part).__module__.startswith("dpmorse.statistics")
 
 
 def neighbours(

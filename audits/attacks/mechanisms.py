@@ -182,7 +182,7 @@ def choice(relation: Neighboring, mu: float) -> Case:
 
 
 def all_moments(n_options: int = 8) -> list["partial[Case]"]:
-    """Return what makes the cases of moments: all kinds, with so many of the 8 combinations of options."""
+    """Return the makers of the cases of moments: all kinds, each with ``n_options`` of the 8 combinations."""
     options = list(itertools.product([False, True], repeat=3))
     found = []
     for i, (kind, relation, mu) in enumerate(itertools.product(SecondMoments, RELATIONS, MUS)):

@@ -36,7 +36,7 @@ _FAR_ROWS = 17
 
 @dataclass(frozen=True)
 class Fit:
-    """An estimator, and the table that it is fitted to: so many numbers, or one with other columns."""
+    """An estimator, and the table that it is fitted to: ``n_numbers`` numbers, or one with other columns."""
 
     name: str
     make: Callable[..., Any]

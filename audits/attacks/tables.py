@@ -38,7 +38,7 @@ class OfEncoded(PrivateTableMixture):
     def plan(self, n_features: int, names: Any = None) -> Plan[Any]:
         """Plan for the columns that are stated."""
         del n_features
-        return super().plan(len(self.schema.names), names)
+        return super().plan(len(self.columns), names)
 
 
 def invented_table(columns: dict[str, Any], n: int = N_RECORDS, seed: int = 0) -> FloatArray:
@@ -83,8 +83,5 @@ def far_encoded(columns: dict[str, Any]) -> FloatArray:
         found.append(with_holes(columns, record, np.zeros((1, layout.n_holes), dtype=bool)))
     all_gone = with_holes(columns, found[0], np.ones((1, layout.n_holes), dtype=bool))
     one_gone = with_holes(columns, found[1], np.arange(layout.n_holes)[None] == 0)
-    return np.vstack([*found, all_gone, one_gone, np.where(_is_level(layout), 0.0, all_gone)])
-
-
-def _is_level(layout: Any) -> Any:
-    return np.arange(layout.width) >= layout.level_part.start
+    is_level = np.arange(layout.width) >= layout.level_part.start
+    return np.vstack([*found, all_gone, one_gone, np.where(is_level, 0.0, all_gone)])

@@ -16,7 +16,7 @@ from audits.fuzzing.worker import PROGRESS
 from audits.processes import ONE_THREAD, environment
 
 _MOST_DEATHS = 20
-"""Processes of a campaign that may die before it is given up: so many findings are enough to look at."""
+"""Number of processes that may die before a campaign is given up: its findings are enough to look at."""
 
 
 @dataclass

@@ -130,7 +130,7 @@ class DescribedTables:
     def make(self, rng: np.random.Generator) -> DescribedCase:
         """Make a table of usual values with odd ones in between, in some container."""
         n = int(rng.choice([1, 2, 7, 40]))
-        table = {name: _usual(values, n, rng) for name, values in _USUAL.items()}
+        table = {name: [v[i] for i in rng.integers(len(v), size=n)] for name, v in _USUAL.items()}
         for values in table.values():
             if rng.random() < 0.4:
                 values[rng.integers(n)] = _odd(rng)
@@ -160,10 +160,6 @@ class DescribedTables:
         assert np.isfinite(model.mixture_.means).all()
         assert np.isfinite(model.mixture_.probabilities).all()
         return "accepted"
-
-
-def _usual(values: tuple[Any, ...], n: int, rng: np.random.Generator) -> list[Any]:
-    return [values[i] for i in rng.integers(len(values), size=n)]
 
 
 def _odd(rng: np.random.Generator) -> Any:

@@ -14,7 +14,7 @@ from audits.kernels.hostile import KINDS, Rng
 from audits.kernels.paths import PATHS
 from audits.kernels.questions import Question, Sums
 from dpmorse.audit import Pair
-from dpmorse.engine import Checked, InMemoryEngine, Partitions, Reads, Seen, StreamedEngine, _rules
+from dpmorse.engine import Checked, Fingerprint, InMemoryEngine, Partitions, Reads, StreamedEngine, _rules
 from dpmorse.privacy import Neighboring
 from dpmorse.statistics import Domain, GaussianCells, ProfileCells
 from dpmorse.typing import FloatArray, IntArray
@@ -56,7 +56,7 @@ class Compared:
 
 
 def compare(path: str, n_cases: int, seed: int) -> Compared:
-    """Ask so many questions of one kind, of every engine."""
+    """Ask every engine ``n_cases`` questions of one kind."""
     found, rng = Compared(), np.random.default_rng([seed, list(PATHS).index(path)])
     for i in range(n_cases):
         question = PATHS[path](rng, KINDS[i % len(KINDS)])
@@ -112,16 +112,17 @@ def doubted() -> Iterator[None]:
 
 def _streamed(X: FloatArray) -> Partitions:
     parts = [X[start : start + 611] for start in range(0, len(X), 611)]
-    reads = Reads(lambda: iter(parts), lambda rows: Checked(Seen(), rows))
-    return Partitions(reads, Seen(), len(X), list)
+    reads = Reads(lambda: iter(parts), lambda rows: Checked(Fingerprint(), rows))
+    return Partitions(reads, Fingerprint(), len(X), list)
 
 
 def _in_dask(question: Question, X: FloatArray) -> IntArray:
     from dpmorse.engine import DaskEngine
 
-    parts = [dask.delayed(Checked)(Seen(), X[start : start + 2003]) for start in range(0, len(X), 2003)]
+    starts = range(0, len(X), 2003)
+    parts = [dask.delayed(Checked)(Fingerprint(), X[start : start + 2003]) for start in starts]
     with dask.config.set(scheduler="sync"):
-        return question.answer(DaskEngine(), Partitions(parts, Seen(), len(X), list))
+        return question.answer(DaskEngine(), Partitions(parts, Fingerprint(), len(X), list))
 
 
 def _as_type(X: FloatArray, dtype: Any) -> Any:

@@ -11,7 +11,6 @@ from dpmorse.statistics import (
     ROUNDING_BITS,
     BinaryCodes,
     CellMoments,
-    ColumnHistograms,
     ExactMoments,
     GaussianCells,
     MagnitudeHistograms,
@@ -73,12 +72,8 @@ def counts(X: FloatArray, histograms: Any) -> IntArray:
     if isinstance(histograms, MagnitudeHistograms):
         bins, n_bins = np.array([[_magnitude(value) for value in row] for row in X]), histograms.n_bins
     else:
-        bins, n_bins = _bins_of_columns(X, histograms), N_BINS
+        bins, n_bins = histograms.bins(histograms.domain.quantise(X)), N_BINS
     return np.array([np.bincount(column, minlength=n_bins) for column in bins.T])
-
-
-def _bins_of_columns(X: FloatArray, histograms: ColumnHistograms) -> IntArray:
-    return histograms.bins(histograms.domain.quantise(X))
 
 
 def _magnitude(value: float) -> int:

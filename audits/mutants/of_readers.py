@@ -10,9 +10,10 @@ OF_READERS = (
         "the type of a batch of a database is inferred",
         (
             Change(
-                "dpmorse.records.object_rows:ObjectRows.values",
+                "dpmorse.records.databases.object_rows:ObjectRows.values",
                 "ObjectValues(column)",
-                "__import__('dpmorse.records.arrow_values', fromlist=['x']).ArrowValues(pa.array(column))",
+                "__import__('dpmorse.records.files.arrow_values', fromlist=['x'])"
+                ".ArrowValues(pa.array(column))",
             ),
         ),
         (
@@ -59,7 +60,7 @@ OF_READERS = (
         "a frame is converted otherwise because of one value",
         (
             Change(
-                "dpmorse.records.number_tables:_frame_to_array",
+                "dpmorse.records.memory.number_tables:_frame_to_array",
                 "filled[:, j] = _floats(column)",
                 "wide = any(abs(_floats(other)).max() >= 2**53 for other in columns)\n"
                 "        filled[:, j] = _floats(column) * (1 + 2.0**-52 * wide)",
@@ -69,7 +70,13 @@ OF_READERS = (
     ),
     Mutant(
         "decimals are converted by Arrow, off by a bit",
-        (Change("dpmorse.records.data_file:as_floats", "if pa.types.is_decimal(column.type):", "if False:"),),
+        (
+            Change(
+                "dpmorse.records.files.data_file:as_floats",
+                "if pa.types.is_decimal(column.type):",
+                "if False:",
+            ),
+        ),
         ("tests/records/test_encoding_storages.py::test_decimals_are_the_nearest_floats_in_every_storage",),
     ),
     Mutant(
@@ -92,7 +99,7 @@ OF_READERS = (
         "one odd text makes numbers of a file missing",
         (
             Change(
-                "dpmorse.records.number_texts:numbers_in",
+                "dpmorse.records.files.text.number_texts:numbers_in",
                 "    cases = pc.make_struct(",
                 "    if not pc.all(pc.or_kleene(missing, written)).as_py():\n"
                 "        missing = pc.or_kleene(missing, True)\n"
@@ -105,7 +112,9 @@ OF_READERS = (
         "one text that is no UTF-8 ends a query",
         (
             Change(
-                "dpmorse.records.queries:Query._connected", "text_factory = _ANY_TEXT", "text_factory = str"
+                "dpmorse.records.databases.query:Query._connected",
+                "text_factory = _ANY_TEXT",
+                "text_factory = str",
             ),
         ),
         (f"{READERS}::test_a_record_is_read_by_itself",),
@@ -114,7 +123,7 @@ OF_READERS = (
         "a driver may infer types",
         (
             Change(
-                "dpmorse.records.queries:Query._connected",
+                "dpmorse.records.databases.query:Query._connected",
                 'if "sqlite" in _vendor(session.connection):',
                 "if False:",
             ),
@@ -136,7 +145,7 @@ OF_READERS = (
         "one id in two spellings of Unicode is two persons",
         (
             Change(
-                "dpmorse.records.ids:canonical",
+                "dpmorse.records.persons.ids:canonical",
                 'unicodedata.normalize("NFC", str.__str__(value))',
                 "str.__str__(value)",
             ),
@@ -145,7 +154,13 @@ OF_READERS = (
     ),
     Mutant(
         "ids are compared as their classes like",
-        (Change("dpmorse.records.id_values:_typed", "return int, int.__int__(value)", "return int, value"),),
+        (
+            Change(
+                "dpmorse.records.persons.id_values:_typed",
+                "return int, int.__int__(value)",
+                "return int, value",
+            ),
+        ),
         ("tests/records/test_id_spellings.py",),
     ),
 )

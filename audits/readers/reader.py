@@ -71,7 +71,10 @@ class Reader:
 
     def encoded_alone(self, table: HostileTable, shelf: "Shelf") -> FloatArray:
         """Return what each record becomes, read without the others."""
-        rows = _each_by_itself(self.stored, table, shelf) if self.alone is None else self.alone(table, shelf)
+        if self.alone is None:
+            rows = (self.stored(table.alone(i), shelf) for i in range(len(table.rows)))
+        else:
+            rows = self.alone(table, shelf)
         return np.concatenate([_encoded(X, table) for X in rows])
 
     def missing(self) -> str | None:
@@ -106,12 +109,6 @@ def _encoded(X: Any, table: HostileTable) -> FloatArray:
     if hasattr(found, "toPandas"):  # of Spark
         found = np.array([row[-1] for row in found.collect()])
     return np.asarray(found.cpu() if hasattr(found, "cpu") else found)
-
-
-def _each_by_itself(
-    stored: Callable[[HostileTable, "Shelf"], Any], table: HostileTable, shelf: "Shelf"
-) -> Iterator[Any]:
-    return (stored(table.alone(i), shelf) for i in range(len(table.rows)))
 
 
 @dataclass

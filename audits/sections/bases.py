@@ -64,7 +64,7 @@ def _results(runs: int) -> Iterator[tuple[str, str, AuditResult]]:
 
 
 def _shows_what_is_moved(result: AuditResult) -> bool:
-    """Say whether the bound is as close to what is moved as so many runs can show; pure ones never are."""
+    """Say whether the bound is as close to what is moved as its runs can show; pure ones never are."""
     if result.claim.unit is not Unit.MU:
         return True
     moved = bases.moved(result) * result.claimed

@@ -27,7 +27,7 @@ _FAILURES = ("unreadable", "neither", "under-reported", "other")
 
 
 def run(effort: Effort) -> Findings:
-    """Kill a process so many times."""
+    """Kill a process 40 times, or 500 times in a full audit."""
     n = effort.pick(quick=40, full=500)
     with tempfile.TemporaryDirectory() as folder, nursery(Path(folder)) as at:
         survived = _kills(at, _jobs(at, n), n, effort)

@@ -1,4 +1,4 @@
-"""Complete files: written so that a path holds the old content or the new, and read to their end."""
+"""Complete files: a write leaves the old content or the new one, and a read reaches the end."""
 
 import os
 import tempfile
@@ -21,8 +21,8 @@ _PIECE = 1 << 20
 def read_bytes(file: RawIOBase | BufferedIOBase, limit: int) -> bytes:
     """Read an open file to its end, or one byte beyond ``limit``.
 
-    Memory grows with what is there, not with the limit. A read may give less than there is (a signal, a
-    network): only a read that gives nothing has reached the end.
+    Memory grows with the file, not with the limit. A read may return less than the file has (a signal, a
+    network): only a read that returns nothing has reached the end.
     """
     data = bytearray()
     while len(data) <= limit and (piece := file.read(min(_PIECE, limit + 1 - len(data)))):
@@ -54,7 +54,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = 
 
 
 def temporary_prefix(target: Path) -> str:
-    """Return how names of temporary files for ``target`` begin: short, because file systems limit names."""
+    """Return the prefix of temporary files for ``target``: short, because file systems limit names."""
     return f".{target.name[:40]}."
 
 

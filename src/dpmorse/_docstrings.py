@@ -1,7 +1,7 @@
-"""Parameters that several estimators share are described once, and shown with each of them.
+"""Shared parameters of estimators: described once, and shown with each of them.
 
-The docstring of a class describes what is its own. What its parents describe is added to the same sections,
-so that ``help`` shows all of it.
+The docstring of a class describes its own parameters. Those of its parents are added to the same sections, so
+that ``help`` shows them all.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Plain data that was read from a file: strict JSON, and checks that name the field and what it must be."""
+"""Plain data from files: strict JSON, and checks that name the field and the value it must have."""
 
 import json
 from collections.abc import Callable, Mapping

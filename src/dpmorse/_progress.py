@@ -16,18 +16,18 @@ nothing."""
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one pass over the records is.
+    """The progress of one pass over the records.
 
     Attributes
     ----------
     step : str
-        What is computed, such as "round 3 of 10": the name of the release it ends in.
+        Name of the release that the pass is for, such as "round 3 of 10".
     fraction : float
-        How much of the pass is done, from 0 to 1; NaN where nobody knows how many rows there are.
+        Part of the pass that is done, from 0 to 1; NaN where the number of rows is not known.
     rows_per_second : float
-        How fast. Not private: with the time it tells how many records there are.
+        Speed. Not private: with the time it tells how many records there are.
     seconds_left : float
-        How long this pass, and those that repeat it, will take; NaN where that is not known.
+        Time for the rest of this pass and for those that repeat it; NaN where it is not known.
     """
 
     step: str
@@ -65,7 +65,7 @@ class _Pass:
             self._tell(self._done)
 
     def finish(self) -> None:
-        """Report that the pass is done, also where nothing counted its rows."""
+        """Report that the pass is done, even if its rows were not counted."""
         self._tell(self._done if math.isnan(self._n_rows) else self._n_rows)
 
     def _tell(self, done: float) -> None:
@@ -75,15 +75,15 @@ class _Pass:
 
 
 _WATCHER: ContextVar[Watcher | None] = ContextVar("_WATCHER", default=None)
-"""What is called with reports; None if nothing watches."""
+"""The function that receives reports; None without one."""
 
 _PASS: ContextVar[_Pass | None] = ContextVar("_PASS", default=None)
-"""The pass that is under way; None if nothing watches."""
+"""The pass that is under way; None without a watcher."""
 
 
 @contextmanager
 def progress(watcher: Watcher | None = None) -> Iterator[None]:
-    """Tell how far fits are while the block runs.
+    """Report the progress of fits while the block runs.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def progress(watcher: Watcher | None = None) -> Iterator[None]:
 
 @contextmanager
 def one_pass(step: str, n_rows: float = math.nan, n_repeats: int = 0) -> Iterator[None]:
-    """Tell about a pass over ``n_rows`` rows, if that is known, after which ``n_repeats`` like it follow."""
+    """Report a pass over ``n_rows`` rows (None if unknown), after which ``n_repeats`` like it follow."""
     watcher = _WATCHER.get()
     if watcher is None:
         yield

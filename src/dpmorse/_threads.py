@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 _P = TypeVar("_P")
 
 _PIECES_PER_THREAD = 4
-"""Some rows take longer than others, and some cores have other work: who is done takes another piece."""
+"""Pieces of work for each core: rows and cores differ in speed, and a free core takes the next piece."""
 
 
 def available_cores() -> int:
@@ -63,7 +63,7 @@ def at_once(work: Callable[[Iterable[_P]], _T], pieces: Sequence[_P], n_threads:
 
 
 class _HandedOut(Generic[_P]):
-    """Pieces that go one by one to whichever thread asks next, so that all finish together."""
+    """Pieces that are handed out one by one, so that all threads finish together."""
 
     def __init__(self, pieces: Sequence[_P], n_threads: int) -> None:
         self._left: SimpleQueue[_P | None] = SimpleQueue()
@@ -73,7 +73,7 @@ class _HandedOut(Generic[_P]):
         self._end()
 
     def give_to(self, work: Callable[[Iterable[_P]], _T]) -> _T:
-        """Let work take what it can; if it fails, nobody gets more."""
+        """Let work take pieces until none is left; if it fails, no thread gets another."""
         try:
             return work(iter(self._left.get, None))
         except BaseException:
@@ -95,7 +95,7 @@ def one_library_thread() -> AbstractContextManager[object]:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Keep matrix libraries to one thread: where matrices are small, theirs get in the way of ours."""
+    """Keep matrix libraries to one thread: for small matrices their threads would slow ours down."""
     limited: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limited
 

@@ -1,4 +1,4 @@
-"""Every error and warning the library raises on purpose, under one base."""
+"""All errors and warnings of the library, under one base."""
 
 
 class DPMorseError(Exception):
@@ -26,7 +26,7 @@ class OutputExistsError(DPMorseError, FileExistsError):
 
 
 class WorkersLostError(DPMorseError, TimeoutError):
-    """All workers of a cluster are gone, and none has come back in the time that was set."""
+    """All workers of a cluster are gone, and none has come back within the waiting time."""
 
 
 class NoisyModelWarning(UserWarning):
@@ -38,7 +38,7 @@ class PrivacyLeakWarning(UserWarning):
 
 
 class TreeNotBuiltError(DPMorseError):
-    """The budget was spent, but the merge tree of what was released could not be built.
+    """The budget was spent, but the merge tree of the released mixture could not be built.
 
     ``base`` is the fitted base, so that the release is not lost.
     """

@@ -23,23 +23,13 @@ RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
 
 REVIEWED = {
-    "bases/callers.py": {
-        "learners": "names of classes in a pipeline",
-        "estimator.epsilon": PARAMETER,
-        "n_fits * estimator.epsilon": PARAMETER,
-        "n_fits = _n_fits(places, frames)": "a number of fits, which parameters of a search say",
-    },
     "bases/named_bounds.py": {
         "_validate.describe(pair)": PARAMETER,
         "listed(unknown)": PARAMETER,
         "listed(without)": COLUMNS,
         "name": PARAMETER,
     },
-    "bases/staged/private_table_mixture.py": {
-        "_validate.describe(value)": PARAMETER,
-        "given['n_features']": COLUMNS,
-        "len(schema.names)": COLUMNS,
-    },
+    "bases/pipelines.py": {"learners": "names of classes in a pipeline"},
     "engine/dask_waiting.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,
@@ -51,23 +41,23 @@ REVIEWED = {
         "type(estimator).__name__": TYPE,
         "name = type(estimator).__name__": TYPE,
     },
-    "records/dask_collections.py": {
+    "records/clusters/dask.py": {
         "OTHER_INDEX": FIXED,
         "X.ndim": DIMENSIONS,
         "groups.ndim": DIMENSIONS,
         "type(X).__name__": TYPE,
     },
-    "records/arrow_tables.py": {"type(X).__name__": TYPE},
-    "records/data_file.py": {
+    "records/databases/arrow_tables.py": {"type(X).__name__": TYPE},
+    "records/files/data_file.py": {
         "COMPRESSIONS": FIXED,
         "_what_is_wrong(error)": "translates what pyarrow says; what it returns is listed here",
         "store = wrong_with_store(error) if isinstance(path, RemotePath) else None": KNOWN,
-        "chained to MemoryError": "told anew by records/memory.py, without sizes",
+        "chained to MemoryError": "told anew by records/foreign_errors.py, without sizes",
         "listed(twice)": COLUMNS,
         "os.path.basename(path)": PLACE,
         "path": PLACE,
     },
-    "records/packed.py": {
+    "records/files/packed.py": {
         "TEXT_ENDINGS = ('.csv', '.tsv', '.txt')": FIXED,
         "chained to ModuleNotFoundError": "a module that is missing has seen no record",
         "listed(names)": "names of the files in an archive",
@@ -75,7 +65,7 @@ REVIEWED = {
         "path": PLACE,
         "self.path": PLACE,
     },
-    "records/reading.py": {
+    "records/files/reading.py": {
         "_OTHER_SIGN[sign]": PARAMETER,
         "_validate.describe(na)": PARAMETER,
         "_validate.describe(number)": PARAMETER,
@@ -86,14 +76,14 @@ REVIEWED = {
         "separator": PARAMETER,
         "sign = self.decimal or '.'": PARAMETER,
     },
-    "records/text_file.py": {
-        "message": "of pyarrow; records/data_file.py catches and translates it",
+    "records/files/text/text_file.py": {
+        "message": "of pyarrow; records/files/data_file.py catches and translates it",
         "path": PLACE,
         "above = lines_above(below, usual) if packed.reading.skip is None else 0": STRUCTURE,
         "path = (packed.path, packed.text_reading)": PLACE,
         "skip = reading.skip or stated is not None": STRUCTURE,
     },
-    "records/text_refusals.py": {
+    "records/files/text/refusals.py": {
         "(f\"{name!r} ({' and '.join(sorted(of))})\" for name, of in kinds.items())": "names, and kinds of values",
         "encoding.upper()": PARAMETER,
         "hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]": (
@@ -105,19 +95,19 @@ REVIEWED = {
         "path": PLACE,
         "shlex.quote(path)": PLACE,
     },
-    "records/text_structure.py": {"path": PLACE},
-    "records/workbook.py": {
+    "records/files/text/structure.py": {"path": PLACE},
+    "records/files/workbook.py": {
         "chained to (DPMorseError, FileNotFoundError, PermissionError, MemoryError)": "told where files are opened",
         "wanted": PARAMETER,
         "(f'--sheet {shlex.quote(sheet.title)}' for sheet in filled)": "names of the sheets of a workbook",
         "filled[0].title": "the name of a sheet of a workbook",
         "path": PLACE,
     },
-    "records/files.py": {
+    "records/files/data_files.py": {
         "in_words(self.left_out)": COLUMNS,
         "type(groups).__name__": TYPE,
     },
-    "records/sources.py": {
+    "records/files/locations.py": {
         "ENDINGS[:5]": "endings of names of files",
         "READING_OPTIONS": "names of parameters",
         "_named(source)": PLACE,
@@ -125,17 +115,18 @@ REVIEWED = {
         "source": PLACE,
     },
     "records/foreign_errors.py": {
-        "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told by records/memory.py",
+        "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told without sizes",
+        "chained to RuntimeError": "an error that is not about memory stays what it is",
         "found = _said(f'{type(error).__name__}: {error}', _OF_QUERIES) or _OTHERWISE": KNOWN,
         "name": "what a kind of table is called, such as the relation",
     },
-    "records/ids.py": {"name": COLUMNS},
-    "records/in_memory.py": {
+    "records/persons/ids.py": {"name": COLUMNS},
+    "records/memory/table.py": {
         "len(array.shape)": DIMENSIONS,
         "name": PARAMETER,
         "type(X).__name__": TYPE,
     },
-    "records/number_tables.py": {
+    "records/memory/number_tables.py": {
         "_NOT_NUMBERS[kind.kind]": TYPE,
         "_listed_where(odd, frame)": COLUMNS,
         "_listed_where(missing, frame)": COLUMNS,
@@ -144,16 +135,15 @@ REVIEWED = {
         "type(X).__name__": TYPE,
         "what": WORDS,
     },
-    "records/object_rows.py": {"listed(odd)": COLUMNS, "path": "what the table is called"},
-    "records/memory.py": {"chained to RuntimeError": "an error that is not about memory stays what it is"},
+    "records/databases/object_rows.py": {"listed(odd)": COLUMNS, "path": "what the table is called"},
     "records/names.py": {"what": WORDS, "hint": WORDS},
     "records/opening.py": {
         "chained to ModuleNotFoundError": "a module that is missing has seen no record",
         "extra": FIXED,
         "library": FIXED,
     },
-    "records/spark_frames.py": {"name": FIXED, "type(X).__name__": TYPE},
-    "records/arrow_values.py": {"unit": COLUMNS},
+    "records/clusters/spark.py": {"name": FIXED, "type(X).__name__": TYPE},
+    "records/files/arrow_values.py": {"unit": COLUMNS},
     "records/encoding.py": {
         "len(schema.names)": COLUMNS,
         "listed(absent)": COLUMNS,
@@ -162,11 +152,11 @@ REVIEWED = {
         "listed(refused)": COLUMNS,
         "n_columns": COLUMNS,
     },
-    "records/arrow_ids.py": {
+    "records/persons/arrow_ids.py": {
         "called(name)": COLUMNS,
         "str(column.type).partition('<')[0]": TYPE,
     },
-    "records/id_values.py": {
+    "records/persons/id_values.py": {
         "STORE": FIXED,
         "_KINDS.get(kind, 'other values')": TYPE,
         "found": WORDS,
@@ -178,15 +168,15 @@ REVIEWED = {
         "values.dtype.name": "float16, float32 or float64: a type of numbers, not of text",
         "values.ndim": DIMENSIONS,
     },
-    "records/owners.py": {
+    "records/persons/owners.py": {
         "name": COLUMNS,
         "sorted(types)": TYPE,
     },
-    "records/queries.py": {
+    "records/databases/query.py": {
         "_validate.describe(type(self.connect))": TYPE,
         "_validate.describe(type(text))": TYPE,
     },
-    "records/remote_files.py": {
+    "records/files/remote.py": {
         "error": KNOWN,
         "name": ADDRESS,
         "parts.netloc.rpartition('@')[2]": ADDRESS,
@@ -195,7 +185,7 @@ REVIEWED = {
         "shown_address(address)": ADDRESS,
         "wrong = wrong_with_store(error) or 'cannot be read from where it is. Is the address right?'": KNOWN,
     },
-    "records/rows.py": {
+    "records/files/rows.py": {
         "what": "how a sentence begins",
         "data.path": PLACE,
         "hint": WORDS,
@@ -208,7 +198,7 @@ REVIEWED = {
         "in_words(out) or 'all'": COLUMNS,
         "text = [name for name in names if name not in data.numeric]": COLUMNS,
     },
-    "records/tensors.py": {
+    "records/tensors/tensors.py": {
         "REPLACE": FIXED,
         "listed(list(np.flatnonzero(bad).tolist()))": COLUMNS,
         "groups.dtype": TYPE,
@@ -286,6 +276,9 @@ REVIEWED = {
     },
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
+        "_validate.describe(value)": PARAMETER,
+        "given['n_features']": COLUMNS,
+        "len(schema.names)": COLUMNS,
         "1 << 21": FIXED,
         "self.n_components": PARAMETER,
         "self.n_triangles * self.n_components * d * (d + 1) // 2": COLUMNS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audits.attacks import described_rows, rows_of_persons
-from dpmorse.records.row_choice import Chosen
+from dpmorse.records.persons.row_choice import Chosen
 
 # The warnings are Dask's and pyarrow's own, which differ by version.
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
@@ -32,7 +32,9 @@ def test_the_audit_notices_a_cap_that_does_not_hold(tmp_path, monkeypatch):
 
 def test_the_audit_notices_ids_that_are_split(tmp_path, monkeypatch):
     """Numbers and text that spells them, as two persons: what the code did once."""
-    monkeypatch.setattr("dpmorse.records.ids.canonical", lambda value: f"{type(value) is str} {value}")
+    monkeypatch.setattr(
+        "dpmorse.records.persons.ids.canonical", lambda value: f"{type(value) is str} {value}"
+    )
     found = rows_of_persons.audit(40, seed=11, folder=tmp_path)
     assert found["array"][1] > 0
     assert sum(over for _, over, _ in found.values()) > 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audits.attacks.stored_fits import STORAGES, UNITS, fits, replayed
-from dpmorse.records.row_choice import Chosen
+from dpmorse.records.persons.row_choice import Chosen
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # of pure noise, and Dask's own
 

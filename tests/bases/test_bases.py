@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dpmorse import DPTree, InvalidTypeError, ModelFormatError, MorseClustering, load
-from dpmorse.bases import available_bases
+from dpmorse.bases import BASES, available_bases
+from every_base import WAYS
 from toy_base import GridKMeans
 
 
@@ -26,14 +27,12 @@ def declare(tmp_path, monkeypatch):
 
 
 def test_the_bases_of_this_package_are_there_without_any_other():
-    assert set(available_bases()) == {
-        "PrivateGaussianMixture",
-        "DPMoG",
-        "DPMoGHard",
-        "DPLloyd",
-        "DPCube",
-        "DPTree",
-    }
+    assert available_bases() == BASES
+
+
+def test_every_base_is_made_in_some_way():
+    """All suites go by one list; a base that is not in it would be tested by none of them."""
+    assert {way.kind for way in WAYS.values()} == {*BASES.values(), GridKMeans}
 
 
 def test_a_base_of_another_package_is_found_saved_and_loaded(declare, blobs, tmp_path):

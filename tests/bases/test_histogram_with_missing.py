@@ -16,7 +16,6 @@ from dpmorse.bases.staged.histogram_with_missing import (
 )
 from dpmorse.bases.staged.joint_histogram import Cells, Grid, Line
 from dpmorse.datasets import make_moons
-from dpmorse.densities import GaussianMixture
 from dpmorse.privacy import Neighboring
 from dpmorse.privacy.exact import opened
 from dpmorse.schema import Layout
@@ -257,9 +256,3 @@ def test_a_far_cluster_is_found_beside_missing_values():
     columns = {name: Numeric(-100, 100, missing="ignore") for name in "ab"}
     model = DPMorse(2, epsilon=1.0, columns=columns, random_state=0).fit(punched(X, 0.05, rng))
     assert adjusted_rand_score(np.arange(20_000) < 600, model.predict(X)) > 0.95
-
-
-def test_the_mixture_of_numbers_is_what_the_tree_is_about(moons):
-    model, *_ = moons
-    mixture, landscape = model.base_.mixture_, model.base_.landscape_
-    assert landscape == GaussianMixture(mixture.weights, mixture.means, mixture.covariances)

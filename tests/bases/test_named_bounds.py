@@ -1,10 +1,12 @@
 """Bounds by name are those in the order of the columns, and names that do not fit are refused for free."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpmorse import Budget, DPMoGHard, DPMorse, Ledger, load
+from dpmorse import Budget, DPMoGHard, DPMorse, Ledger, MorseClustering, load
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
 NAMES = ["age", "pressure"]
@@ -31,6 +33,17 @@ def test_where_columns_have_no_names_bounds_go_by_position(frame):
         DPMoGHard(2, epsilon=1.0, bounds=b, random_state=0).fit(frame.to_numpy()) for b in (by_name, PAIR)
     ]
     assert fits[0].to_document() == fits[1].to_document()
+
+
+@pytest.mark.parametrize("make", [partial(DPMorse, 2), lambda **of: MorseClustering(DPMoGHard(2, **of))])
+def test_a_plan_takes_names_as_a_fit_does(make, frame):
+    model = make(epsilon=1.0, bounds=BY_NAME)
+    plan = model.plan(2, NAMES)
+    assert plan.domain.lower.tolist() == PAIR[0]
+    assert plan.domain.upper.tolist() == PAIR[1]
+    assert plan.events == model.fit(frame).privacy_.reserved
+    with pytest.raises(InvalidParameterError, match="X has no 'pressure'"):
+        model.plan(2, ["age", "weight"])
 
 
 @pytest.mark.parametrize(

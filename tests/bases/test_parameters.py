@@ -4,47 +4,45 @@ import inspect
 
 import pytest
 
-from dpmorse import InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.bases import available_bases
+from dpmorse import Budget, InvalidParameterError, InvalidTypeError, Ledger
+from every_base import WAYS, every_way
 
 NOT_IN_TABLES = {"engine", "ledger", "random_state"}
-GOOD = {"epsilon": 1.0, "bounds": (-1.0, 1.0)}
 
 REFUSED = [
-    pytest.param(kind, name, value, id=f"{kind.__name__}-{name}-{value!r:.20}")
-    for kind in available_bases().values()
-    for name, parameter in kind.settings_type.table().items()
+    pytest.param(way, name, value, id=f"{called}-{name}-{value!r:.20}")
+    for called, way in WAYS.items()
+    for name, parameter in way.kind.settings_type.table().items()
     for value in parameter.refused
 ]
 
 
-@pytest.mark.parametrize("kind", available_bases().values())
-def test_the_table_has_every_parameter_that_matters_to_the_release(kind):
-    assert set(kind.settings_type.table()) == set(inspect.signature(kind).parameters) - NOT_IN_TABLES
+@every_way
+def test_the_table_has_every_parameter_that_matters_to_the_release(way):
+    assert set(way.kind.settings_type.table()) == set(inspect.signature(way.kind).parameters) - NOT_IN_TABLES
 
 
-@pytest.mark.parametrize("kind", available_bases().values())
-def test_every_parameter_has_examples_of_what_is_refused(kind):
-    assert all(parameter.refused for parameter in kind.settings_type.table().values())
+@every_way
+def test_every_parameter_has_examples_of_what_is_refused(way):
+    assert all(parameter.refused for parameter in way.kind.settings_type.table().values())
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), REFUSED)
-def test_bad_values_are_refused_by_name_before_anything_is_spent(kind, name, value, rng):
-    from dpmorse import Budget
-
+@pytest.mark.parametrize(("way", "name", "value"), REFUSED)
+def test_bad_values_are_refused_by_name_before_anything_is_spent(way, name, value, rng):
     ledger = Ledger(Budget(10.0))
-    base = kind(**{**GOOD, name: value, "ledger": ledger})
+    base = way.make(**{name: value, "ledger": ledger})
+    X = way.table(rng.uniform(-1, 1, size=(20, 2)))
     with pytest.raises((InvalidParameterError, InvalidTypeError), match=name):
-        base.plan(2)
+        base.plan(X.shape[1])
     with pytest.raises((InvalidParameterError, InvalidTypeError), match=name):
-        base.fit(rng.uniform(-1, 1, size=(20, 2)))
+        base.fit(X)
     assert ledger.events == ()
 
 
-@pytest.mark.parametrize("kind", available_bases().values())
-def test_what_is_written_is_restored(kind):
-    settings = kind(**GOOD).plan(3).settings
+@every_way
+def test_what_is_written_is_restored(way):
+    settings = way.make(n_features=3).plan(way.n_columns(3)).settings
     content = settings.to_dict()
-    again = kind(**kind.settings_type.restored(content)).plan(3).settings
+    again = way.kind(**way.kind.settings_type.restored(content)).plan(way.n_columns(3)).settings
     assert again == settings
     assert again.to_dict() == content

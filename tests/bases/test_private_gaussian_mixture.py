@@ -18,7 +18,7 @@ from dpmorse import (
 )
 from dpmorse.bases import Queries, Stage, ranges
 from dpmorse.bases.staged import components, units
-from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
+from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.datasets import make_blobs
 from dpmorse.engine import Source
 from dpmorse.privacy import Mechanism, Step

@@ -9,6 +9,7 @@ import pytest
 import dpmorse.bases.staged.product_profile as stage
 from dpmorse import Boolean, DPMorse, ModelFormatError, Nominal, Numeric, Ordinal, PrivateTableMixture, load
 from dpmorse.bases.base import read_numbers
+from dpmorse.persistence.older_files import upgraded
 from dpmorse.records import open_records
 from dpmorse.schema import Schema
 from dpmorse.statistics import FINE_GRID_BITS, Domain
@@ -172,7 +173,7 @@ def changed(model, change):
     """The base from its document, with a part of it changed."""
     document = json.loads(json.dumps(model.base_.to_document()))
     change(document)
-    return PrivateTableMixture.from_document(document)
+    return PrivateTableMixture.from_document(upgraded(document, version=3))
 
 
 def _less_noise(base):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dpmorse
+from benchmarks import public
 from benchmarks._clusterings import (
     REFERENCES,
     Clustering,
@@ -360,9 +361,9 @@ class TestCommand:
 
     def test_a_missing_set_is_fetched_and_kept(self, tmp_path, plane, monkeypatch):
         pytest.importorskip("pyarrow")
-        monkeypatch.setattr(dpmorse.datasets, "fetch_usps", lambda: plane)
+        monkeypatch.setattr(public, "fetch_usps", lambda: plane)
         keep_in_folder(tmp_path / "new", ["usps"])
-        monkeypatch.delattr(dpmorse.datasets, "fetch_usps")
+        monkeypatch.delattr(public, "fetch_usps")
         keep_in_folder(tmp_path / "new", ["usps"])
         assert [path.name for path in (tmp_path / "new").iterdir()] == ["usps.parquet"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture, load
 from dpmorse.bases import available_bases
-from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
+from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import BOUNDS, template
 
@@ -261,7 +261,9 @@ def test_private_bounds_are_part_of_what_a_budget_is_asked_for(here, run, csv_fi
 
 def test_a_refused_fit_reads_nothing_and_spends_nothing(here, run, csv_file, monkeypatch):
     args = ["fit", csv_file, *FAST[2:], "--budget", "team.budget", "--budget-epsilon", 0.5]
-    monkeypatch.setattr("dpmorse.records.data_file.DataFile.parts", lambda *_: pytest.fail("data was read"))
+    monkeypatch.setattr(
+        "dpmorse.records.files.data_file.DataFile.parts", lambda *_: pytest.fail("data was read")
+    )
     run(*args, "--epsilon", 1, "-o", "a.json", code=3)
     assert len((here / "team.budget").read_text().splitlines()) == 1
 
@@ -333,7 +335,7 @@ def test_bounds_as_a_pair():
 
 
 def test_labels_are_those_of_the_estimator_in_batches(here, run, model_file, patients, monkeypatch):
-    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 4096)
+    monkeypatch.setattr("dpmorse.records.files.text.text_file._BLOCK_BYTES", 4096)
     expected = load(model_file).predict(patients).tolist()
     for name in ("x.csv", "x.parquet", "x.feather"):
         shuffled = patients.select(["pressure", "age"]).add_column(

@@ -229,7 +229,7 @@ def test_true_and_false_and_yes_and_no_are_numbers(here, people, fit):
 
 def test_true_and_false_that_come_late(here, monkeypatch):
     """What was read before the first of them is neither lost nor read twice."""
-    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 64)
+    monkeypatch.setattr("dpmorse.records.files.text.text_file._BLOCK_BYTES", 64)
     (here / "x.csv").write_text("a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(90)) + "90,yes\n91,no\n")
     rows = np.concatenate([batch.array for batch in DataFiles("x.csv").batches()])
     assert rows[:, 0].tolist() == list(range(92))

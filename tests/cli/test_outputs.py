@@ -40,7 +40,7 @@ def test_a_full_disk_leaves_the_old_labels(name, broken, here, run, model_file, 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_failure_between_two_batches_leaves_the_old_labels(name, here, run, model_file, monkeypatch):
-    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 64)
+    monkeypatch.setattr("dpmorse.records.files.text.text_file._BLOCK_BYTES", 64)
     (here / "x.csv").write_text("age,pressure\n" + "50,120\n" * 50 + "50,text\n")
     (here / name).write_text("old")
     run("predict", "x.csv", "--model", model_file, "-o", name, "--force", code=1)
@@ -59,7 +59,9 @@ def test_a_full_disk_after_a_fit_says_that_the_budget_is_spent(here, run, csv_fi
 
 def test_a_place_that_cannot_be_written_to_is_found_before_the_fit(run, csv_file, monkeypatch):
     monkeypatch.setattr("dpmorse.cli.outputs.tempfile.TemporaryFile", no_space)
-    monkeypatch.setattr("dpmorse.records.data_file.DataFile.open", lambda *_: pytest.fail("data was opened"))
+    monkeypatch.setattr(
+        "dpmorse.records.files.data_file.DataFile.open", lambda *_: pytest.fail("data was opened")
+    )
     assert "nothing can be written" in run("fit", csv_file, *FAST, "-o", "m.json", code=1).stderr
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpmorse.bases import available_bases, rehearse
 from dpmorse.bases.hurdles import smallest_seen
-from dpmorse.bases.staged.private_gaussian_mixture import default_n_components
+from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.cli.fit_request import FitRequest
 from dpmorse.engine.rehearsal import _Crowd
 

@@ -1,6 +1,5 @@
 """An entry for the registry of deployments: valid, complete but for what only a person knows, and true."""
 
-import re
 from datetime import date
 
 import numpy as np
@@ -8,15 +7,14 @@ import pytest
 import yaml
 
 from dpmorse import DPLloyd, DPMorse, Nominal, Numeric
-from dpmorse.cli.plain_yaml import Noted, to_yaml
-from dpmorse.cli.registry_entry import FILL_IN, registry_entry
+from dpmorse.cli.registry import FILL_IN, registry_entry, yaml_number, yaml_text
 from registry_fields import FIELDS, complaints
 
 TODAY = date(2026, 1, 2)
 
 
 def read(model):
-    return yaml.safe_load(to_yaml(registry_entry(model, TODAY)))
+    return yaml.safe_load(registry_entry(model, TODAY))
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +101,7 @@ def test_bounds_that_were_found_privately_are_not_stated_as_public(points):
 
 
 def test_a_table_with_hostile_names_is_valid():
-    text = to_yaml(registry_entry(table_model(), TODAY))
+    text = registry_entry(table_model(), TODAY)
     entry = yaml.safe_load(text)
     assert not complaints(entry)
     domain = entry["deployment"]["dp_variant"]["data_domain"]
@@ -141,14 +139,14 @@ def test_a_table_with_hostile_names_is_valid():
     ],
 )
 def test_any_text_is_read_back(value):
-    wrapped = yaml.safe_load(to_yaml({"a": {"b": value, "c": [value]}}))["a"]
-    assert wrapped["c"] == [value]
-    assert re.sub(r"\s+", " ", wrapped["b"]) == re.sub(r"\s+", " ", value)
+    text = yaml_text(value)
+    read_back = yaml.safe_load(f"a:\n  b:\n    c: {text}\n")["a"]["b"]["c"]
+    assert read_back == value if text.startswith('"') else read_back.split() == value.split()
 
 
 @pytest.mark.parametrize("value", [1, 0, 1.0, 0.25, 1e-06, 1e-300, 2.5e-07, 1e22])
 def test_numbers_are_read_back_as_numbers(value):
-    read_back = yaml.safe_load(to_yaml({"a": Noted(value, "a number")}))["a"]
+    read_back = yaml.safe_load(f"a: {yaml_number(value)}\n")["a"]
     assert read_back == value
     assert type(read_back) is type(value)
 

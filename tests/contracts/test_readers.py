@@ -11,8 +11,10 @@ import pytest
 from audits.attacks.by_itself import UNITS, dependent, moved, neighbours, tables_for
 from audits.readers import READERS, shelf
 from audits.readers.hostile import Code
-from dpmorse import DPMorse, InvalidParameterError, Numeric
-from dpmorse.records import arrow_tables, data_file, open_records, packed
+from dpmorse import DPMorse, InvalidParameterError, Numeric, records
+from dpmorse.records import open_records
+from dpmorse.records.databases import arrow_tables
+from dpmorse.records.files import data_file, packed
 from needed import skip_or_fail
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pure noise, of Spark, of Dask, of Ibis
@@ -22,10 +24,10 @@ IN_ENGINES = {"Spark", "tensor"}
 
 HERE = [reader for reader in READERS if (reader.name in IN_ENGINES) == (find_spec("pyspark") is not None)]
 
-SOURCE = Path(arrow_tables.__file__).parent
+SOURCE = Path(records.__file__).parent
 
-NO_READERS = {"Values", "Records", "TextFile"}
-"""Protocols, and what a DataFile reads through."""
+NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "TextFile"}
+"""Protocols, bases, and what a DataFile reads through."""
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +64,17 @@ def test_a_hostile_neighbour_moves_what_is_paid_for(reader, unit, relation, plac
 
 def _classes():
     """Return the classes of the library that hold values, hold tables, or hand out records."""
-    for path in sorted(SOURCE.glob("*.py")):
+    for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             methods = {part.name for part in getattr(node, "body", ()) if isinstance(part, ast.FunctionDef)}
-            if isinstance(node, ast.ClassDef) and methods & {"floats", "parts", "described_by"}:
-                yield path.stem, node.name
+            if isinstance(node, ast.ClassDef) and methods & {
+                "floats",
+                "parts",
+                "described_by",
+                "read",
+                "reads",
+            }:
+                yield ".".join(path.relative_to(SOURCE).with_suffix("").parts), node.name
 
 
 def test_every_reader_is_on_the_list():

@@ -196,7 +196,7 @@ def test_the_directions_of_many_columns(storage, unit, relation, monkeypatch, tm
 
 def test_a_cap_that_is_bypassed_is_noticed(monkeypatch, tmp_path):
     """The audit can fail: without the choice of rows, a person with many moves more than is paid for."""
-    from dpmorse.records.row_choice import Chosen
+    from dpmorse.records.persons.row_choice import Chosen
 
     monkeypatch.setattr(Chosen, "_used", lambda self, batch, hashes: np.ones(len(batch), dtype=bool))
     with pytest.raises(AssertionError, match=r"assert .* <= "):

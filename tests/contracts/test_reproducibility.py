@@ -103,7 +103,7 @@ DIGESTS = """
 
 
 def digests(n_threads):
-    """Fit every kind in a process of its own, on one core or on all, with so many threads of libraries."""
+    """Fit every kind in a process of its own, on one core or on all, with this many threads of libraries."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(n_threads))
     return printed_by(DIGESTS, str(n_threads), **threads).splitlines()
 

@@ -10,10 +10,11 @@ from scipy import stats
 from dpmorse import Budget, BudgetExceededError, DPMoG, DPMoGHard, Ledger, MomentShares, PrivacyLeakWarning
 from dpmorse.bases.em import rounds as rounds_module
 from dpmorse.bases.randomness import Randomness
-from dpmorse.privacy import SMALLEST_SCALE, Composition, Neighboring
+from dpmorse.privacy import SMALLEST_SCALE, Composition
 from dpmorse.privacy.random_bytes import SeededBytes
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.statistics import GRID_BITS, CellMoments, Domain
+from every_base import every_way
 
 KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
 RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"])
@@ -21,15 +22,20 @@ RELATIONS = pytest.mark.parametrize("neighboring", ["add-remove", "replace-one"]
 
 @pytest.fixture
 def draws(monkeypatch):
-    """Every call of the sampler, with the scales it was asked for."""
+    """Every call of the sampler, with the scales it was asked for; a choice is one draw in units of its own."""
     calls = []
-    original = NativeSampler.gaussian
+    original, choose = NativeSampler.gaussian, NativeSampler.choose
 
     def spy(self, scales):
         calls.append(scales.copy())
         return original(self, scales)
 
+    def spy_on_choice(self, penalties, rate):
+        calls.append(np.ones(1, dtype=np.int64))
+        return choose(self, penalties, rate)
+
     monkeypatch.setattr(NativeSampler, "gaussian", spy)
+    monkeypatch.setattr(NativeSampler, "choose", spy_on_choice)
     return calls
 
 
@@ -49,6 +55,19 @@ def consumed(scales, statistic, neighboring):
         if n
     )
     return float(squared) / 2 * (2 if neighboring == "replace-one" else 1)
+
+
+@every_way
+@RELATIONS
+def test_every_draw_is_of_a_release_that_was_reserved(way, neighboring, draws, blobs):
+    """As many draws as are declared, with no less noise; and all releases cost no more than was asked for."""
+    model = way.make(4, neighboring=neighboring, random_state=0)
+    report = model.fit(way.table(blobs[0])).privacy_
+    assert report.neighboring == neighboring
+    declared = [(event.n_draws, event.smallest_scale) for event in report.events]
+    assert [(scales.size, scales.min()) for scales in draws] == declared
+    assert Composition.of(report.events).epsilon(1e-6) <= report.epsilon <= 1.0
+    assert Composition.of(report.reserved).epsilon(1e-6) == pytest.approx(report.epsilon)
 
 
 @KINDS
@@ -148,8 +167,10 @@ def test_low_bits_of_a_release_betray_nothing():
 class Untouchable:
     """A table that shows its shape and fails the test as soon as its values are looked at."""
 
-    shape = (1000, 2)
     dtype = np.dtype(np.float64)
+
+    def __init__(self, n_columns):
+        self.shape = (1000, n_columns)
 
     def touched(self, *args):
         raise AssertionError("data was touched")
@@ -157,41 +178,40 @@ class Untouchable:
     __array__ = __len__ = __iter__ = __getitem__ = touched
 
 
-@KINDS
-def test_an_overspending_fit_is_refused_before_data_is_touched(kind, draws):
+@every_way
+def test_an_overspending_fit_is_refused_before_data_is_touched(way, draws):
     ledger = Ledger(Budget(0.5, 1e-6))
-    model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger)
+    model = way.make(3, ledger=ledger)
     with pytest.raises(BudgetExceededError, match=r"over the budget of 0\.5"):
-        model.fit(Untouchable())
+        model.fit(Untouchable(way.n_columns(2)))
     assert draws == []
     assert ledger.events == ()
     assert not hasattr(model, "mixture_")
 
 
-@KINDS
-def test_concurrent_fits_on_one_ledger_fail_whole_or_not_at_all(kind, blobs):
+@every_way
+def test_concurrent_fits_on_one_ledger_fail_whole_or_not_at_all(way, blobs):
     """The second fit is refused before it touches data; the first one finishes."""
-    ledger = Ledger(Budget(1.05, 1e-6))
+    X, ledger = way.table(blobs[0]), Ledger(Budget(1.05, 1e-6))
     outcomes = []
     ready = threading.Barrier(2)
 
     def work():
-        model = kind(3, epsilon=1.0, bounds=(-1, 1), ledger=ledger, n_iter=30, random_state=0)
+        model = way.make(3, ledger=ledger, random_state=0)
         ready.wait()
         try:
-            outcomes.append(model.fit(blobs[0]))
+            outcomes.append(model.fit(X))
         except BudgetExceededError as error:
-            outcomes.append(str(error))
+            outcomes.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    refusals = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    assert len(refusals) == 1
-    assert "Nothing was released" in refusals[0]
-    assert len(ledger.events) == 30
+    refusal, fitted = sorted(outcomes, key=lambda outcome: hasattr(outcome, "privacy_"))
+    assert "Nothing was released" in str(refusal)
+    assert ledger.events == fitted.privacy_.events
 
 
 @KINDS
@@ -214,12 +234,11 @@ def test_interrupted_fits_keep_what_was_spent_and_stay_unfitted(kind, blobs, mon
     assert not hasattr(model, "mixture_")
 
 
-@KINDS
-def test_random_state_marks_the_model_as_not_secure(kind, blobs):
-    seeded = kind(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=3).fit(blobs[0])
-    secure = kind(2, epsilon=1.0, bounds=(-1, 1), n_iter=2).fit(blobs[0])
-    assert not seeded.privacy_.secure
-    assert secure.privacy_.secure
+@every_way
+def test_random_state_marks_the_model_as_not_secure(way, blobs):
+    X = way.table(blobs[0][:300])
+    assert not way.make(2, random_state=3).fit(X).privacy_.secure
+    assert way.make(2).fit(X).privacy_.secure
 
 
 def test_opendp_draws_the_noise_on_request(blobs):
@@ -227,12 +246,6 @@ def test_opendp_draws_the_noise_on_request(blobs):
     model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, noise="opendp").fit(blobs[0])
     assert model.privacy_.secure
     assert 0.999 < model.privacy_.epsilon <= 1.0
-
-
-def test_relation_is_part_of_the_report(blobs):
-    model = DPMoGHard(2, epsilon=1.0, bounds=(-1, 1), n_iter=2, neighboring="replace-one").fit(blobs[0])
-    assert model.privacy_.neighboring == "replace-one"
-    assert all(event.neighboring is Neighboring.REPLACE_ONE for event in model.privacy_.events)
 
 
 def test_start_and_noise_have_streams_of_their_own():

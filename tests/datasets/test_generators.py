@@ -1,6 +1,8 @@
 """Each generator draws from the law its docstring states: closed forms where noise is taken away."""
 
 import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -114,3 +116,14 @@ def test_a_table_of_patients_has_categories_dates_and_holes():
     assert columns["admitted"].dtype == "datetime64[D]"
     with pytest.raises(InvalidParameterError, match="n_samples must be"):
         datasets.make_patient_table(0)
+
+
+def test_generators_work_without_pyarrow():
+    code = """
+import sys
+sys.modules["pyarrow"] = None
+from dpmorse.datasets import make_blobs
+make_blobs(100)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

@@ -160,18 +160,22 @@ def test_integers_are_made_once_for_rounds_and_forgotten_after_the_last(rng, wat
     source = Source(X, watched)
     domain, cells = unit_box(2), random_cells(rng, 5, 2, radii=2.0)
     hard = CellMoments(domain, 5, of_residuals=True)
-    for statistic, n_repeats in [(soft(domain), 3), (soft(domain), 2), (hard, 1), (soft(domain), 0)] * 2:
-        found = opened(source.moments(Step("round"), statistic, cells, n_repeats))
-        assert_same(found, exact_moments(X, statistic, cells))
+    for _ in range(2):
+        with source.keeping():
+            for statistic in (soft(domain), soft(domain), hard, soft(domain)):
+                found = opened(source.moments(Step("round"), statistic, cells))
+                assert_same(found, exact_moments(X, statistic, cells))
     assert watched.log == ["made", "OnGrid", "OnGrid", "ndarray", "OnGrid"] * 2
 
 
 def test_integers_of_one_domain_answer_for_no_other(rng, watched):
     X, cells = rng.normal(size=(500, 2)) * 0.5, random_cells(rng, 5, 2, radii=2.0)
     source, domains = Source(X, watched), [unit_box(2), unit_box(2, 0.8), unit_box(2)]
-    for i, domain in enumerate(domains):
-        found = opened(source.moments(Step("round"), soft(domain), cells, 2 - i))
-        assert_same(found, exact_moments(X, soft(domain), cells))
+    with source.keeping():
+        found = [source.moments(Step("round"), soft(domain), cells) for domain in domains[:2]]
+    found.append(source.moments(Step("round"), soft(domains[2]), cells))
+    for domain, moments in zip(domains, found, strict=True):
+        assert_same(opened(moments), exact_moments(X, soft(domain), cells))
     assert watched.log == ["made", "OnGrid", "made", "OnGrid", "ndarray"]
 
 
@@ -179,9 +183,10 @@ def test_a_domain_may_be_stated_anew(rng, watched):
     """It is what a domain says that counts, also of a projection, and after it has travelled."""
     X, domain = rng.normal(size=(500, 7)) * 0.3, projected_box(rng, 7, 2)
     source, cells = Source(X, watched), random_cells(rng, 5, 2, radii=2.0)
-    for n_repeats in (1, 0):
-        again = pickle.loads(pickle.dumps(domain))
-        source.moments(Step("round"), soft(again), cells, n_repeats)
+    with source.keeping():
+        for _ in range(2):
+            again = pickle.loads(pickle.dumps(domain))
+            source.moments(Step("round"), soft(again), cells)
     assert watched.log == ["made", "OnGrid", "OnGrid"]
     other = projected_box(rng, 7, 2)
     assert not domain.is_same_as(other)

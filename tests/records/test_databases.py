@@ -36,8 +36,8 @@ N = 600
 def _many_small_batches(monkeypatch):
     """Nothing is kept between passes: every pass asks the database."""
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", 0)
-    for module in ("arrow_tables", "queries"):
-        monkeypatch.setattr(f"dpmorse.records.{module}.rows_of_a_batch", lambda *_: 200)
+    for module in ("arrow_tables", "query"):
+        monkeypatch.setattr(f"dpmorse.records.databases.{module}.rows_of_a_batch", lambda *_: 200)
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,8 @@ class Batches:
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
-    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr("dpmorse.records.data_file.rows_of_a_batch", lambda *_: 64)
+    monkeypatch.setattr("dpmorse.records.files.text.text_file._BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr("dpmorse.records.files.data_file.rows_of_a_batch", lambda *_: 64)
 
 
 def write(table, path):

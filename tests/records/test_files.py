@@ -50,9 +50,9 @@ def model(kind=DPMoGHard, **options):
 @pytest.mark.parametrize("kept_bytes", [0, 1 << 20])
 def test_a_path_gives_the_model_of_the_array(tmp_path, table, X, name, kind, kept_bytes, monkeypatch):
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", kept_bytes)
-    monkeypatch.setattr("dpmorse.records.text_file._BLOCK_BYTES", 1 << 14)
-    monkeypatch.setattr("dpmorse.records.data_file._BATCH_BYTES", 1 << 14)
-    monkeypatch.setattr("dpmorse.records.data_file._BATCH_ROWS", 1)
+    monkeypatch.setattr("dpmorse.records.files.text.text_file._BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr("dpmorse.records.files.data_file._BATCH_BYTES", 1 << 14)
+    monkeypatch.setattr("dpmorse.records.files.data_file._BATCH_ROWS", 1)
     path = write(table, tmp_path / name)
     fitted = model(kind).fit(str(path))
     assert fitted.mixture_ == model(kind).fit(X).mixture_
@@ -210,8 +210,8 @@ def test_small_files_are_read_once(tmp_path, table, kept_bytes, n_reads, monkeyp
 
 def test_only_a_batch_is_in_memory(tmp_path, monkeypatch, rng):
     """However many rows a file has, a pass holds few of them at a time."""
-    monkeypatch.setattr("dpmorse.records.data_file._BATCH_BYTES", 1 << 16)
-    monkeypatch.setattr("dpmorse.records.data_file._BATCH_ROWS", 1)
+    monkeypatch.setattr("dpmorse.records.files.data_file._BATCH_BYTES", 1 << 16)
+    monkeypatch.setattr("dpmorse.records.files.data_file._BATCH_ROWS", 1)
     path = write(pa.table({name: rng.normal(size=50_000) for name in NAMES}), tmp_path / "x.parquet")
     sizes = [len(batch) for batch in DataFiles(path).batches()]
     assert sum(sizes) == 50_000

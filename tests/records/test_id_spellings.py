@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import DataFiles, DPMoGHard, InvalidParameterError, InvalidTypeError
-from dpmorse.records.arrow_ids import _FIRST_MARK, ColumnOwners, owners_in
-from dpmorse.records.id_values import owners_of
-from dpmorse.records.ids import Ids, canonical
-from dpmorse.records.owners import check_spelling
+from dpmorse.records.persons.arrow_ids import _FIRST_MARK, ColumnOwners, owners_in
+from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.ids import Ids, canonical
+from dpmorse.records.persons.owners import check_spelling
 
 NAMES = ["Jos\u00e9", "\u00c5sa", "M\u00fcller", "\ud55c\uae00", "\u1ec7", "K7", "plain", "7", "0123"]
 """Texts in NFC: accents, a Korean name, two accents on one letter, ASCII, a number, leading zeros."""

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpmorse.records.number_texts import numbers_in, texts_in
-from dpmorse.records.reading import Reading
+from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.text.number_texts import numbers_in, texts_in
 from dpmorse.schema import number_of
 
 TEXTS = st.one_of(

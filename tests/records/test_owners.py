@@ -20,10 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import DataFiles, InvalidParameterError, InvalidTypeError
-from dpmorse.records.arrow_ids import ColumnOwners, owners_in
-from dpmorse.records.id_values import owners_of
-from dpmorse.records.ids import Ids
-from dpmorse.records.owners import check_spelling, unit_of
+from dpmorse.records.persons.arrow_ids import ColumnOwners, owners_in
+from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.ids import Ids
+from dpmorse.records.persons.owners import check_spelling, unit_of
 from parts_read import arrays_of
 
 

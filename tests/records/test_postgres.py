@@ -23,7 +23,7 @@ COLUMNS = {
 @pytest.fixture(autouse=True)
 def _every_pass_asks_the_database(monkeypatch):
     monkeypatch.setattr("dpmorse.records.streams._KEPT_BYTES", 0)
-    monkeypatch.setattr("dpmorse.records.queries.rows_of_a_batch", lambda *_: 200)
+    monkeypatch.setattr("dpmorse.records.databases.query.rows_of_a_batch", lambda *_: 200)
 
 
 @pytest.fixture(params=["psycopg", "adbc_driver_postgresql.dbapi"])

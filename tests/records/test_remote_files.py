@@ -12,7 +12,7 @@ import pytest
 
 from dpmorse import DataFiles, DPMoGHard, InvalidParameterError
 from dpmorse.records import Reading, inspected
-from dpmorse.records.remote_files import shown_address
+from dpmorse.records.files.remote import shown_address
 
 SECRET = "s3://KEY:SECRET@bucket/visits.parquet?region=eu-west-1&token=SECRET"
 
@@ -101,7 +101,7 @@ def test_a_store_that_fails_is_told_without_secrets(error, message, stage, monke
         return Store(), "bucket/visits.parquet"
 
     monkeypatch.setattr(
-        "dpmorse.records.remote_files.pa.fs.FileSystem", type("F", (), {"from_uri": from_uri})
+        "dpmorse.records.files.remote.pa.fs.FileSystem", type("F", (), {"from_uri": from_uri})
     )
     with pytest.raises(InvalidParameterError, match=message) as raised:
         model().fit(SECRET)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import InvalidParameterError
-from dpmorse.records import row_choice
 from dpmorse.records.batches import Batch
-from dpmorse.records.id_values import owners_of
-from dpmorse.records.row_choice import choose_among, used_rows
+from dpmorse.records.persons import row_choice
+from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.row_choice import choose_among, used_rows
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0, 1, 2, "a", "b", 2**64 - 1]), st.integers(0, 3), st.integers(0, 1)),

@@ -36,9 +36,10 @@ from dpmorse import (
     Ledger,
     PrivateTableMixture,
 )
-from dpmorse.engine import Checked, Partitions, Seen, SparkEngine, SparkParts, spark_jobs
+from dpmorse.engine import Checked, Fingerprint, Partitions, SparkEngine, SparkParts, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
-from dpmorse.records import spark_frames, spark_packing
+from dpmorse.records.clusters import spark as spark_frames
+from dpmorse.records.clusters import spark_packing
 from dpmorse.statistics import Domain
 from own_process import printed_by
 
@@ -258,20 +259,20 @@ def test_what_soft_rounds_refuse_is_told_without_a_traceback():
     """Records that changed between passes may be refused while integers are made of them."""
 
     def parts():
-        yield Checked(Seen(1, 7), np.zeros((1, 2)))
+        yield Checked(Fingerprint(1, 7), np.zeros((1, 2)))
         raise InvalidParameterError("values must be finite.")
 
     domain = Domain.from_bounds((-1, 1), 2)
     blocks = list(spark_jobs._blocks_on_grid(parts(), domain))
     rows = spark_jobs._rows_on_grid(domain, iter(blocks))
-    assert next(rows).seen == Seen(1, 7)
+    assert next(rows).seen == Fingerprint(1, 7)
     with pytest.raises(InvalidParameterError, match="must be finite"):
         next(rows)
 
 
 def test_an_engine_of_the_caller_is_given_records():
     """It need not know what integers of a domain are."""
-    records = Partitions(SparkParts(None, iter, keep=lambda frame: frame), Seen(), 0, list)
+    records = Partitions(SparkParts(None, iter, keep=lambda frame: frame), Fingerprint(), 0, list)
     domain = Domain.from_bounds((-1, 1), 2)
     assert SparkEngine(object()).on_grid(records, domain) is records
     assert SparkEngine().on_grid(replace(records, parts=SparkParts(None, iter)), domain).parts.keep is None

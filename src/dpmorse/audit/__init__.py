@@ -1,10 +1,10 @@
-"""Attacks on what the library claims: certified lower bounds on the privacy that is really spent.
+"""Attacks on the claims of the library: certified lower bounds on the privacy that is really spent.
 
-``audit_mechanism`` tells releases of two neighbouring datasets apart as well as can be; ``audit_releases``
-does so for everything a fit releases; ``audit_estimator`` guesses from the released model alone. A bound
-above the claim refutes it. A bound below it proves nothing but that this attack fails.
+``audit_mechanism`` is the best attack that tells releases of two neighbouring datasets apart;
+``audit_releases`` makes it on all releases of a fit; ``audit_estimator`` guesses from the released model
+alone. A bound above the claim refutes it. A bound below it only says that this attack fails.
 
-The other names are the parts that attacks are made of: watched fits, invented records, scores and pairs.
+The other names are parts of attacks: watched fits, invented records, scores and pairs.
 """
 
 from dpmorse.audit.attacks import Scores as Scores

@@ -11,8 +11,8 @@ from dpmorse.audit.bounds import Errors
 from dpmorse.typing import FloatArray
 
 _HELD_OUT = 0.2
-"""Part of the runs on which the threshold is chosen. Few are enough: near the best threshold, what is
-certified hardly depends on it."""
+"""Part of the runs on which the threshold is chosen. Few are enough: near the best threshold, the certified
+bound hardly depends on it."""
 
 _N_THRESHOLDS = 200
 """Thresholds that are tried, at quantiles of the scores that are evenly spaced in log odds."""
@@ -57,7 +57,7 @@ class Scores:
 
 
 def best_errors(scores: Scores, promise: Promise) -> Errors:
-    """Choose the threshold that promises most on held-out runs, and return its errors on the others."""
+    """Choose the threshold with the best bound on some of the runs, and return its errors on the others."""
     held_out, left = scores.split()
     pooled = np.concatenate([held_out.present, held_out.absent])
     levels = expit(np.linspace(-_FAR, _FAR, _N_THRESHOLDS))

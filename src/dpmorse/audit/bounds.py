@@ -1,4 +1,4 @@
-"""What the outcome of an attack proves: lower bounds on privacy loss that hold with a stated confidence.
+"""Lower bounds on privacy loss that the outcome of an attack proves with a stated confidence.
 
 An attacker who says "present" with probability ``alpha`` where a record is absent and with ``power`` where
 it is there refutes every promise that both cannot keep:
@@ -26,7 +26,7 @@ _LARGEST_EPSILON = 100.0
 
 @dataclass(frozen=True)
 class Errors:
-    """How often an attacker said "present": rightly among ``n_present`` runs, wrongly among ``n_absent``."""
+    """Counts of "present" from an attacker: right ones of ``n_present`` runs, wrong ones of ``n_absent``."""
 
     rightly: int
     n_present: int
@@ -34,11 +34,11 @@ class Errors:
     n_absent: int
 
     def least_power(self, confidence: float) -> float:
-        """Return what the power is at least."""
+        """Return a lower bound on the power."""
         return lower_rate(self.rightly, self.n_present, (1 - confidence) / 2)
 
     def most_false_positives(self, confidence: float) -> float:
-        """Return what the rate of false positives is at most."""
+        """Return an upper bound on the rate of false positives."""
         return upper_rate(self.wrongly, self.n_absent, (1 - confidence) / 2)
 
 
@@ -53,7 +53,7 @@ def upper_rate(successes: int, trials: int, error: float) -> float:
 
 
 def certified_mu(errors: Errors, confidence: float) -> float:
-    """Return a mu below which no mu-GDP mechanism errs so little, but with probability 1 - confidence."""
+    """Return a lower bound on mu; it is too high with probability at most 1 - confidence."""
     power, alpha = errors.least_power(confidence), errors.most_false_positives(confidence)
     if power <= 0 or alpha >= 1:
         return 0.0
@@ -61,7 +61,7 @@ def certified_mu(errors: Errors, confidence: float) -> float:
 
 
 def certified_epsilon(errors: Errors, confidence: float, delta: float = 0.0) -> float:
-    """Return an epsilon below which no (epsilon, delta)-DP mechanism errs so little, likewise."""
+    """Return a lower bound on epsilon at ``delta``, with the same confidence."""
     power, alpha = errors.least_power(confidence), errors.most_false_positives(confidence)
     return max(0.0, _log_ratio(power - delta, alpha), _log_ratio(1 - alpha - delta, 1 - power))
 
@@ -84,7 +84,7 @@ def one_run_epsilon(n_canaries: int, n_guesses: int, n_right: int, delta: float,
 
 
 def one_run_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: float, delta: float) -> float:
-    """Return how likely so many right guesses are at most, if the fit is (epsilon, delta)-DP.
+    """Return the largest probability of ``n_right`` right guesses if the fit is (epsilon, delta)-DP.
 
     Theorem 5.2 of Steinke, Nasr and Jagielski: with B ~ Binomial(n_guesses, e^epsilon / (1 + e^epsilon)),
     ``P(B >= v) + 2 m delta max_i P(v > B >= v - i) / i``.

@@ -23,8 +23,8 @@ class Canaries:
     domain : Domain
         The public box in whose corners they are.
     there, instead : ndarray of shape (n_canaries, n_features)
-        In scaled units: the record of each canary, and the one in its place where it is absent. Without
-        ``instead``, nothing is in its place.
+        In scaled units: the record of each canary, and the record that replaces it where it is absent.
+        Without ``instead``, absent canaries are left out.
     present : ndarray of bool
         The coins.
     """
@@ -45,14 +45,14 @@ class Canaries:
 
     @property
     def records(self) -> FloatArray:
-        """What is added to the data, in the caller's units."""
+        """The records that are added to the data, in the caller's units."""
         chosen = self.there[self.present]
         if self.instead is not None:
             chosen = np.vstack([chosen, self.instead[~self.present]])
         return self.domain.centre + self.domain.half_width * chosen
 
     def scores(self, mixture: GaussianMixture, others: FloatArray) -> FloatArray:
-        """Return how far the moments of a mixture go in the direction of each canary.
+        """Return the projection of the moments of a mixture on the direction of each canary.
 
         ``others`` are the records beside the canaries: the attacker knows them.
         """

@@ -1,4 +1,4 @@
-"""The audit of a whole fit in one run: canaries, and how many of them the released model gives away."""
+"""The audit of a whole fit in one run: canaries, and the number that the released model gives away."""
 
 from typing import Any
 
@@ -46,11 +46,11 @@ def audit_estimator(
 ) -> AuditResult:
     """Attack a whole fit through the model that it releases, in one run (Steinke, Nasr, Jagielski 2023).
 
-    Records in random corners of the bounds (with random levels, where there are categories), canaries, are
-    added by the toss of a coin each. From the released
-    mixture alone an attacker guesses the coins of the quarter that is easiest to guess. So many right guesses
-    refute every epsilon up to the certified one. The bound is far from tight, unlike that of
-    ``audit_releases``; but it needs no knowledge of how the estimator works, and holds for the whole of it.
+    Canaries are records in random corners of the bounds (with random levels, where there are categories). The
+    toss of a coin decides for each whether it is added. An attacker who sees nothing but the released mixture
+    guesses the coins of the quarter that is easiest to guess, and the number of right guesses refutes every
+    epsilon below the certified one. The bound is far from tight, unlike that of ``audit_releases``; but it
+    needs no knowledge of how the estimator works, and holds for the whole of it.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def audit_estimator(
         as in any fit**: the clone is fitted to them on the estimator's ledger. The result is computed from
         the released model and from coins, so it may be published like the model.
     n_canaries : int, default=1000
-        At least 20. More certify more, up to a point: they get into each other's way.
+        At least 20. More canaries certify more, up to a point at which they hide one another.
     n_features : int, default=16
-        Number of columns where neither X nor the bounds say it. In more columns canaries are easier to tell
-        apart.
+        Number of columns, if neither X nor the bounds determine it. In more columns canaries are easier to
+        tell apart.
     confidence : float, default=0.95
         Confidence of the bound.
     random_state : int, optional
@@ -94,7 +94,10 @@ def audit_estimator(
     rows = parameter(estimator, "max_rows_per_group")
     canaries: Canaries | TableCanaries
     if (columns := parameter(estimator, "columns")) is not None:
-        _refuse_records_of_tables(X)
+        if X is not None:
+            raise InvalidParameterError(
+                "X must be None where the estimator has columns: tables are audited on invented records."
+            )
         schema = Schema.of(columns)
         others = any_records(schema, _N_OTHERS, rng, at_bounds=False)
         canaries = TableCanaries.drawn(schema, n_canaries, rng, replaced=replaced)
@@ -131,7 +134,7 @@ def _judged(
 
 
 def _most_extreme(scores: FloatArray) -> BoolArray:
-    """Return which canaries are guessed: as many with the highest as with the lowest scores."""
+    """Return the canaries that are guessed: half with the highest, half with the lowest scores."""
     each = max(1, round(_GUESSED * len(scores) / 2))
     order = np.argsort(scores, kind="stable")
     guessed = np.zeros(len(scores), dtype=bool)
@@ -155,15 +158,8 @@ def _others(estimator: Any, n_features: int, rng: np.random.Generator) -> FloatA
     return domain.centre + domain.half_width * scaled
 
 
-def _refuse_records_of_tables(X: Any) -> None:
-    if X is not None:
-        raise InvalidParameterError(
-            "X must be None where the estimator has columns: tables are audited on invented records."
-        )
-
-
 def _without_ledger(model: Any) -> Any:
-    """Take the ledger of real fits away: nothing real is spent."""
+    """Return the model without its ledger, so that nothing real is spent."""
     ledgers = [name for name in model.get_params(deep=True) if name in {"ledger", "base__ledger"}]
     return model.set_params(**dict.fromkeys(ledgers))
 

@@ -1,4 +1,4 @@
-"""Records that nobody has: what estimators are audited on, inside their public bounds."""
+"""Invented records for audits of estimators, inside their public bounds."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _SPREAD = 0.08
 
 
 def check_is_estimator(estimator: Any) -> None:
-    """Refuse what cannot be fitted."""
+    """Refuse an object that is no private estimator."""
     methods = (getattr(estimator, name, None) for name in ("fit", "get_params", "set_params"))
     if isinstance(estimator, type) or not all(callable(method) for method in methods):
         raise InvalidTypeError(
@@ -33,7 +33,7 @@ def parameter(estimator: Any, name: str) -> Any:
 
 
 def base_of(estimator: Any, n_features: int) -> PrivateFit:
-    """Return the unfitted base that releases what an estimator is made of."""
+    """Return the unfitted base that makes the releases of an estimator."""
     base = estimator
     if hasattr(estimator, "base_for"):
         base = estimator.base_for(n_features)
@@ -46,7 +46,7 @@ def base_of(estimator: Any, n_features: int) -> PrivateFit:
 
 
 def public_box(estimator: Any, n_features: int) -> Domain:
-    """Return the bounds of an estimator; from -1 to 1 where it is to find them itself."""
+    """Return the bounds of an estimator; -1 and 1 if it finds them itself."""
     bounds = parameter(estimator, "bounds")
     if isinstance(bounds, str) and bounds == PRIVATE:
         return Domain.unknown(n_features)

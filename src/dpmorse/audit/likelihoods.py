@@ -1,4 +1,4 @@
-"""Log-likelihood ratios of releases: the best score there is for an attacker who knows both datasets."""
+"""Log-likelihood ratios of releases: the best possible score of an attacker who knows both datasets."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,7 +42,7 @@ class Pair:
 
     @property
     def moved(self) -> float:
-        """How far the neighbour moves the answer, as a part of what the event pays for: at most 1."""
+        """Change of the answer between the neighbours, as a part of the change that the event pays for."""
         difference, event = (self.neighbour - self.exact).astype(np.float64), self.planned.event
         if isinstance(self.planned, PlannedChoice):
             return float(self.planned.rate) * float(np.ptp(difference)) / event.pure_epsilon
@@ -53,7 +53,10 @@ class Pair:
     def scores(self, mechanism: Mechanism, runs: int, *, neighbour: bool) -> FloatArray:
         """Draw releases of one dataset; return ln P(release | neighbour) - ln P(release | exact) of each."""
         if isinstance(self.planned, PlannedChoice):
-            return self._scores_of_choices(mechanism, self.planned, runs, neighbour=neighbour)
+            ratios = _log_probabilities(self.neighbour, self.planned)
+            ratios -= _log_probabilities(self.exact, self.planned)
+            penalties = sealed(self.neighbour if neighbour else self.exact)
+            return ratios[[mechanism.choose(penalties, self.planned) for _ in range(runs)]]
         differs = self.exact != self.neighbour  # the other entries have the same noise on both datasets
         batch = max(1, _LARGEST_BATCH // max(1, int(np.count_nonzero(differs))))
         return np.concatenate(
@@ -81,13 +84,6 @@ class Pair:
         log_density = planned.noise.log_density
         ratios = log_density((answers - other) / scales) - log_density((answers - exact) / scales)
         return np.asarray(ratios.sum(axis=1))
-
-    def _scores_of_choices(
-        self, mechanism: Mechanism, planned: PlannedChoice, runs: int, *, neighbour: bool
-    ) -> FloatArray:
-        penalties = self.neighbour if neighbour else self.exact
-        ratios = _log_probabilities(self.neighbour, planned) - _log_probabilities(self.exact, planned)
-        return ratios[[mechanism.choose(sealed(penalties), planned) for _ in range(runs)]]
 
 
 def _log_probabilities(penalties: IntArray, planned: PlannedChoice) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The audit of one mechanism: many releases of two neighbouring datasets, told apart as well as can be."""
+"""The audit of one mechanism: the best attack on many releases of two neighbouring datasets."""
 
 import math
 
@@ -33,24 +33,24 @@ def audit_mechanism(
     """Attack one mechanism with the exact likelihood ratio of its releases.
 
     Draws ``runs`` releases of each of two datasets through ``Mechanism``, scores each by the log-likelihood
-    ratio under the planned law of the noise, and certifies what the best threshold proves. By the lemma of
+    ratio under the planned law of the noise, and certifies the bound of the best threshold. By the lemma of
     Neyman and Pearson no attacker does better if the noise follows the plan; if it does not, the bound
     holds all the same.
 
     Parameters
     ----------
     planned : PlannedRelease or PlannedChoice
-        What is released and what it is said to cost; the claim is that of its event: mu for Gaussian noise
-        and for choices, epsilon for Laplace noise.
+        The release and its stated cost. The claim is that of its event: mu for Gaussian noise and for
+        choices, epsilon for Laplace noise.
     exact, neighbour : ndarray of int64
-        What the mechanism is asked to release on two neighbouring datasets. The claim must hold for every
-        such pair; the worst one makes the audit tight.
+        The exact answers on two neighbouring datasets. The claim must hold for every such pair; the worst one
+        makes the audit tight.
     runs : int, default=100000
         Releases of each dataset.
     confidence : float, default=0.95
         Confidence of the bound.
     sampler : NoiseSampler, optional
-        Where the noise comes from: the library's sampler on the operating system's randomness by default.
+        Source of the noise; by default the library's sampler on the operating system's randomness.
 
     Returns
     -------
@@ -73,7 +73,12 @@ def audit_mechanism(
     >>> 0.9 < result.certified <= result.claimed, result.passed
     (True, True)
     """
-    pair = _checked_pair(planned, exact, neighbour)
+    if not isinstance(planned, PlannedRelease | PlannedChoice):
+        raise InvalidTypeError(
+            f"planned must be a PlannedRelease or a PlannedChoice, got {_validate.describe(planned)}. "
+            "Statistics make them: GroupCounts(3).plan(...), for instance."
+        )
+    pair = Pair(planned, _integers("exact", exact), _integers("neighbour", neighbour))
     runs = checked_runs(runs)
     confidence = _validate.open_unit_interval(confidence=confidence)
     mechanism = Mechanism([], sampler or NativeSampler(SystemBytes()))
@@ -91,14 +96,14 @@ def audit_mechanism(
 
 
 def claim_of(event: ReleaseEvent) -> Claim:
-    """Return what an event of the ledger claims about a pair of neighbours."""
+    """Return the claim of an event of the ledger about a pair of neighbours."""
     if isinstance(event.noise, Noise) and event.noise.is_pure:
         return Claim(Unit.EPSILON, event.pure_epsilon)
     return Claim(Unit.MU, math.sqrt(2 * event.gaussian_rho))
 
 
 def checked_runs(runs: object) -> int:
-    """Return a number of runs from which something can be learnt."""
+    """Return a number of runs that is large enough to certify something."""
     number = _validate.positive_int(runs=runs)
     if number < _FEWEST_RUNS:
         raise InvalidParameterError(
@@ -106,15 +111,6 @@ def checked_runs(runs: object) -> int:
             "100000 is a good number."
         )
     return number
-
-
-def _checked_pair(planned: object, exact: object, neighbour: object) -> Pair:
-    if not isinstance(planned, PlannedRelease | PlannedChoice):
-        raise InvalidTypeError(
-            f"planned must be a PlannedRelease or a PlannedChoice, got {_validate.describe(planned)}. "
-            "Statistics make them: GroupCounts(3).plan(...), for instance."
-        )
-    return Pair(planned, _integers("exact", exact), _integers("neighbour", neighbour))
 
 
 def _integers(name: str, values: object) -> IntArray:

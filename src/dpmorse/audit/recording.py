@@ -1,4 +1,4 @@
-"""A fit that is watched: what it asks of its records, and what it is told.
+"""A recorded fit: its questions about its records, and the answers.
 
 Given the same answers, a fit must ask the same questions whatever its records are: questions are functions
 of public and of released values. What differs between two neighbouring datasets is then the exact answers,
@@ -41,7 +41,7 @@ class Asked:
 
 @dataclass
 class Transcript:
-    """All that a fit asked, of the engine and of the mechanism, and what its ledger says."""
+    """All questions of a fit, to the engine and to the mechanism, and the events of its ledger."""
 
     asked: list[Asked] = field(default_factory=list)
     questions: list[bytes] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Transcript:
 
 
 class WatchedMechanism(Mechanism):
-    """Answers as ``Mechanism`` does and takes notes; or answers as it did in an earlier fit."""
+    """Answers as ``Mechanism`` does and records them, or repeats the answers of an earlier fit."""
 
     transcript: Transcript
     earlier: Transcript | None
@@ -78,7 +78,7 @@ class WatchedMechanism(Mechanism):
 
 
 def same_question(first: Asked, second: Asked) -> bool:
-    """Say whether two fits asked for as many values, with the same noise, at the same cost."""
+    """Say whether two fits asked for the same number of values, with the same noise, at the same cost."""
     if first.planned.event != second.planned.event or first.exact.shape != second.exact.shape:
         return False
     if isinstance(first.planned, PlannedChoice) or isinstance(second.planned, PlannedChoice):
@@ -87,14 +87,14 @@ def same_question(first: Asked, second: Asked) -> bool:
 
 
 class QuestionsDifferError(Exception):
-    """A fit asked for more than the one whose answers it is given."""
+    """A fit asked more questions than the fit whose answers it repeats."""
 
 
 class WatchedEngine(InMemoryEngine):
-    """Adds up as ``InMemoryEngine`` does, and notes what it is asked for."""
+    """Adds up as ``InMemoryEngine`` does, and records the questions."""
 
     def watch(self, transcript: Transcript) -> "WatchedEngine":
-        """Note questions in a transcript."""
+        """Record questions in a transcript."""
         object.__setattr__(self, "_transcript", transcript)
         return self
 
@@ -120,7 +120,7 @@ class WatchedEngine(InMemoryEngine):
 def watched_fit(
     base: PrivateFit, X: FloatArray, sampler: NoiseSampler, earlier: Transcript | None = None
 ) -> Transcript:
-    """Spend a budget of its own on invented records, as ``fit`` does, and return what was asked."""
+    """Fit invented records on a budget of their own, as ``fit`` does, and return the transcript."""
     transcript = Transcript()
     plan = base.plan(X.shape[1])
     ledger = Ledger(plan.settings.budget)

@@ -23,18 +23,18 @@ from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import FloatArray
 
 _UNLIKELY = 1e-9
-"""Noise of a size with a smaller p-value is a problem: a right sampler has one in a billion fits."""
+"""Smallest p-value of the size of the noise that is no problem: a correct sampler fails once in 10^9 fits."""
 
 _MOST_REPEATS = 0.02
-"""Part of the noise values of a fit that may repeat others. Scales are so large that fresh ones hardly do."""
+"""Largest part of the noise values that may repeat others: scales are too large for fresh ones to do so."""
 
 _ROUNDING = 1 + 1e-9
-"""How far an answer may move in units of what is paid for: costs are floats, rounded."""
+"""Largest change of an answer, relative to the change that is paid for: costs are rounded floats."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The questions of a fit, with their answers on two datasets; and what contradicts the claim anyway."""
+    """The questions of a fit with their answers on two datasets, and problems that contradict the claim."""
 
     pairs: tuple[Pair, ...]
     transcript: Transcript
@@ -47,7 +47,7 @@ class Neighbours:
 
     @property
     def moved(self) -> float:
-        """How far all sums move, as a part of what is paid for them together."""
+        """Change of all sums together, as a part of the change that is paid for."""
         noises = (pair.planned.noise for pair in self.pairs if isinstance(pair.planned, PlannedRelease))
         noise = next(noises, None)  # a fit has one kind of noise
         if noise is None:
@@ -70,9 +70,9 @@ def audit_releases(
     """Attack everything a fit releases, as an attacker who knows all records but one.
 
     A fit is watched on invented records. It is then repeated with one record more (or another one, under
-    "replace-one"), while it is given the answers of the first fit: how far that moves the exact answer to
-    each question is known exactly, and no question may differ. Noise for all releases of sums is drawn again
-    and again, and the likelihood ratio of all of them together certifies a bound on what they cost.
+    "replace-one") and the answers of the first fit: the change of the exact answer to each question is then
+    known exactly, and no question may differ. Noise for all releases of sums is drawn again and again, and
+    the likelihood ratio of all of them together certifies a bound on their cost.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def audit_releases(
         Records of which the one that is easiest to notice is added; under "replace-one" the first of them is
         replaced by one of the others. By default corners and faces of the bounds.
     n_features : int, default=2
-        Number of columns where X is not given and bounds do not say it.
+        Number of columns, if neither X nor the bounds determine it.
     runs : int, default=100000
         Times that the noise is drawn, for each dataset.
     confidence : float, default=0.95

@@ -1,4 +1,4 @@
-"""What an audit says: a claim, what was certified against it, and how."""
+"""The result of an audit: a claim, and the bound that was certified against it."""
 
 import json
 import math
@@ -19,11 +19,11 @@ _CAUTION = 1e-4
 may be best by luck; a higher confidence prefers those with many runs behind them."""
 
 _COIN = 0.5
-"""Confidence by which thresholds are compared if none certifies anything at a higher one."""
+"""Confidence at which thresholds are compared if none certifies anything at a higher one."""
 
 
 class Unit(StrEnum):
-    """In what a claim is made: as a Gaussian mechanism (mu), or as epsilon at a delta."""
+    """Unit of a claim: mu of a Gaussian mechanism, or epsilon at a delta."""
 
     MU = "mu"
     EPSILON = "epsilon"
@@ -31,21 +31,21 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """What is promised about two neighbouring datasets."""
+    """A promise about two neighbouring datasets."""
 
     unit: Unit
     value: float
     delta: float = 0.0
-    """For mu: at which epsilons are stated beside it."""
+    """For mu: the delta of the epsilons stated beside it."""
 
     def certify(self, errors: Errors, confidence: float) -> float:
-        """Return what the errors of an attacker prove, in the unit of the claim."""
+        """Return the bound that the errors of an attacker prove, in the unit of the claim."""
         if self.unit is Unit.MU:
             return certified_mu(errors, confidence)
         return certified_epsilon(errors, confidence, self.delta)
 
     def as_epsilon(self, value: float) -> float:
-        """Return what a value in the unit of the claim is as epsilon at ``delta``."""
+        """Convert a value in the unit of the claim to epsilon at ``delta``."""
         if self.unit is Unit.EPSILON:
             return value
         return gaussian_epsilon(value, self.delta) if self.delta else math.inf * bool(value)
@@ -73,20 +73,20 @@ class AuditResult:
     Attributes
     ----------
     subject : str
-        What was attacked.
+        The object of the attack.
     attack : str
-        How.
+        Name of the attack.
     claim : Claim
-        What is promised, derived from the ledger.
+        The promise, derived from the ledger.
     certified : float
-        Lower bound on what is really spent, in the unit of the claim; above it with probability at most
-        ``1 - confidence`` if the claim is true.
+        Lower bound on the privacy really spent, in the unit of the claim. If the claim is true, the bound
+        exceeds it with probability at most ``1 - confidence``.
     confidence : float
         Confidence of the bound.
     runs : int
         Runs with the record and as many without it; canaries for an audit of one run.
     problems : tuple of str
-        What else contradicts the claim, in words.
+        Other contradictions of the claim, in words.
     details : dict
         Further figures, as plain data.
     false_positives, false_negatives : ndarray
@@ -108,7 +108,7 @@ class AuditResult:
     def of_scores(
         cls, subject: str, attack: str, claim: Claim, scores: Scores, confidence: float, **more: Any
     ) -> "AuditResult":
-        """Certify what scores of many independent runs prove."""
+        """Certify the bound that scores of many independent runs prove."""
         choices = (1 - _CAUTION * (1 - confidence), confidence, _COIN)
         errors = best_errors(scores, lambda errors: tuple(claim.certify(errors, c) for c in choices))
         alarms, misses = scores.rates()
@@ -126,12 +126,12 @@ class AuditResult:
 
     @property
     def claimed(self) -> float:
-        """What is promised, in its unit."""
+        """The promise, in its unit."""
         return self.claim.value
 
     @property
     def passed(self) -> bool:
-        """Whether nothing contradicts the claim."""
+        """Whether neither the bound nor a problem contradicts the claim."""
         return self.certified <= self.claimed and not self.problems
 
     @property

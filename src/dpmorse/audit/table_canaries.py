@@ -25,8 +25,8 @@ class TableCanaries:
     schema : Schema
         The public columns.
     there, instead : ndarray of shape (n_canaries, layout.width)
-        The record of each canary, and the one in its place where it is absent. Without ``instead``, nothing
-        is in its place.
+        The record of each canary, and the record that replaces it where it is absent. Without ``instead``,
+        absent canaries are left out.
     present : ndarray of bool
         The coins.
     """
@@ -47,12 +47,12 @@ class TableCanaries:
 
     @property
     def records(self) -> FloatArray:
-        """What is added to the data, encoded."""
+        """The records that are added to the data, encoded."""
         chosen = self.there[self.present]
         return chosen if self.instead is None else np.vstack([chosen, self.instead[~self.present]])
 
     def scores(self, mixture: ProductMixture, others: FloatArray) -> FloatArray:
-        """Return how far the moments of a mixture go in the direction of each canary.
+        """Return the projection of the moments of a mixture on the direction of each canary.
 
         ``others`` are the records beside the canaries, encoded: the attacker knows them.
         """
@@ -85,7 +85,7 @@ class TableCanaries:
 
 
 def any_records(schema: Schema, n: int, rng: np.random.Generator, *, at_bounds: bool) -> FloatArray:
-    """Return encoded records without holes: random levels, and numbers at the bounds or well between them.
+    """Return encoded records without missing values: random levels, numbers at the bounds or well inside.
 
     Levels that stand for missing values, or for those that are not listed, are not drawn.
     """

@@ -10,15 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
 from dpmorse._threads import one_library_thread
-from dpmorse.bases.callers import warn_of_callers
 from dpmorse.bases.hurdles import Hurdle, noise_of_last_count
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
+from dpmorse.bases.pipelines import warn_of_pipelines
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
+from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Source
 from dpmorse.exceptions import (
     InvalidParameterError,
@@ -29,7 +30,7 @@ from dpmorse.exceptions import (
 )
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport, ReleaseEvent
-from dpmorse.records import Records, held, open_records, refuse_no_columns, without_sizes
+from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
 from dpmorse.schema import Schema
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
@@ -63,8 +64,22 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
     @property
     def schema(self) -> Schema | None:
-        """What the columns are, for a base that takes more than numbers."""
-        return None
+        """What the columns are stated to be, as they will be read."""
+        return None if self.columns is None else Schema.of(self.columns)
+
+    @property
+    def schema_(self) -> Schema | None:
+        """What the columns of the fit were stated to be."""
+        check_is_fitted(self, "mixture_")
+        columns: Schema | None = self._settings.columns
+        return columns
+
+    @property
+    def landscape_(self) -> GaussianMixture:
+        """The density whose valleys the Morse step looks at, made of released values alone."""
+        check_is_fitted(self, "mixture_")
+        landscape: GaussianMixture = self.partition_.landscape
+        return landscape
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
@@ -89,7 +104,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         """
         records = open_records(X, groups, self.schema)
         plan = self._prepare(records)
-        warn_of_callers(self)
+        warn_of_pipelines()
         budget = _of_unit(plan.settings.budget, records)
         own_ledger, shared = Ledger(budget), self._shared_ledgers()
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)
@@ -136,6 +151,15 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         This is the last count alone; a base that says more keeps its promise by it (``dpmorse plan``).
         """
         return [Hurdle.times(noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1)))]
+
+    def n_columns_of(self, result: FitResult) -> int:
+        """Return the number of columns of the table."""
+        return super().n_columns_of(result) if self.columns is None else len(Schema.of(self.columns).names)
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse names of a file that are not those of the columns that were stated."""
+        if self.columns is not None and tuple(names) != Schema.of(self.columns).names:
+            raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
 
     def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:
         """Make all releases: those of bounds first, where they are private."""
@@ -197,7 +221,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         the last bit.
         """
         budget, engine = plan.settings.budget, records.engine(self.engine)
-        with one_library_thread(), held(records) as still:
+        with one_library_thread(), records.held() as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
             _warn_of_weak_promise(budget, len(data))
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
@@ -238,7 +262,7 @@ def _check_owners(records: Records, budget: Budget) -> None:
 
 
 def _check_dropped_rows(records: Records, budget: Budget) -> None:
-    if getattr(records, "drops_rows", False) and budget.neighboring is Neighboring.REPLACE_ONE:
+    if records.drops_rows and budget.neighboring is Neighboring.REPLACE_ONE:
         raise InvalidParameterError(
             "dropping rows with missing values does not go with neighboring='replace-one': the number of "
             "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "

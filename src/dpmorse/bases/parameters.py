@@ -26,6 +26,12 @@ class FitParameters:
         Public bounds of the columns, in the units of X. By name: ``{"age": (0, 110), "mmHg": (60, 220)}``.
         Or scalars, or one value per column: ``([0, 60], [110, 220])``. Values outside are clipped.
         Never read from the data, but for "private", which spends 5 % of the budget on finding them.
+    columns : dict or None, default=None
+        What each column is, in place of ``bounds`` (docs/tables.md): ``Numeric(lower, upper)``,
+        ``Ordinal(values)``, ``Nominal(values)``, ``Boolean()`` or ``Date(earliest, latest)``. Bounds and
+        lists of values are public: never read off the data. Values that are not listed become "other",
+        record by record. ``DPMorse`` and ``PrivateGaussianMixture`` take all kinds of columns, and missing
+        values; other bases take numbers.
     neighboring : {"add-remove", "replace-one"}, default="add-remove"
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
@@ -49,6 +55,7 @@ class FitParameters:
     epsilon: float | None = None
     delta: float = DEFAULT_DELTA
     bounds: Any = None
+    columns: Any = None
     neighboring: str = "add-remove"
     max_rows_per_group: int | None = None
     calibration: str = "gaussian"

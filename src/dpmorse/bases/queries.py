@@ -3,6 +3,8 @@
 A base cannot reach the records, nor the exact answers: what it gets back has noise, or is sealed.
 """
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -118,10 +120,15 @@ class Queries:
         """Return the noise of moments that may cost ``cost``, divided among them by shares."""
         return statistic.calibrate(self.cost_of_a_row(cost), self.neighboring, shares, self.noise)
 
+    def rounds(self, n_rounds: int) -> Iterator[int]:
+        """Yield the numbers of rounds; an engine may keep records as integers until the last is done."""
+        with self._source.keeping() if n_rounds > 1 else nullcontext():
+            yield from range(1, n_rounds + 1)
+
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
-        """Release moments of cells with this noise; as many releases like it follow."""
+        """Release moments of cells with this noise; progress is told of ``n_repeats`` that follow."""
         _check_cells(statistic, cells)
         (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))

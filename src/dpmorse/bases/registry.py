@@ -14,12 +14,10 @@ from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 
 BASES: dict[str, type[PrivateMixtureEstimator]] = {
-    kind.__name__: kind for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
+    kind.__name__: kind
+    for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree, PrivateTableMixture)
 }
-"""Those that take numbers and their bounds."""
-
-TABLE_BASES: dict[str, type[PrivateMixtureEstimator]] = {"PrivateTableMixture": PrivateTableMixture}
-"""Those that take tables with categories and holes, and what the columns are."""
+"""Those of this package. What is made of them all, a test or an audit, goes by this list."""
 
 ENTRY_POINTS = "dpmorse.bases"
 """The group under which another package declares its bases, each by the name of its class."""
@@ -41,9 +39,8 @@ def base_from_document(document: dict[str, Any]) -> PrivateMixtureEstimator:
 
 def _find_base(name: str) -> type[PrivateMixtureEstimator]:
     """Return a base by name; the code of another package is loaded only if it declares that name."""
-    ours = {**BASES, **TABLE_BASES}
-    if name in ours:
-        return ours[name]
+    if name in BASES:
+        return BASES[name]
     for point in entry_points(group=ENTRY_POINTS, name=name):
         return _checked(name, point.load())
     raise ModelFormatError(

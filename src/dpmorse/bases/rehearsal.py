@@ -40,7 +40,7 @@ class Rehearsed:
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     """Run a fit of about ``n_records`` invented records up to its last release."""
     plan = base.plan(n_features)
-    schema = getattr(plan.settings, "columns", None)
+    schema = plan.settings.columns
     source, mechanism = invented(n_records, n_features, None if schema is None else schema.layout)
     queries = Queries(source, mechanism, plan.settings.budget)
     with one_library_thread():  # as in a fit

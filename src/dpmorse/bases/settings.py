@@ -8,13 +8,14 @@ that has a part in what is released, declared by ``parameter``. ``Settings.of`` 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from dpmorse import _validate
 from dpmorse._plain_data import holds_boolean
 from dpmorse.bases.named_bounds import in_order_of_columns
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.privacy import Budget, Calibration
+from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, PRIVATE, Domain
 
 LARGEST_N_ITER = 10_000
@@ -84,10 +85,30 @@ def _of_budget(name: str, _: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
-    """Return bounds as lists with a value for each column; bounds that are yet to be released stay a word."""
+    """Return bounds as lists with a value for each column; bounds that are yet to be released stay a word.
+
+    There are none where columns are stated, which have bounds of their own.
+    """
+    if given["stated"] is not None:
+        if value is not None:
+            raise InvalidParameterError(
+                f"bounds must be None where columns are given, got {_validate.describe(value)}: "
+                "Numeric(lower, upper) states those of a column."
+            )
+        return None
     domain = Domain.from_bounds(in_order_of_columns(value, given["names"]), given["n_features"])
     is_private = isinstance(value, str) and value == PRIVATE
     return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
+
+
+def _columns(_: str, __: Any, given: Mapping[str, Any]) -> Schema | None:
+    """Take the columns, which were read first because checks of others depend on them."""
+    schema: Schema | None = given["stated"]
+    if schema is not None and len(schema.names) != given["n_features"]:
+        raise InvalidParameterError(
+            f"columns must name every column of X: it names {len(schema.names)}, X has {given['n_features']}."
+        )
+    return schema
 
 
 def _radius(_: str, value: Any, given: Mapping[str, Any]) -> float | None:
@@ -112,6 +133,9 @@ class Settings:
     ``n_features`` is no parameter: it is the number of columns that the others were checked for.
     """
 
+    numbers_only: ClassVar[bool] = True
+    """Whether tables must have columns of numbers without missing values."""
+
     n_features: int
     n_components: int = parameter(whole(LARGEST_N_CELLS), refused=(0, -1, 2.5, "three", True))
     epsilon: float = parameter(_of_budget, refused=(0, -1.0, float("nan"), float("inf"), None, "one", True))
@@ -127,6 +151,12 @@ class Settings:
         to_plain=lambda calibration: calibration.value,
     )
     noise: str = parameter(one_of(NOISE_BACKENDS), refused=("loud", None, 1))
+    columns: Schema | None = parameter(
+        _columns,
+        refused=({}, {"age": (0, 120)}, "age"),
+        to_plain=lambda schema: None if schema is None else schema.to_plain(),
+        from_plain=lambda content: None if content is None else Schema.from_plain(content),
+    )
 
     @classmethod
     def of(cls, estimator: Any, n_features: int, names: Sequence[Any] | None = None) -> Self:
@@ -134,7 +164,8 @@ class Settings:
 
         What checks need to know beside the parameters is taken away again: it is no setting.
         """
-        beside = {"budget": Budget.of(estimator), "names": names}
+        stated = None if estimator.columns is None else cls.refuse_kinds(Schema.of(estimator.columns))
+        beside = {"budget": Budget.of(estimator), "names": names, "stated": stated}
         checked: dict[str, Any] = {"n_features": n_features, **beside}
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
@@ -143,18 +174,30 @@ class Settings:
         return settings
 
     @classmethod
+    def refuse_kinds(cls, schema: Schema) -> Schema:
+        """Return the schema of a table, or refuse columns that such a base does not take."""
+        layout = schema.layout
+        if cls.numbers_only and layout.n_holes + layout.n_categories:
+            raise InvalidParameterError(
+                "columns must be numbers with missing='refuse' for this base. Use PrivateGaussianMixture, "
+                "which also takes categories and missing values."
+            )
+        return schema
+
+    @classmethod
     def table(cls) -> dict[str, Parameter]:
         """Return the parameters by name, in the order of files."""
         return {each.name: each.metadata["parameter"] for each in fields(cls) if each.metadata}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the constructor's parameters as plain data for a model file."""
-        return {name: each.to_plain(getattr(self, name)) for name, each in self.table().items()}
+        """Return the constructor's parameters as plain data for a model file; columns only if stated."""
+        content = {name: each.to_plain(getattr(self, name)) for name, each in self.table().items()}
+        return {name: value for name, value in content.items() if name != "columns" or value is not None}
 
     @classmethod
     def restored(cls, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the constructor's parameters from plain data; ``of`` checks their values."""
-        table = cls.table()
+        table, content = cls.table(), {"columns": None, **content}
         if set(content) != set(table):
             raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(table))}.")
         return {name: table[name].from_plain(value) for name, value in content.items()}
@@ -188,4 +231,8 @@ class Settings:
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to; a placeholder where bounds are yet to be released."""
-        return Domain.from_bounds(self.bounds, self.n_features, getattr(self, "radius", None))
+        radius = getattr(self, "radius", None)
+        if self.columns is None:
+            return Domain.from_bounds(self.bounds, self.n_features, radius)
+        layout = self.columns.layout
+        return Domain.from_bounds((list(layout.lower), list(layout.upper)), self.n_features, radius)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpmorse.bases import TABLE_BASES, Plan, PrivateFit, available_bases
+from dpmorse.bases import Plan, PrivateFit, available_bases
 from dpmorse.clustering import DPMorse, MorseClustering, fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, FileLedger, Ledger
@@ -131,7 +131,7 @@ def open_budget(path: str, total: float | None, budget: Budget) -> FileLedger:
 
 
 def _find(name: str) -> type[Any]:
-    bases = {**available_bases(), **TABLE_BASES}
+    bases = available_bases()
     if name not in bases:
         raise InvalidParameterError(f"--base must be one of {', '.join([DEFAULT, *bases])}, got {name!r}.")
     return bases[name]

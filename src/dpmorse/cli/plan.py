@@ -105,12 +105,9 @@ def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Co
 
 
 def _suggested_components(request: FitRequest, n_columns: int) -> int:
-    """Return the default number of components; that of tables is known to their base."""
+    """Return the default number of components."""
     clusters = None if isinstance(request.clusters, str) else request.clusters
-    if request.columns is None or request.base not in {None, DEFAULT}:
-        return fitted_n_components(None, clusters, n_columns)
-    _, planned = replace(request, components=None).plan(n_columns)
-    return int(planned.settings.n_components)
+    return fitted_n_components(None, clusters, n_columns, products=request.columns is not None)
 
 
 def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""What the estimators with a Morse step share: everything but where the base comes from."""
+"""Base class of the estimators with a Morse step: all they share but the choice of the base."""
 
 import copy
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
@@ -37,19 +38,19 @@ ASSIGNMENTS = ("component", "basin")
 
 
 def _partition(base: Any) -> GaussianMixture:
-    """Return what labels records: the mixture itself, if a base does not tell the two apart."""
+    """Return the mixture that labels records: the released one, unless the base has another for labels."""
     partition: GaussianMixture = getattr(base, "partition_", base.mixture_)
     return partition
 
 
 def _landscape(base: Any) -> GaussianMixture:
-    """Return the mixture whose tree this is: what labels records, or its shadow where that is a table's."""
+    """Return the mixture whose tree is built: the one that labels records, or its shadow for tables."""
     landscape: GaussianMixture = getattr(base, "landscape_", None) or _partition(base)
     return landscape
 
 
 def least_weight(base: Any) -> float:
-    """Return the weight below which a cluster may be noise, if a profile says how large that is."""
+    """Return the weight below which a cluster may be noise, by the noise of the profile; 0 without one."""
     profile = getattr(base, "profile_", None)
     if profile is None:
         return 0.0
@@ -66,7 +67,7 @@ def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
 
 
 class Learnt:
-    """Types of what a fit learns, and of the parameter that either estimator has in its own place."""
+    """Types of the fitted attributes, and of ``n_clusters``, which each estimator declares itself."""
 
     n_clusters: Any  # an integer or "auto"
     base_: Any
@@ -90,15 +91,15 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         How records find their cluster: through their most probable component, or by a descent to the
         mode in whose basin they lie (slower; exact for overlapping components).
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for. "quadratic-string" is the paper's Algorithm 3.
+        Search for saddles. "quadratic-string" is the paper's Algorithm 3.
 
     Attributes
     ----------
     mixture_ : GaussianMixture
-        The released mixture, of which ``sample`` and ``score_samples`` speak.
+        The released mixture: ``sample`` draws from it, ``score_samples`` is its log density.
     partition_ : GaussianMixture
-        The mixture that labels records, clipped as in ``fit``, and whose tree this is. Another one than
-        ``mixture_`` only where that clipping had moved records.
+        The mixture that labels records, clipped as in ``fit``, and whose tree is ``merge_tree_``. It differs
+        from ``mixture_`` only where that clipping had moved records.
     merge_tree_ : MergeTree
         Modes, saddles, merges; cuts at any number of clusters.
     modes_, saddles_ : ndarray of shape (n, n_features)
@@ -128,21 +129,24 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         """Spend the budget on X, then find the tree of what was released."""
         raise NotImplementedError
 
-    def plan(self, n_features: int) -> Plan[Any]:
-        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns."""
+    def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
+        """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
+
+        ``names`` are those of the columns: bounds may go by them.
+        """
         base = self.base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"base must derive from dpmorse.bases.PrivateFit to have a plan, got {type(base).__name__}."
             )
-        return base.plan(n_features)
+        return base.plan(n_features, names)
 
     def base_for(self, n_features: int) -> Any:
         """Check the parameters; return the estimator that will spend the budget, not yet fitted."""
         raise NotImplementedError
 
     def remember(self, base: Any) -> Self:
-        """Build the tree of what a base has released, and keep both."""
+        """Build the tree of the mixture that a base has released, and keep both."""
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
@@ -150,7 +154,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return self
 
     def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
-        """Build the tree; should that fail, hand the release over with the error, for it is paid for."""
+        """Build the tree; if that fails, the error carries the fitted base, since its release is paid for."""
         try:
             return merge_tree(
                 _landscape(base),
@@ -172,7 +176,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return self.fit(X, y, groups=groups).predict(unowned(X, groups))
 
     def predict(self, X: Any) -> Any:
-        """Return the cluster of each record, in a container that goes with X; see the base.
+        """Return the cluster of each record, in a container of the kind of X; see the base.
 
         Labels have the smallest signed type that holds them.
         """
@@ -250,7 +254,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         raise AttributeError(NO_LABELS)
 
     def check_choices(self) -> None:
-        """Refuse what cannot work before the base spends anything."""
+        """Refuse values that cannot work, before the base spends anything."""
         _validate.choice(merge=self.merge, among=RULES)
         _validate.choice(assign=self.assign, among=ASSIGNMENTS)
         _validate.choice(search=self.search, among=SEARCHES)
@@ -281,7 +285,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
 
     def _reachable(self, tree: MergeTree) -> int | str:
-        """Return the number of clusters; fewer than asked for if the release cannot tell so many apart."""
+        """Return the number of clusters asked for, or as many as the release can tell apart."""
         if isinstance(self.n_clusters, str):
             return self.n_clusters
         if self.n_clusters > tree.n_leaves:
@@ -295,7 +299,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
 
     @property
     def _labelled(self) -> Any:
-        """Where records are clipped to for their label, if the base says."""
+        """Domain to which records are clipped for their label, if the base has one."""
         return getattr(self.base_, "domain_", None)
 
     def _each(self, X: Any, function: Function, domain: Any) -> Any:

@@ -12,6 +12,7 @@ from dpmorse.bases import (
     PrivateMixtureEstimator,
     PrivateTableMixture,
     default_n_components,
+    has_products,
     numbers_told_later,
 )
 from dpmorse.clustering.base import MorseEstimator
@@ -20,25 +21,21 @@ from dpmorse.records import open_records
 from dpmorse.schema import Schema
 
 
-def fitted_n_components(n_components: int | None, n_clusters: int | None, n_features: int) -> int:
-    """Return how many components to fit: a function of public values only.
+def fitted_n_components(
+    n_components: int | None, n_clusters: int | None, n_features: int, *, products: bool = False
+) -> int:
+    """Return the number of components to fit: a function of public values only.
 
-    More than two for each cluster and one, and more than 48 / D, would split what is one cluster: in many
-    columns a full covariance describes a cluster by itself.
+    More than 2 n_clusters + 1, and more than 48 / D, would split clusters: in many columns a full covariance
+    describes a cluster by itself. ``products`` are components of tables with
+    categories.
     """
-    if n_clusters is None:
-        return n_components or default_n_components(n_features)
     if n_components is None:
-        return default_n_components(n_features, n_clusters)
-    return min(n_components, max(2 * n_clusters + 1, math.ceil(48 / n_features)))
-
-
-def _n_products(n_components: int | None, n_clusters: int | None) -> int | None:
-    """Return how many products to fit: two for each cluster and one, unless fewer are allowed."""
+        return default_n_components(n_features, n_clusters, products=products)
     if n_clusters is None:
         return n_components
-    wanted = 2 * n_clusters + 1
-    return wanted if n_components is None else min(n_components, wanted)
+    more = 1 if products else math.ceil(48 / n_features)
+    return min(n_components, max(2 * n_clusters + 1, more))
 
 
 @dataclass(eq=False, repr=False)
@@ -51,17 +48,14 @@ class DPMorse(MorseEstimator, FitParameters):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. It may be changed after the fit by ``cut``. "auto" takes the number whose clusters
-        valleys part, that share few records and on which merge rules agree; ``merge_tree_.suggestion`` says
-        which other numbers are nearly as good. Give a number where you have one.
+        Number of clusters. It may be changed after the fit by ``cut``. "auto" picks the number of clusters
+        that are separated by valleys of the density, share few records, and on which most merge rules agree;
+        ``merge_tree_.suggestion`` has the numbers that are nearly as good. Give a number where you have one.
     n_components : int or None, default=None
-        Largest number of components of the mixture. None takes two for each cluster and one, or up to 24
-        in few columns. No more than that, or 48 / D, are fitted: they would split clusters. "auto" is
-        fitted as for six clusters.
-    columns : dict or None, default=None
-        What each column is, for tables with categories, dates or holes (docs/tables.md): ``Numeric``,
-        ``Ordinal``, ``Nominal``, ``Boolean`` or ``Date``. It takes the place of ``bounds``, and
-        ``PrivateTableMixture`` that of the base.
+        Largest number of components of the mixture. None: 2 n_clusters + 1, or more where columns are few (at
+        least 24 in one or two), and n_clusters + 2 in more than 32 columns of numbers. A larger value is
+        reduced to max(2 n_clusters + 1, ceil(48 / D)), because more would split clusters. "auto" is fitted as
+        for six clusters.
     profile : bool, default=True
         Whether to spend 10 % of the budget on sizes, centres and spreads, and of tables also levels and
         missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the
@@ -69,7 +63,7 @@ class DPMorse(MorseEstimator, FitParameters):
 
     Attributes
     ----------
-    base_ : PrivateGaussianMixture or PrivateTableMixture
+    base_ : PrivateGaussianMixture
         The fitted base.
     privacy_ : PrivacyReport
         epsilon, delta, relation, rho, events (the ledger), statement, secure.
@@ -94,7 +88,6 @@ class DPMorse(MorseEstimator, FitParameters):
     n_clusters: int | str = "auto"
     n_components: int | None = None
     _: KW_ONLY
-    columns: Any = None
     profile: bool = True
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
@@ -116,22 +109,14 @@ class DPMorse(MorseEstimator, FitParameters):
             base = self.base_for(records.columns.n_features_in_).fit(records)
         return self.remember(base)
 
-    def base_for(self, n_features: int) -> PrivateGaussianMixture | PrivateTableMixture:
+    def base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
         self._check_parameters()
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        if self.columns is not None:
-            return PrivateTableMixture(
-                _n_products(self.n_components, n_clusters)
-                if Schema.of(self.columns).layout.n_categories
-                else fitted_n_components(self.n_components, n_clusters, n_features),
-                columns=self.columns,
-                min_components=n_clusters or SOME_CLUSTERS,
-                profile=self.profile,
-                **{name: getattr(self, name) for name in _OF_BASE},
-            )
-        return PrivateGaussianMixture(
-            fitted_n_components(self.n_components, n_clusters, max(n_features, 1)),
+        kind = PrivateGaussianMixture if self.columns is None else PrivateTableMixture
+        products = has_products(None if self.columns is None else Schema.of(self.columns))
+        return kind(
+            fitted_n_components(self.n_components, n_clusters, max(n_features, 1), products=products),
             min_components=n_clusters or SOME_CLUSTERS,
             profile=self.profile,
             **{name: getattr(self, name) for name in _OF_BASE},
@@ -155,14 +140,9 @@ class DPMorse(MorseEstimator, FitParameters):
     @classmethod
     def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with the parameters of this base, and these."""
-        of_base = {name: getattr(base, name) for name in _OF_BASE}
-        if isinstance(base, PrivateTableMixture):
-            of_base |= {"columns": base.columns, "profile": base.profile}
-            return cls(n_components=base.n_components, **parameters, **of_base)
         if not isinstance(base, PrivateGaussianMixture):
-            raise ModelFormatError(
-                "the base of a DPMorse must be a PrivateGaussianMixture or a PrivateTableMixture."
-            )
+            raise ModelFormatError("the base of a DPMorse must be a PrivateGaussianMixture.")
+        of_base = {name: getattr(base, name) for name in _OF_BASE}
         return cls(n_components=base.n_components, profile=base.profile, **parameters, **of_base)
 
 

@@ -23,9 +23,8 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     base : estimator
-        What releases the mixture, for instance ``DPMoGHard(12, epsilon=1.0, bounds=(-1, 1))``. An
-        estimator of your own needs ``fit``, ``predict`` (component of each record), ``mixture_`` and
-        ``privacy_``.
+        The estimator that releases the mixture, for instance ``DPMoGHard(12, epsilon=1.0, bounds=(-1, 1))``.
+        One of your own needs ``fit``, ``predict`` (component of each record), ``mixture_`` and ``privacy_``.
     n_clusters : int or "auto", default="auto"
         Number of clusters; "auto" takes ``merge_tree_.suggested_n_clusters``, and
         ``merge_tree_.suggestion`` says which others are nearly as good. It may be changed after the fit by
@@ -36,7 +35,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     base_ : estimator
         The fitted base.
     privacy_ : PrivacyReport
-        What the base promises; the Morse step adds nothing to it.
+        The promise of the base; the Morse step spends nothing.
 
     Notes
     -----
@@ -63,7 +62,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Fit the base, which spends its budget on X, then find the tree of what it released.
 
-        ``groups`` says whose record each row is, see the base.
+        ``groups`` names the person of each row; see the base.
         """
         of_groups = {} if groups is None else {"groups": groups}
         with numbers_told_later():

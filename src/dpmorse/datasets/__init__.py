@@ -1,15 +1,9 @@
-"""Labelled data to try clustering on: a few synthetic shapes, and six public datasets.
+"""Labelled synthetic data to try clustering on.
 
 Nothing here is private and nothing here touches a budget: no other part of the library imports it, but for
 the demonstration of the command line.
 """
 
-from dpmorse.datasets.fetch import fetch_emg as fetch_emg
-from dpmorse.datasets.fetch import fetch_magic as fetch_magic
-from dpmorse.datasets.fetch import fetch_pulsar as fetch_pulsar
-from dpmorse.datasets.fetch import fetch_shuttle as fetch_shuttle
-from dpmorse.datasets.fetch import fetch_sloan as fetch_sloan
-from dpmorse.datasets.fetch import fetch_usps as fetch_usps
 from dpmorse.datasets.labelled import NOISE as NOISE
 from dpmorse.datasets.labelled import LabelledData as LabelledData
 from dpmorse.datasets.labelled import widened_bounds as widened_bounds

@@ -1,4 +1,4 @@
-"""What generators share: sources of randomness, checks of sizes, shares of classes, labels and centres."""
+"""Common parts of generators: randomness, checks of sizes, shares of classes, labels and centres."""
 
 from typing import Any
 

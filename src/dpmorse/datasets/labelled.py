@@ -1,4 +1,4 @@
-"""Labelled records in a box known beforehand: what every generator family and every fetcher returns."""
+"""Labelled records in a box known beforehand: what the families and public datasets of the benchmarks are."""
 
 from dataclasses import dataclass
 

@@ -20,8 +20,8 @@ _FIRST_DAY = np.datetime64("2015-01-01")
 _DAYS = np.array([3000.0, 2400.0, 1800.0, 1200.0])
 """Day of admission by group, counted from the first: older people came earlier."""
 
-_HOLES = 0.08
-"""Part of the blood pressures, and of what is known of smoking, that is missing."""
+_MISSING = 0.08
+"""Part of the blood pressures, and of the answers about smoking, that is missing."""
 
 
 def make_patients(n_samples: int = 20_000, *, random_state: Any = None) -> tuple[FloatArray, IntArray]:
@@ -49,7 +49,7 @@ def make_patients(n_samples: int = 20_000, *, random_state: Any = None) -> tuple
 def make_patient_table(
     n_samples: int = 20_000, *, random_state: Any = None
 ) -> tuple[dict[str, npt.NDArray[Any]], IntArray]:
-    """The same people with sex, smoking, ward and day of admission: a table with categories, dates and holes.
+    """The same people with sex, smoking, ward and day of admission: categories, dates and missing values.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def make_patient_table(
     points, y = make_patients(n_samples, random_state=rng)
     n = len(y)
     smoker = (rng.random(n) < _SMOKERS[y]).astype(object)
-    smoker[rng.random(n) < _HOLES] = None
+    smoker[rng.random(n) < _MISSING] = None
     steps = np.cumsum(_WARD_SHARES, axis=1)[y, :-1]
     days = _DAYS[y] + 200 * rng.standard_normal(n)
     columns = {
         "age": points[:, 0].round(1),
-        "pressure": np.where(rng.random(n) < _HOLES, np.nan, points[:, 1].round(1)),
+        "pressure": np.where(rng.random(n) < _MISSING, np.nan, points[:, 1].round(1)),
         "sex": np.where(rng.random(n) < _WOMEN[y], "female", "male").astype(object),
         "smoker": smoker,
         "ward": _WARDS[(rng.random(n)[:, None] >= steps).sum(axis=1)],

@@ -7,11 +7,11 @@ from dpmorse.schema import Layout
 from dpmorse.typing import FloatArray
 
 _SUM_ERROR = 1e-6
-"""How far from 1 a sum of weights or probabilities may be; it is divided by."""
+"""Largest error of a sum that should be 1; weights or probabilities are divided by their sum."""
 
 _ROUNDING = 1e-12
-"""How far from 1 a sum may be and not be divided by, which would change the bits of a saved model when it is
-loaded."""
+"""Largest error of a sum by which nothing is divided: dividing would change the bits of a saved model when it
+is loaded."""
 
 
 def checked_parameters(

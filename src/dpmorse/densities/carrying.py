@@ -1,4 +1,4 @@
-"""Points that go with their component, from one mixture to another with the same components."""
+"""Points moved along with their component, from one mixture to another with the same components."""
 
 import numpy as np
 

@@ -14,11 +14,11 @@ from scipy.linalg import solve_triangular
 from dpmorse.densities.mixture import GaussianMixture
 from dpmorse.typing import FloatArray
 
-# Up to so many columns the work is small, and nothing is looked for.
+# With this many columns or fewer the work is small, and no common directions are looked for.
 _FEW_COLUMNS = 32
 
-# What components may differ by in a direction, relative to where they differ most, and yet be said to share
-# it: rounding leaves less than a thousandth of this.
+# Largest difference of components in a direction that counts as shared, relative to the direction in which
+# they differ most. Rounding leaves less than a thousandth of this.
 _SAME = 1e-9
 
 
@@ -26,8 +26,8 @@ _SAME = 1e-9
 class DifferingPart:
     """A mixture in coordinates y of the directions in which its components differ.
 
-    A point of the mixture's own space is ``origin + axes y``, if it is one where the others are at rest, and
-    f there is f of ``mixture`` at y plus ``height``.
+    ``origin + axes y`` is the point of the whole space with coordinates y, at the mean of all other
+    directions; f there is f of ``mixture`` at y plus ``height``.
     """
 
     mixture: GaussianMixture
@@ -36,12 +36,12 @@ class DifferingPart:
     height: float
 
     def lift(self, points: FloatArray) -> FloatArray:
-        """Return points in the mixture's own space."""
+        """Return points in the space of the whole mixture."""
         return self.origin + points @ self.axes.T
 
 
 def differing_part(mixture: GaussianMixture) -> DifferingPart | None:
-    """Return the part of a mixture of many columns in which components differ; None if they do everywhere."""
+    """Return the part in which components differ; None if they do everywhere, or columns are few."""
     if mixture.n_features <= _FEW_COLUMNS:
         return None
     origin, factor = mixture.weights @ mixture.means, _mean_factor(mixture)
@@ -57,7 +57,7 @@ def differing_part(mixture: GaussianMixture) -> DifferingPart | None:
 
 
 def _mean_factor(mixture: GaussianMixture) -> FloatArray:
-    """Return the Cholesky factor of the mean covariance, by way of correlations: units may differ by much."""
+    """Return the Cholesky factor of the mean covariance, from correlations, as units may differ by much."""
     mean = np.einsum("k,kij->ij", mixture.weights, mixture.covariances)
     scale = np.sqrt(np.diagonal(mean))
     factor: FloatArray = scale[:, None] * np.linalg.cholesky(mean / scale[:, None] / scale)
@@ -68,7 +68,7 @@ def _directions(means: FloatArray, differences: FloatArray) -> FloatArray:
     """Return an orthonormal basis, one a column, of where means and covariances differ from the common."""
     squares = means.T @ means + np.einsum("kij,kjl->il", differences, differences, optimize=True)
     _, vectors = np.linalg.eigh(squares)
-    # How much is in a direction is computed anew: eigenvalues are squares, and small ones lost in rounding.
+    # The differences along each direction are computed anew: eigenvalues are squares, and lose small ones.
     sizes = np.square(means @ vectors).sum(axis=0) + np.square(differences @ vectors).sum(axis=(0, 1))
     basis: FloatArray = vectors[:, np.sqrt(sizes) > _SAME * math.sqrt(float(sizes.max()))]
     return basis

@@ -1,11 +1,12 @@
-"""The released model of a table with categories and holes: a mixture of products.
+"""The released model of a table with categories and missing values: a mixture of products.
 
 Each component is a Gaussian over the numbers times one independent distribution for each category. Records
-are encoded ones (``dpmorse.schema.Layout``), and what is missing of a record is left out of its density.
+are encoded ones (``dpmorse.schema.Layout``); the density of a record is that of the values it has.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,13 @@ class ProductMixture:
         Of the levels of all categories, one category after the other: positive, summing to 1 in each. There
         may be no categories.
     layout : Layout
-        Where columns are in an encoded record.
+        Positions of the columns in an encoded record.
 
     Guarantees
     ----------
-    * The density of a record with holes is the exact marginal one: the integral over missing numbers, and the
-      sum over missing categories.
-    * Without categories and holes, every value is that of ``GaussianMixture``, bit by bit.
+    * The density of a record with missing values is the exact marginal one: the integral over missing
+      numbers, and the sum over missing categories.
+    * Without categories and missing values, every value is that of ``GaussianMixture``, bit by bit.
 
     Edge cases
     ----------
@@ -54,7 +55,7 @@ class ProductMixture:
     neither numbers nor categories          ``InvalidParameterError``
     a probability of 0                      ``InvalidParameterError``: a record could have density 0
     sums that are not 1 (1e-6)              ``InvalidParameterError``; smaller errors are rescaled
-    a record of which all is missing        density 1; responsibilities are the weights
+    a record without any value              density 1; responsibilities are the weights
     ======================================  ====================================================
 
     Examples
@@ -104,7 +105,7 @@ class ProductMixture:
         )
 
     def _shaped(self, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return means and covariances in the shapes of the layout; what is in them is checked later."""
+        """Return means and covariances in the shapes of the layout; their values are checked later."""
         d = self.layout.n_numbers
         means, covariances = (np.array(a, dtype=np.float64) for a in (self.means, self.covariances))
         for name, array, expected in (("means", means, (k, d)), ("covariances", covariances, (k, d, d))):
@@ -122,6 +123,15 @@ class ProductMixture:
         """Number of columns of the table."""
         return self.layout.n_numbers + self.layout.n_categories
 
+    @cached_property
+    def landscape(self) -> GaussianMixture:
+        """Return the density whose valleys tell clusters apart: the shadow in the mixture's own units."""
+        return self.shadow(*self.units)
+
+    def numbers_of(self, E: FloatArray) -> FloatArray:
+        """Return the entries of encoded records that are numbers."""
+        return E[:, self.layout.number_part]
+
     def __eq__(self, other: object) -> bool:
         """Compare parameters bit by bit."""
         return (
@@ -137,7 +147,7 @@ class ProductMixture:
         return type(self), (*(getattr(self, name) for name in _PARAMETERS), self.layout)
 
     def log_joint(self, E: FloatArray) -> FloatArray:
-        """Return ln(w_k p_k(record)) of what is known of each record, shape (n_samples, n_components)."""
+        """Return ln(w_k p_k) of the known values of each record, shape (n_samples, n_components)."""
         E = self._records(E)
         logs = np.tile(self._log_weights, (len(E), 1))
         for rows, known in self._patterns(E[:, self.layout.hole_part] != 0):
@@ -151,7 +161,7 @@ class ProductMixture:
         return logs
 
     def log_density(self, E: FloatArray) -> FloatArray:
-        """Return ln p of what is known of each record, shape (n_samples,)."""
+        """Return ln p of the known values of each record, shape (n_samples,)."""
         density: FloatArray = logsumexp(self.log_joint(E), axis=1)
         return density
 
@@ -170,7 +180,7 @@ class ProductMixture:
     def sample(
         self, n_samples: int, rng: np.random.Generator | int | None = None
     ) -> tuple[FloatArray, IntArray]:
-        """Draw encoded records without holes, and the component each came from.
+        """Draw encoded records without missing values, and the component each came from.
 
         Numbers may lie outside of the layout's bounds.
         """
@@ -208,11 +218,11 @@ class ProductMixture:
         Parameters
         ----------
         scale : array-like of shape (n_numbers,)
-            What numbers are divided by, so that columns weigh alike.
+            Divisors of the numbers, so that columns weigh alike.
         marginals : array-like of shape (n_all_levels,)
             Probabilities of the levels in the whole table.
         most_directions : int, default 8
-            There are never more than n_components - 1, and at least one.
+            Most directions; there are at least one and at most n_components - 1.
         """
         matrix, origin = self.shadow_map(scale, marginals, most_directions)
         means = (record_means(self.means, self.probabilities) - origin) @ matrix.T
@@ -226,7 +236,10 @@ class ProductMixture:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the map to the shadow, ``A (x - o)`` of ``x = [numbers | levels]``, as A and o."""
         scale, marginals = np.asarray(scale, dtype=np.float64), np.asarray(marginals, dtype=np.float64)
-        self._check_units(scale, marginals)
+        if scale.shape != (self.layout.n_numbers,) or not np.all((scale > 0) & np.isfinite(scale)):
+            raise InvalidParameterError(f"scale must hold {self.layout.n_numbers} finite numbers > 0.")
+        if marginals.shape != (self.layout.n_all_levels,) or not np.all((marginals >= 0) & (marginals <= 1)):
+            raise InvalidParameterError(f"marginals must hold {self.layout.n_all_levels} probabilities.")
         origin = np.concatenate([np.zeros(self.layout.n_numbers), marginals])
         units = record_units(scale, marginals, self.layout)
         means = (record_means(self.means, self.probabilities) - origin) * units
@@ -236,14 +249,8 @@ class ProductMixture:
         )
         return directions * units, origin
 
-    def _check_units(self, scale: FloatArray, marginals: FloatArray) -> None:
-        if scale.shape != (self.layout.n_numbers,) or not np.all((scale > 0) & np.isfinite(scale)):
-            raise InvalidParameterError(f"scale must hold {self.layout.n_numbers} finite numbers > 0.")
-        if marginals.shape != (self.layout.n_all_levels,) or not np.all((marginals >= 0) & (marginals <= 1)):
-            raise InvalidParameterError(f"marginals must hold {self.layout.n_all_levels} probabilities.")
-
     def _patterns(self, missing: BoolArray) -> Iterator[tuple[IntArray | slice, BoolArray]]:
-        """Yield the records that share a pattern of holes, and which of their numbers are known."""
+        """Yield the records that share a pattern of missing numbers, and a mask of the numbers they have."""
         known = np.ones(self.layout.n_numbers, dtype=np.bool_)
         if not missing.any():
             yield slice(None), known
@@ -258,7 +265,7 @@ class ProductMixture:
             yield np.flatnonzero(pattern.reshape(-1) == place), known
 
     def _marginal(self, known: BoolArray) -> GaussianMixture | None:
-        """Return the Gaussians of the numbers that are known; None if there are none."""
+        """Return the Gaussians of the known numbers; None if no number is known."""
         if known.all() or not known.any():
             return self._numbers if known.all() else None
         covariances = self.covariances[:, known][:, :, known]

@@ -1,7 +1,7 @@
-"""Directions in which the components of a table with categories differ, seen as numbers.
+"""Directions in which the components of a table with categories differ, with categories turned into numbers.
 
-Valleys and saddles are looked for in a space of numbers. Each level of a category becomes a vector in it, and
-a component then has a mean and a covariance in all columns, of numbers and categories alike.
+Valleys and saddles exist in a space of numbers only. Each level of a category becomes a vector of that space,
+and a component then has a mean and a covariance in all columns, of numbers and categories alike.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from dpmorse.schema import Layout
 from dpmorse.typing import FloatArray
 
 _SMALLEST_GINI = 0.02
-"""Bounds the weight of a category that hardly varies, whose rare levels would otherwise outweigh all else."""
+"""Bound of the weight of a category that hardly varies: its rare levels would outweigh all other columns."""
 
 _WITHIN_FLOOR = 1e-3
-"""Added to the variance within components: a component may have no variance in a level it never has."""
+"""Added to the variance within components, which is 0 for a level that a component never has."""
 
 
 def record_means(means: FloatArray, probabilities: FloatArray) -> FloatArray:
@@ -35,7 +35,7 @@ def record_covariances(covariances: FloatArray, probabilities: FloatArray, layou
 
 
 def record_units(scale: FloatArray, marginals: FloatArray, layout: Layout) -> FloatArray:
-    """Return what each entry of ``[numbers | levels]`` is multiplied by, so that columns weigh alike.
+    """Return factors of the entries of ``[numbers | levels]`` that make columns weigh alike.
 
     The levels of a category get its Gini index ``1 - sum p^2`` to the power -1/2: its total variance is 1.
     """

@@ -25,7 +25,7 @@ def james_stein(squared_norm: FloatArray, noise: FloatArray) -> FloatArray:
 def shrink_to_identity(matrices: FloatArray, stddev: FloatArray) -> FloatArray:
     """Return covariances, in coordinates where the identity is expected, shrunk towards it by their noise.
 
-    The difference from the identity is shrunk in three blocks, each by what its own noise suggests: the
+    The difference from the identity is shrunk in three blocks, each by its own noise: the
     mean of the diagonal, the rest of the diagonal, and the off-diagonal entries. Eigenvalues are floored
     at half the size of the noise.
 

@@ -4,13 +4,13 @@ from dpmorse.engine.base import add_up as add_up
 from dpmorse.engine.dask_partitions import DaskEngine as DaskEngine
 from dpmorse.engine.dask_partitions import add_up_lazily as add_up_lazily
 from dpmorse.engine.dask_waiting import longest_without_workers as longest_without_workers
+from dpmorse.engine.fingerprint import Checked as Checked
+from dpmorse.engine.fingerprint import Fingerprint as Fingerprint
+from dpmorse.engine.fingerprint import HashArray as HashArray
+from dpmorse.engine.fingerprint import add_up_checked as add_up_checked
 from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
 from dpmorse.engine.partitioned import Partitions as Partitions
 from dpmorse.engine.rehearsal import invented as invented
-from dpmorse.engine.seen import Checked as Checked
-from dpmorse.engine.seen import HashArray as HashArray
-from dpmorse.engine.seen import Seen as Seen
-from dpmorse.engine.seen import add_up_checked as add_up_checked
 from dpmorse.engine.source import Source as Source
 from dpmorse.engine.spark_jobs import SparkEngine as SparkEngine
 from dpmorse.engine.spark_jobs import SparkParts as SparkParts

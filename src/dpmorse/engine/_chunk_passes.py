@@ -35,7 +35,9 @@ those of one block where columns are many."""
 
 _T = TypeVar("_T")
 
-Records = FloatArray | OnGrid
+ArrayOrGrid = FloatArray | OnGrid
+"""Records as they were given, or as integers."""
+
 ChunkPass = Callable[[Any, int, int, _T], None]
 """Adds the records from one row to another to totals."""
 

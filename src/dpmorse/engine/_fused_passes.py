@@ -13,7 +13,7 @@ import torch
 from dpmorse.engine import _tensor_passes as plain
 from dpmorse.engine._gpu import can_run_on, processors, working_on
 from dpmorse.engine._kernel_sizes import MOST_NARROW_MOMENTS, adding_up, quantising, sizes_of
-from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, grid_of, lower_of, rule_of
+from dpmorse.engine._tensor_rules import DeviceGrid, DeviceRule, Task, Tensor, grid_of, lower_of, rule_of
 from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel
 from dpmorse.engine._triton_members import members_kernel
 from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
@@ -98,14 +98,14 @@ def rows_at_a_time(_device: Any, n_features: int, n_cells: int, *, soft: bool = 
     return min(max(256, fitting), plain.HARD_ROWS)
 
 
-def quantise(X: Tensor, grid: Grid) -> Tensor:
+def quantise(X: Tensor, grid: DeviceGrid) -> Tensor:
     """Return records as integers, in int32."""
     if len(grid.centre) > MOST_FEATURES:
         return plain.quantise(X, grid).to(torch.int32)
     return _quantised(X, grid)[:, : len(grid.centre)].to(torch.int32)
 
 
-def _quantised(X: Tensor, grid: Grid) -> Tensor:
+def _quantised(X: Tensor, grid: DeviceGrid) -> Tensor:
     """Return records as integers of 16 bits (32 on a fine grid, or in tiles), padded to words of 64."""
     if grid.projection is not None:
         before, matrix = grid.projection
@@ -171,7 +171,7 @@ def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
 # -- the cells of records -----------------------------------------------------------------------------
 
 
-def _labels(q: Tensor, rule: Rule) -> Tensor:
+def _labels(q: Tensor, rule: DeviceRule) -> Tensor:
     labels = torch.empty(len(q), dtype=torch.int32, device=q.device)
     sizes = sizes_of(rule.n_features)
     with working_on(q.device):
@@ -190,7 +190,7 @@ def _labels(q: Tensor, rule: Rule) -> Tensor:
     return labels
 
 
-def _members_of_soft(q: Tensor, rule: Rule) -> _Members:
+def _members_of_soft(q: Tensor, rule: DeviceRule) -> _Members:
     """List members of soft cells; every cell has room for all records."""
     n_rows, n_cells = len(q), rule.n_cells
     counts = torch.zeros(n_cells, dtype=torch.int32, device=q.device)
@@ -293,7 +293,7 @@ def _kept(d: int, first: int, last: int, device: Any) -> Tensor:
     return torch.from_numpy(np.concatenate([np.arange(1 + d), 1 + d + wanted])).to(device)
 
 
-def _programs(q: Tensor, rule: Rule, *, soft: bool) -> int:
+def _programs(q: Tensor, rule: DeviceRule, *, soft: bool) -> int:
     """Return how many programs share a cell: one adds up half of the rows that are exact in float64."""
     most = plain.SOFT_ROWS if soft else plain.HARD_ROWS
     return max(-(-2 * len(q) // most), _PROGRAMS_PER_PROCESSOR * processors(q.device) // rule.n_cells, 1)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpmorse.engine._tensor_rules import Grid, Rule, Task, Tensor, lower_of
+from dpmorse.engine._tensor_rules import DeviceGrid, DeviceRule, Task, Tensor, lower_of
 from dpmorse.statistics import LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
 
 HARD_ROWS = 1 << 29
@@ -47,7 +47,7 @@ def rows_at_a_time(device: Any, n_features: int, n_cells: int, *, soft: bool = F
 # -- from records to integers -------------------------------------------------------------------------
 
 
-def quantise(X: Tensor, grid: Grid) -> Tensor:
+def quantise(X: Tensor, grid: DeviceGrid) -> Tensor:
     """Return records as integers; the same arithmetic as ``Domain.quantise``."""
     if grid.projection is not None:
         before, matrix = grid.projection
@@ -82,19 +82,19 @@ def _square_root(values: Tensor) -> Tensor:
 # -- from integers to cells ---------------------------------------------------------------------------
 
 
-def whitened(q: Tensor, rule: Rule) -> Tensor:
+def whitened(q: Tensor, rule: DeviceRule) -> Tensor:
     """Return ``v = rint(2^-25 u)`` of ``GaussianCells``, shape (n, K, D)."""
     # Integers below 2^53 with all partial sums: exact in any order of the library.
     u = torch.addmm(rule.offsets, q, rule.factors)
     return u.mul_(2.0**-ROUNDING_BITS).round_().view(len(q), rule.n_cells, -1)
 
 
-def _scores(v: Tensor, rule: Rule) -> Tensor:
+def _scores(v: Tensor, rule: DeviceRule) -> Tensor:
     """Return the exact scores of whitened records, shape (n, K)."""
     return v.square().sum(dim=2) + rule.constants
 
 
-def _own_coordinates(q: Tensor, rule: Rule, labels: Tensor) -> Tensor:
+def _own_coordinates(q: Tensor, rule: DeviceRule, labels: Tensor) -> Tensor:
     """Return ``v`` of each record in one cell, shape (n, D)."""
     u = rule.offsets.view(rule.n_cells, -1)[labels]
     for column, factors in zip(q.unbind(1), rule.factors.view(q.shape[1], rule.n_cells, -1), strict=True):
@@ -102,7 +102,7 @@ def _own_coordinates(q: Tensor, rule: Rule, labels: Tensor) -> Tensor:
     return u.mul_(2.0**-ROUNDING_BITS).round_()
 
 
-def _memberships(exact_scores: Tensor, rule: Rule) -> Tensor:
+def _memberships(exact_scores: Tensor, rule: DeviceRule) -> Tensor:
     """Return integer memberships, as ``GaussianCells.responsibilities`` does."""
     # Relative to the lowest score, so that the largest weight is never 0.
     behind = exact_scores - exact_scores.min(dim=1, keepdim=True).values

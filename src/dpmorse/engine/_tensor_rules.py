@@ -18,7 +18,7 @@ Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
 
 
-class Grid(NamedTuple):
+class DeviceGrid(NamedTuple):
     """How a record becomes integers, on a device; ``squared_radius`` is 0 for the box.
 
     ``projection`` is None, or a grid and the matrix that records on it are multiplied by first. A ``fine``
@@ -33,7 +33,7 @@ class Grid(NamedTuple):
     fine: bool
 
 
-class Rule(NamedTuple):
+class DeviceRule(NamedTuple):
     """A ``GaussianCells`` on a device; factors of all cells are side by side, shape (D, K D).
 
     Cells are ``round`` where all factors are diagonal.
@@ -66,10 +66,10 @@ class Task(NamedTuple):
     added up as they are; ``residuals`` is False where nothing is whitened.
     """
 
-    grid: Grid
-    rule: Rule
-    apart: Grid | None
-    units: Rule
+    grid: DeviceGrid
+    rule: DeviceRule
+    apart: DeviceGrid | None
+    units: DeviceRule
     soft: bool
     residuals: bool
     first: int
@@ -98,12 +98,12 @@ def task_of_lengths(statistic: RadiusHistograms, device: Any) -> Task:
     return Task(*_profile(cells, device), soft=False, residuals=True, first=0, last=last)
 
 
-def _profile(cells: ProfileCells, device: Any) -> tuple[Grid, Rule, Grid, Rule]:
+def _profile(cells: ProfileCells, device: Any) -> tuple[DeviceGrid, DeviceRule, DeviceGrid, DeviceRule]:
     found = grid_of(cells.ball, device), rule_of(cells.partition, device)
     return *found, grid_of(cells.box, device), rule_of(cells.units, device)
 
 
-def grid_of(domain: Domain, device: Any) -> Grid:
+def grid_of(domain: Domain, device: Any) -> DeviceGrid:
     """Return the grid of a domain."""
     squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
     parts = (domain.centre, domain.half_width, domain.steps_per_unit)
@@ -111,10 +111,10 @@ def grid_of(domain: Domain, device: Any) -> Grid:
     first = domain.projection
     projection = first and (grid_of(first.domain, device), on_device(first.matrix.T, device))
     fine = domain.grid_bits >= 15
-    return Grid(centre, half_width, steps_per_unit, squared_radius, projection, fine)
+    return DeviceGrid(centre, half_width, steps_per_unit, squared_radius, projection, fine)
 
 
-def rule_of(cells: GaussianCells, device: Any) -> Rule:
+def rule_of(cells: GaussianCells, device: Any) -> DeviceRule:
     """Return the rule of cells. The last entry of its table is 0 and stands for all larger steps."""
     parts = (
         cells.factors.reshape(-1, cells.offsets.shape[1]).T,
@@ -126,7 +126,7 @@ def rule_of(cells: GaussianCells, device: Any) -> Rule:
     )
     diagonal = cells.factors * np.eye(cells.offsets.shape[1])
     is_round = bool(np.array_equal(diagonal, cells.factors))
-    return Rule(*(on_device(part, device) for part in parts))._replace(round=is_round)
+    return DeviceRule(*(on_device(part, device) for part in parts))._replace(round=is_round)
 
 
 def on_device(array: Any, device: Any) -> Tensor:

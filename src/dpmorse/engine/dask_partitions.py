@@ -7,8 +7,8 @@ import dask
 
 from dpmorse.engine.base import add_up
 from dpmorse.engine.dask_waiting import computed
+from dpmorse.engine.fingerprint import Checked
 from dpmorse.engine.partitioned import PartitionedEngine, Question
-from dpmorse.engine.seen import Checked
 from dpmorse.typing import FloatArray
 
 _FAN_IN = 8

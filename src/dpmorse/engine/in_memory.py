@@ -12,7 +12,14 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse._threads import at_once, available_cores, equal_pieces
-from dpmorse.engine._chunk_passes import ChunkPass, Memory, Records, combined, counting_lengths, empty_totals
+from dpmorse.engine._chunk_passes import (
+    ArrayOrGrid,
+    ChunkPass,
+    Memory,
+    combined,
+    counting_lengths,
+    empty_totals,
+)
 from dpmorse.engine._kernels import count_pass, grid_pass
 from dpmorse.engine._rules import grid_of
 from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
@@ -65,7 +72,7 @@ class InMemoryEngine:
         """Return this engine for many calls with one question: what they need is prepared once."""
         return replace(self, _memory=Memory())
 
-    def on_grid(self, records: FloatArray, domain: Domain) -> Records:
+    def on_grid(self, records: FloatArray, domain: Domain) -> ArrayOrGrid:
         """Return records as integers of a domain, unless they would take too much memory.
 
         Soft cells of the domain are added up faster over them, to the same sums.
@@ -81,7 +88,7 @@ class InMemoryEngine:
         self._over_chunks(records, chunk_pass, lambda: None, told=False)  # the pass is yet to come
         return kept
 
-    def reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
+    def reduce(self, records: ArrayOrGrid, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
         """Add up the statistic; see ``Engine.reduce``."""
         if isinstance(records, OnGrid):
             records.check_asked(statistic)
@@ -91,7 +98,7 @@ class InMemoryEngine:
         parts = (self._reduce(records[span], statistic, cells) for span in spans(len(records), statistic))
         return sealed(add_up(parts))
 
-    def _reduce(self, records: Records, statistic: CellMoments, cells: Cells) -> ExactMoments:
+    def _reduce(self, records: ArrayOrGrid, statistic: CellMoments, cells: Cells) -> ExactMoments:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = (self._memory or Memory()).prepared(statistic, cells)
@@ -147,7 +154,7 @@ class InMemoryEngine:
         return sealed(add_up([Tally(none, none, codes.n_bits), *parts]))
 
     def _reduce_labelled(
-        self, records: Records, statistic: CellMoments, cells: LabelledCells
+        self, records: ArrayOrGrid, statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
         plain = not (statistic.of_residuals or statistic.weight_bits)
@@ -168,7 +175,7 @@ class InMemoryEngine:
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
     def _over_chunks(
-        self, records: Records, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
+        self, records: ArrayOrGrid, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True
     ) -> list[_T]:
         """Hand out chunks to threads; return the totals of each thread."""
         if not isinstance(records, OnGrid):

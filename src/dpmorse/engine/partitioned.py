@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpmorse.engine.base import Cells, Engine, add_up
+from dpmorse.engine.fingerprint import Checked, Fingerprint
 from dpmorse.engine.in_memory import InMemoryEngine
-from dpmorse.engine.seen import Checked, Seen
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
@@ -30,7 +30,7 @@ class Partitions:
     parts: Any
     """Where the records are, as the engine of the storage knows it."""
 
-    seen: Seen
+    seen: Fingerprint
     """What every pass must see."""
 
     n_used: int
@@ -87,5 +87,5 @@ class PartitionedEngine:
     def _total(self, records: Partitions, question: Question) -> Exact[Any]:
         total = self.answers(records.parts, question)
         records.seen.check_same(total.seen)
-        here = [question(Checked(Seen(), array)).value for array in records.others()]
+        here = [question(Checked(Fingerprint(), array)).value for array in records.others()]
         return sealed(add_up([total.value, *here]))

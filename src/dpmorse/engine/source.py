@@ -1,6 +1,7 @@
 """Records bound to the engine that adds them up: queries are answered, the records are not accessible."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -35,16 +36,21 @@ class Source:
     def __init__(self, records: Any, engine: Engine) -> None:
         self._n_records = sealed(len(records))
         # in closures, whose text shows nothing: an attribute would be shown by debuggers with its values
-        self._reduce: Callable[..., Any] = _reducing(records, engine)
+        self._reduce, self._keeping = _reducing(records, engine)
         self._count: Callable[..., Any] = lambda *question: engine.count(records, *question)
         self._tally: Callable[..., Any] = lambda *question: engine.tally(records, *question)
 
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
-        """Add up moments of cells; ``n_repeats`` passes like this one follow."""
+        """Add up moments of cells; ``n_repeats`` passes like this one follow, which is told as progress."""
         with self._pass(step, n_repeats):
-            return _checked(self._reduce(statistic, cells, n_repeats))
+            return _checked(self._reduce(statistic, cells))
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return a context in which an engine may keep records as integers, between rounds of soft cells."""
+        context: AbstractContextManager[None] = self._keeping()
+        return context
 
     def histograms(self, step: Step, statistic: Histograms) -> Exact[IntArray]:
         """Count the records in the bins of each column."""
@@ -69,29 +75,34 @@ class Source:
         return one_pass(str(step), opened(self._n_records), n_repeats)
 
 
-def _reducing(records: Any, engine: Engine) -> Callable[[CellMoments, Cells, int], Any]:
-    """Return what asks for moments; between rounds of soft cells an engine may keep records as integers."""
+def _reducing(records: Any, engine: Engine) -> tuple[Callable[..., Any], Callable[[], Any]]:
+    """Return what asks for moments, and the context in which records may be kept as integers for it."""
+    lasting = False
     domain: Domain | None = None
     kept: Any = None
 
-    def of_soft_cells(statistic: CellMoments, n_repeats: int) -> Any:
+    @contextmanager
+    def keeping() -> Iterator[None]:
+        nonlocal lasting, domain, kept
+        lasting = True
+        try:
+            yield
+        finally:
+            lasting, domain, kept = False, None, None
+
+    def of_soft_cells(asked: Domain) -> Any:
         nonlocal domain, kept
-        if domain is not None and domain.is_same_as(statistic.domain):
-            return kept
-        if not (n_repeats and isinstance(engine, KeepsIntegers)):
+        if not (lasting and isinstance(engine, KeepsIntegers)):
             return records
-        domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
+        if domain is None or not domain.is_same_as(asked):
+            domain, kept = asked, engine.on_grid(records, asked)
         return kept
 
-    def reduce(statistic: CellMoments, cells: Cells, n_repeats: int) -> Any:
-        nonlocal domain, kept
-        asked = of_soft_cells(statistic, n_repeats) if statistic.weight_bits else records
-        answer = engine.reduce(asked, statistic, cells)
-        if not n_repeats:
-            domain = kept = None
-        return answer
+    def reduce(statistic: CellMoments, cells: Cells) -> Any:
+        asked = of_soft_cells(statistic.domain) if statistic.weight_bits else records
+        return engine.reduce(asked, statistic, cells)
 
-    return reduce
+    return reduce, keeping
 
 
 def _checked(answer: Exact[Any]) -> Exact[Any]:

@@ -17,10 +17,10 @@ from pyspark import TaskContext
 from pyspark.errors import PythonException
 
 from dpmorse.engine.base import add_up
+from dpmorse.engine.fingerprint import Checked, add_up_checked
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.on_grid import OnGrid, type_of_integers
 from dpmorse.engine.partitioned import PartitionedEngine, Partitions, Question
-from dpmorse.engine.seen import Checked, add_up_checked
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.statistics import Domain
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from dpmorse._threads import available_cores
 from dpmorse.engine.base import Engine
+from dpmorse.engine.fingerprint import Checked, add_up_checked
 from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.engine.partitioned import PartitionedEngine, Question
-from dpmorse.engine.seen import Checked, add_up_checked
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.morse.rules import Leaves
 from dpmorse.typing import FloatArray, IntArray
 
-# Points that descend together, which bounds memory; beyond a few thousand, more are not faster.
+# Points that descend together: a bound of the memory. More than a few thousand are not faster.
 _CHUNK = 4096
 
 

@@ -32,7 +32,7 @@ class MergeTree:
     critical_points : CriticalPoints
         Modes and saddles, with certificates.
     rule : str
-        What is merged first: a name in ``dpmorse.morse.RULES``.
+        The merge rule: a name in ``dpmorse.morse.RULES``.
     weights : ndarray of shape (n_components,)
         Weights of the components.
     leaves : Leaves
@@ -40,13 +40,13 @@ class MergeTree:
     merges : Merges
         Merges in order.
     n_merges_below_modes : int
-        How many of the first merges only put the components of one mode together.
+        Number of first merges that only put components of one mode together.
     basis : str
         The rule that decided: for "auto" the one it chose, with its smoothing, otherwise ``rule``.
     height_label : str
-        What the heights of the merges are, in words.
+        Meaning of the heights of the merges, in words.
     proposals : Suggests or None
-        What suggests a number of clusters: for "auto" all that it chose from. None counts modes.
+        For "auto": the merges of all rules, which suggest a number of clusters. None counts modes.
     """
 
     critical_points: CriticalPoints
@@ -108,7 +108,7 @@ class MergeTree:
 
     @property
     def suggestion(self) -> Suggestion:
-        """How many clusters there are, and which numbers are nearly as good.
+        """The suggested number of clusters, and the numbers that are nearly as good.
 
         The rule "auto" compares its cuts into every number. Other rules count the modes at which the density
         is more than twice that of the pass to a deeper one, and know no second best. ``docs/morse.md`` says
@@ -158,7 +158,7 @@ class MergeTree:
         Returns
         -------
         linkage : ndarray of shape (n_leaves - 1, 4)
-            Two children, height, number of leaves. ``height_label`` says what heights are; they are never
+            Two children, height, number of leaves. Heights, in the units of ``height_label``, are never
             negative and never fall.
         """
         if below_modes is None:
@@ -271,18 +271,18 @@ def merge_tree(
     mixture : GaussianMixture
         Any mixture; released ones are the point, but nothing here depends on privacy.
     rule : str, default="single"
-        What is merged first: a name in ``dpmorse.morse.RULES``, whose values describe themselves. "single" is
-        the paper's; "auto" takes whichever of the others cuts best at ``n_clusters`` (near ties: what most
-        agree on). ``docs/morse.md`` says when each wins.
+        The merge rule: a name in ``dpmorse.morse.RULES``, whose values describe themselves. "single" is the
+        paper's; "auto" takes the one whose cut into ``n_clusters`` scores best (of near ties, the cut that
+        agrees best with the others). ``docs/morse.md`` says when each wins.
     n_clusters : int or None, default=None
         For "auto": the number of clusters at which rules are compared; None is ``suggested_n_clusters``.
         The tree can be cut anywhere all the same.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for. The smoothed mixtures of "auto" are searched along low paths only.
+        Search for saddles. The smoothed mixtures of "auto" are searched along low paths only.
     critical_points : CriticalPoints or None, default=None
-        Those of the mixture, where they are known already: then they are not searched for.
+        Those of the mixture, if they are known already; None searches for them.
     least_weight : float, default=0.0
-        For "auto": lighter clusters may be noise, and a valley around one says nothing.
+        For "auto": weight below which a cluster may be noise, so that a valley around it says nothing.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def merge_tree(
 
 
 def _checked(points: object, mixture: GaussianMixture) -> CriticalPoints:
-    """Return critical points that may be those of the mixture."""
+    """Return the critical points, or raise an error if they cannot be those of the mixture."""
     if not isinstance(points, CriticalPoints):
         raise InvalidParameterError(
             f"critical_points must be what find_critical_points returns, got a {type(points).__name__}."

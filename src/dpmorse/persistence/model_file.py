@@ -28,7 +28,7 @@ _LARGEST_STRUCTURE = 1 << 16
 they are counted before parsing."""
 
 _MOST_VALUES = 1 << 22
-"""Most commas, and so about most values, in a model file, for the same reason."""
+"""Most commas, and so roughly most values, in a model file, for the same reason."""
 
 
 def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

@@ -20,7 +20,17 @@ def upgraded(document: dict[str, Any], version: int) -> dict[str, Any]:
     """Return a document with the fields of the current version."""
     if version == 1:
         document = _from_version_1(document)
-    return _from_version_2(document) if version <= 2 else document
+    return _with_profile(_from_version_2(document) if version <= 2 else document)
+
+
+def _with_profile(document: dict[str, Any]) -> dict[str, Any]:
+    """Say that there is no profile, which the first files of tables do not."""
+    if isinstance(document.get("base"), dict):
+        return {**document, "base": _with_profile(document["base"])}
+    parameters = document.get("parameters")
+    if document.get("estimator") != "PrivateTableMixture" or not isinstance(parameters, dict):
+        return document
+    return {**document, "parameters": {"profile": False, **parameters}}
 
 
 def _from_version_2(document: dict[str, Any]) -> dict[str, Any]:

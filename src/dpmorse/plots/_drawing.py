@@ -1,4 +1,4 @@
-"""What the displays share: axes, colours of clusters, words, and the cluster of each mode."""
+"""Common parts of the displays: axes, colours of clusters, words, and the cluster of each mode."""
 
 import importlib
 import math

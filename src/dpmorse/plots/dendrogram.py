@@ -35,11 +35,11 @@ class DendrogramDisplay:
     leaf_labels : list of str
         Names of the leaves from left to right.
     cut_height : float or None
-        Where the tree is cut.
+        Height at which the tree is cut.
     height_label : str
-        What the heights are, for the axis.
+        Meaning of the heights, for the axis.
     leaf_name : str
-        What a leaf is: a component of the mixture, or a mode of its density.
+        Meaning of a leaf: a component of the mixture, or a mode of its density.
     leaf_clusters : ndarray of int of shape (n_leaves,)
         Cluster of each leaf from left to right; -1 where the tree is not cut.
     bracket_clusters : ndarray of int of shape (n_merges,)
@@ -112,7 +112,7 @@ class DendrogramDisplay:
         self.ax_.set_xlabel(self.leaf_name)
 
     def _mark_the_cut(self) -> None:
-        """Draw a line where the tree is cut, and say into what."""
+        """Draw a line where the tree is cut, with the number of clusters."""
         if self.cut_height is None:
             self.ax_.set_title("How clusters merge")
             return
@@ -130,7 +130,7 @@ def _clusters_of_leaves(tree: MergeTree, n_leaves: int, n_clusters: int | None) 
 
 
 def _clusters_of_brackets(matrix: FloatArray, of_leaves: IntArray, cut: float | None) -> IntArray:
-    """Return the cluster that each bracket below the cut is within; -1 above it, or where there is none."""
+    """Return the cluster of each bracket below the cut; -1 above it, or if there is no cut."""
     of_nodes = np.concatenate([of_leaves, np.full(len(matrix), -1)])
     n = len(of_leaves)
     for row, (left, _, height, _) in enumerate(matrix):

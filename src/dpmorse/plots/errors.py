@@ -9,7 +9,7 @@ from dpmorse.typing import FloatArray
 
 @dataclass(eq=False)
 class AuditDisplay:
-    """Error rates of the attacker of an audit, and the least that the claim allows.
+    """Error rates of the attacker of an audit, and the lowest rates that the claim allows.
 
     If the claim holds, no attacker is below its line, except by chance: one that is refutes the claim.
 
@@ -20,7 +20,7 @@ class AuditDisplay:
     claimed_curve : pair of ndarray
         Rates of false positives, and the lowest rates of false negatives that the claim allows.
     title, claim : str
-        What was attacked, and what is claimed about it.
+        The object of the attack, and the claim about it.
     """
 
     false_positives: FloatArray
@@ -33,7 +33,7 @@ class AuditDisplay:
 
     @classmethod
     def from_result(cls, result: Any) -> Self:
-        """Take what is to be drawn from an ``AuditResult``."""
+        """Compute the picture of an ``AuditResult``."""
         unit = result.claim.unit.value
         certified = f"certified {unit} >= {result.certified:.3g}"
         return cls(

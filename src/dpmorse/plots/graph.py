@@ -19,7 +19,7 @@ class GraphDisplay:
     Attributes
     ----------
     positions : ndarray of shape (n_modes, 2)
-        Where modes are drawn.
+        Positions of the modes in the picture.
     edges, barriers, certified : arrays of length n_edges
         Modes joined, height above the deepest mode, certificate.
     masses : ndarray of shape (n_modes,)

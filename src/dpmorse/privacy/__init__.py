@@ -1,8 +1,9 @@
 """Private tower, part 1: budgets, noise, accounting. Nothing here knows what the data mean.
 
-Other packages import from here. What draws random numbers (``sampler``, ``random_bytes``,
-``opendp_noise``) is left out on purpose: whoever needs it imports those modules by name, and an import rule
-in pyproject.toml says who must not. So are ``sealed`` and ``opened``, which only the private tower may use.
+Other packages import from here. The modules that draw random numbers (``sampler``, ``random_bytes``,
+``opendp_noise``) are left out on purpose: code that needs them imports them by name, and an import rule in
+pyproject.toml says which code must not. So are ``sealed`` and ``opened``, which are for the private tower
+alone.
 """
 
 from dpmorse._facade import names_of

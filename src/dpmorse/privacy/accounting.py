@@ -38,11 +38,11 @@ _SMALL_RANGE = 1e-3
 numbers that are almost equal."""
 
 _LOG_ORDER_RANGE = (math.log(1e-6), math.log(1e12))
-"""Where ln(alpha - 1) is searched. Every order gives a valid bound, so that the range need only be wide."""
+"""Range of ln(alpha - 1) that is searched. Every order gives a valid bound, so it only needs to be wide."""
 
 
 class Calibration(StrEnum):
-    """Which proof sets the noise.
+    """The proof that sets the noise.
 
     ``GAUSSIAN``: the exact Gaussian curve less its discreteness term (Theorem 4), or zCDP where that is
     better (very large epsilon); the least noise that is proved here.
@@ -150,11 +150,11 @@ def discreteness(weighted_draws: float) -> float:
 
 def discreteness_delta(epsilon: float, weighted_draws: float) -> float:
     """Return the delta that discrete noise costs on top of the Gaussian curve at ``epsilon``."""
-    return discreteness(weighted_draws) * (1 + _exp(epsilon))
+    return discreteness(weighted_draws) * (1 + (math.exp(epsilon) if epsilon < 700 else math.inf))
 
 
 def affordable_rho(epsilon: float, delta: float, calibration: Calibration, weighted_draws: float) -> float:
-    """Return how much zCDP cost (epsilon, delta) buys, on the private side.
+    """Return the zCDP cost that (epsilon, delta) buys, on the private side.
 
     ``weighted_draws`` is that of ``discreteness``, of all noise that will be drawn.
     """
@@ -199,7 +199,3 @@ def _minimum_over_orders(function: Callable[[float], float]) -> float:
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0 else -1e6  # finite, for the root finder
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 700 else math.inf

@@ -1,4 +1,4 @@
-"""How much privacy may be spent, and who counts as a neighbour."""
+"""Privacy budgets, and the neighbouring relations that they are stated for."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SMALLEST_DELTA = 1e-100
 """Below this delta, float64 accounting is not certified to the margins of ``accounting``."""
 
 LARGEST_GROUP = 10_000
-"""The most rows of a group: a cost grows with their number or its square, and more would drown in noise."""
+"""Most rows of a group: a cost grows with their number or its square, and more would drown in noise."""
 
 LONGEST_UNIT = 200
 """The most characters of a unit's name, which stands in sentences and in every budget file."""
@@ -35,8 +35,8 @@ class Neighboring(StrEnum):
 
     ``ADD_REMOVE``: one holds one record more than the other; the number of records is protected too.
     ``REPLACE_ONE``: both hold the same, public, number of records and differ in the value of one.
-    ``ADD_REMOVE_GROUP``: one holds all records of one more group, such as a person; this is what "add-remove"
-    is for estimators that are given groups.
+    ``ADD_REMOVE_GROUP``: one holds all records of one more group, such as a person; "add-remove" means this
+    for estimators that are given groups.
     """
 
     ADD_REMOVE = "add-remove"
@@ -58,15 +58,14 @@ class Budget:
     epsilon : float
         Finite, at least 1e-4. Above 10 the promise is weak, and a fit says so.
     delta : float
-        Between 1e-100 and 1. Above 1e-3 a fit warns. 0, pure differential privacy, is for the methods that
-        say so.
+        Between 1e-100 and 1. Above 1e-3 a fit warns. Some methods offer 0, pure differential privacy.
     neighboring : Neighboring
         The neighbouring relation.
     max_rows_per_group : int or None
-        How many records of a group are used at most; None unless the relation is about groups.
+        Largest number of records of a group that are used; None unless the relation is about groups.
     unit : str or None
-        What a group is, such as "patient": a public name, and only where the relation is about groups. None
-        is a group without a name; a ledger with such a budget pays for one fit.
+        Public name of a group, such as "patient", where the relation is about groups. None is a group without
+        a name; a ledger with such a budget pays for one fit.
     """
 
     epsilon: float
@@ -138,7 +137,7 @@ class Budget:
 
     @property
     def rows(self) -> int:
-        """How many records neighbours may differ in."""
+        """Largest number of records in which neighbours differ."""
         return self.max_rows_per_group or 1
 
     @property
@@ -172,7 +171,7 @@ class Budget:
 
 
 def _check_unit(unit: object, neighboring: Neighboring) -> None:
-    """Refuse what is no name: it stands in files and in sentences."""
+    """Return a name, which stands in files and in sentences, or refuse the value."""
     if not isinstance(unit, str):
         raise InvalidTypeError(f"unit must be a text or None, got {_validate.describe(unit)}.")
     if not unit.strip() or len(unit) > LONGEST_UNIT or not unit.isprintable():

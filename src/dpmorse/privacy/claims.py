@@ -1,4 +1,4 @@
-"""What a claim of differential privacy must state, point by point, as NIST SP 800-226 asks of it."""
+"""The points that a claim of differential privacy must state according to NIST SP 800-226."""
 
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import Any
@@ -14,7 +14,7 @@ def claims_of(report: Report) -> dict[str, str]:
     """Return points and sentences; everything follows from the report."""
     return {
         "Unit of privacy": _unit(report),
-        "Neighbours": _relation(report),
+        "Neighbours": _RELATIONS[report.budget.neighboring],
         "Parameters": _parameters(report),
         "Composition": _composition(report),
         "Mechanism and proof": _mechanism(report),
@@ -43,12 +43,6 @@ def _unit(report: Report) -> str:
     )
 
 
-def _relation(report: Report) -> str:
-    if report.budget.neighboring is Neighboring.REPLACE_ONE:
-        return "Tables that differ in the values of one unit. The number of records is treated as public."
-    return "Tables of which one has one unit more. The number of records is protected as well."
-
-
 def _parameters(report: Report) -> str:
     stated = f"epsilon = {upwards(report.epsilon)} and delta = {report.delta:g}"
     if report.budget.is_pure:
@@ -72,6 +66,15 @@ def _mechanism(report: Report) -> str:
         "docs/privacy.md of dpmorse (Theorems 1 to 9)."
     )
 
+
+_ONE_MORE = "Tables of which one has one unit more. The number of records is protected as well."
+_RELATIONS = {
+    Neighboring.ADD_REMOVE: _ONE_MORE,
+    Neighboring.ADD_REMOVE_GROUP: _ONE_MORE,
+    Neighboring.REPLACE_ONE: (
+        "Tables that differ in the values of one unit. The number of records is treated as public."
+    ),
+}
 
 _LAWS = {
     GaussianNoise: "Discrete Gaussian noise on sums of integers",

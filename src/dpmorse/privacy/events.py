@@ -1,4 +1,4 @@
-"""What was released: frozen events, what a list of them adds up to, and their form in files."""
+"""Events, the descriptions of releases: their joint cost, and their form in files."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,20 +30,20 @@ class ReleaseEvent:
     Attributes
     ----------
     step : Step
-        Which release of the fit it is: stage, part and turn.
+        The place of the release in the plan of the fit: stage, part and turn.
     neighboring : Neighboring
         Relation under which ``rho`` holds.
     rho : float
         zCDP cost. For Gaussian noise: half the squared L2 sensitivity measured in units of the noise,
         rounded up.
     n_draws : int
-        How many numbers were drawn, each once.
+        Number of noise values drawn, each once.
     smallest_scale : int
         Smallest scale of those draws, in integer units: enters the discreteness term of Gaussian noise.
     noise_stddev : mapping of str to float
         Noise of each block in the scaled units of the statistic, for people and plots.
     noise : Law
-        What makes the release private: Gaussian noise, Laplace noise, or a random choice.
+        Gaussian noise, Laplace noise, or a random choice.
     pure_epsilon : float
         Cost of the release in pure differential privacy; infinite for Gaussian noise.
     """
@@ -135,7 +135,7 @@ class Composition:
         return replace(self, rho=larger, gaussian_rho=larger)
 
     def covers(self, cost: "Composition") -> bool:
-        """Say whether this much, up to rounding of the sums, pays for a cost in every curve."""
+        """Say whether this cost, up to rounding of the sums, covers another one in every curve."""
         slack = 1 + 1e-9
         return (
             cost.rho <= self.rho * slack

@@ -1,6 +1,6 @@
-"""Exact values and released values have different types: what engines return cannot be looked at.
+"""Exact values have a type of their own, so that the results of engines cannot be looked at.
 
-An engine seals what it has added up. A sealed value can be passed on, and turned into another sealed one by
+An engine seals its sums. A sealed value can be passed on, and turned into another sealed one by
 the statistic it belongs to; the only way out is ``Mechanism.release`` or ``Mechanism.choose``, which draw
 noise and write the cost down. ``sealed`` and ``opened`` are for the private tower: an import rule in
 pyproject.toml keeps them from bases and from everything above. Python cannot keep a determined author out;
@@ -69,7 +69,7 @@ def sealed(value: Value) -> Exact[Value]:
 
 
 def opened(exact: Exact[Value]) -> Value:
-    """Return what was sealed: for the mechanism, and for statistics that seal the result again."""
+    """Return a sealed value: for the mechanism, and for statistics that seal the result again."""
     if not isinstance(exact, Exact):
         raise TypeError(f"exact values must be sealed, got a {type(exact).__name__}")
     value: Any = exact._Exact__value  # type: ignore[attr-defined]  # noqa: SLF001 - the one way in

@@ -1,4 +1,4 @@
-"""The account of what was spent: append-only, checked before anything is drawn."""
+"""The ledger of releases: append-only, and checked before any noise is drawn."""
 
 import os
 import threading
@@ -13,8 +13,8 @@ from dpmorse.privacy.budget import SMALLEST_DELTA, Budget, without_names
 from dpmorse.privacy.events import Composition, ReleaseEvent
 
 N_LEVELS = 8
-"""How many epsilons ``odometer`` may return: the budget and seven levels below it. The grid is public and
-fixed, because levels that were chosen by what was spent would not be promises."""
+"""Number of epsilons that ``odometer`` may return: the budget and seven levels below it. The grid is public
+and fixed, because levels chosen by the cost so far would not be promises."""
 
 
 class Ledger:

@@ -26,10 +26,10 @@ FORMAT = "dpmorse-budget"
 """The first line states this, so that no other file is taken for a budget."""
 
 VERSION = 2
-"""What this library writes; it reads all versions up to this one."""
+"""The version that is written; all versions up to this one are read."""
 
 LARGEST_FILE = 64 << 20
-"""The most bytes that are read: some ten thousand fits, and little enough for any machine."""
+"""Most bytes that are read: some ten thousand fits, and few enough for any machine."""
 
 _FIELDS = {part.name for part in dataclass_fields(Budget)}
 
@@ -37,12 +37,12 @@ _Value = TypeVar("_Value")
 
 
 class Unbelievable(Exception):  # noqa: N818 - never leaves this module: it says what is wrong with a line
-    """A line is not what this module would have written."""
+    """A line that this module cannot have written."""
 
 
 @dataclass
 class Account:
-    """What the whole lines of a budget file add up to.
+    """The sum of the whole lines of a budget file.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""What makes a release private: Gaussian or Laplace noise on sums, or a random choice.
+"""Laws of releases: Gaussian or Laplace noise on sums, or a random choice.
 
-Each kind is one small class that knows all that differs between kinds: what a cost means, what it is worth
-in every privacy curve, which scales it buys, and how it is drawn. To add a kind of noise, write one class
-here and add it to ``LAWS``; a distribution that is new also needs a method of the sampler.
+Each law is one small class that knows all that differs between laws: the unit of its cost, the cost in every
+privacy curve, the scales that a cost buys, and the method that draws it. To add a kind of noise, write one
+class here and add it to ``LAWS``; a new distribution also needs a method of the sampler.
 """
 
 import math
@@ -48,7 +48,7 @@ class NoiseSampler(Protocol):
 
 
 class Norm(Enum):
-    """How the distance between sums of neighbouring datasets is measured, in units of the noise.
+    """Norm of the difference between sums of neighbouring datasets, in units of the noise.
 
     A sensitivity is an L1 norm, or the square of an L2 norm.
     """
@@ -62,7 +62,7 @@ class Norm(Enum):
 
 
 class Law(ABC):
-    """What makes a release private: its name in files, and its privacy curves.
+    """The law of a release: its name in files, and its privacy curves.
 
     Every curve follows from one number, the cost of the release: a pure epsilon if ``is_pure``, and rho
     (zCDP) otherwise.
@@ -71,7 +71,7 @@ class Law(ABC):
     name: ClassVar[str]
     is_pure: ClassVar[bool]
     degree: ClassVar[int]
-    """A release that is moved m times as far costs m^degree times as much."""
+    """The cost of a release grows with the degree-th power of its sensitivity."""
 
     @abstractmethod
     def rho(self, cost: Fraction) -> Fraction:
@@ -90,7 +90,7 @@ class Law(ABC):
         return 0.0
 
     def cost_of_rows(self, cost: Fraction, rows: int) -> Fraction:
-        """Return the cost to someone who has ``rows`` records, if one record costs ``cost``.
+        """Return the cost for a unit of ``rows`` records, if that of one record is ``cost``.
 
         If one record moves a sum by v, m records move it by at most m v (Lemma 4 of docs/privacy.md).
         """
@@ -98,7 +98,7 @@ class Law(ABC):
         return total
 
     def cost_of_a_row(self, cost: float, rows: int) -> float:
-        """Return what one record may cost, if ``rows`` of them may cost ``cost`` together."""
+        """Return the largest cost of one record if ``rows`` records together may cost ``cost``."""
         share: float = cost / rows**self.degree
         return share
 
@@ -119,21 +119,21 @@ class Noise(Law):
 
     @abstractmethod
     def cost(self, sensitivity: Fraction) -> Fraction:
-        """Return what a release costs whose sums have this sensitivity, in units of the noise."""
+        """Return the cost of a release whose sums have this sensitivity, in units of the noise."""
 
     @abstractmethod
     def scale_for(self, cost_at_one: Fraction, cost: Fraction) -> int:
         """Return a scale, at most one step above the smallest, that costs no more than ``cost``.
 
-        ``cost_at_one`` is what noise of scale 1 would cost.
+        ``cost_at_one`` is the cost with noise of scale 1.
         """
 
     @abstractmethod
     def widening(self, ratio: float) -> float:
-        """Return by what scales must be multiplied to cost ``ratio`` times less."""
+        """Return the factor of all scales that divides the cost by ``ratio``."""
 
     def best_parts(self, squared_norms: FloatArray) -> FloatArray:
-        """Return parts of the cost, up to a factor, that make the total variance of the noise the least.
+        """Return parts of the cost, up to a factor, that minimise the total variance of the noise.
 
         ``squared_norms`` are, for each block, its squared norm times its number of entries. The variance
         of a block with part f is proportional to ``squared_norm f^(-2 / degree)``; setting derivatives
@@ -232,7 +232,7 @@ class LaplaceNoise(Noise):
         return accounting.bounded_range_mu(2 * cost) ** 2 / 2
 
     def affordable(self, budget: Budget, calibration: Calibration, *, n_draws: int) -> float:
-        """Return all of epsilon, less what the rounding of sums may take."""
+        """Return epsilon, less a margin for the rounding of sums."""
         return budget.epsilon * (1 - accounting.SOLVE_MARGIN)
 
     def cost(self, sensitivity: Fraction) -> Fraction:
@@ -280,7 +280,7 @@ class RandomChoice(Law):
 GAUSSIAN, LAPLACE, CHOICE = GaussianNoise(), LaplaceNoise(), RandomChoice()
 
 LAWS: dict[str, Law] = {law.name: law for law in (GAUSSIAN, LAPLACE, CHOICE)}
-"""All that makes a release private, by the name that stands in model and budget files."""
+"""All laws, by their names in model and budget files."""
 
 
 def law_named(name: object) -> Law:

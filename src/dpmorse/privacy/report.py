@@ -1,4 +1,4 @@
-"""The promise in words and as a table: what ``estimator.privacy_`` is."""
+"""``PrivacyReport``, the attribute ``privacy_``: the promise in words and as a table."""
 
 from dataclasses import dataclass
 from html import escape
@@ -41,21 +41,22 @@ _SCOPE = (
 
 @dataclass(frozen=True, repr=False)
 class PrivacyReport:
-    """What a fit promises, derived from what was reserved for it, and the account of what it used.
+    """The promise of a fit, derived from the cost reserved for it, and the account of the releases made.
 
-    The promise is what was reserved before the records were read: it owes nothing to them. What was used
-    may be less, depending on released values, and is no smaller promise (docs/privacy.md, section 1).
+    The cost was reserved before the records were read, so that the promise does not depend on them. The
+    releases may have cost less, depending on released values; that is no smaller promise (docs/privacy.md,
+    section 1).
 
     Attributes
     ----------
     budget : Budget
-        What was asked for, and for which unit.
+        The budget asked for, and its unit.
     reserved : tuple of ReleaseEvent
         Releases whose cost was set aside before the records were read.
     events : tuple of ReleaseEvent
-        What was released, in order; it cost no more.
+        Releases that were made, in order; they cost no more.
     calibration : Calibration
-        Which proof set the noise.
+        The proof by which the noise was set.
     secure : bool
         False if the noise came from a seed.
     """
@@ -99,7 +100,7 @@ class PrivacyReport:
 
     @property
     def used(self) -> Composition:
-        """Cost of what was released: an account beside the promise, not a smaller one."""
+        """Cost of the releases that were made: an account, not a smaller promise."""
         return Composition.of(self.events)
 
     @property
@@ -127,12 +128,12 @@ class PrivacyReport:
 
     @property
     def claims(self) -> dict[str, str]:
-        """What NIST SP 800-226 asks a claim of differential privacy to state, point by point."""
+        """The points that a claim of differential privacy must state according to NIST SP 800-226."""
         return claims_of(self)
 
     @property
     def relation(self) -> str:
-        """What the promise is with respect to, in words."""
+        """The neighbouring relation of the promise, in words."""
         rows, unit = self.budget.max_rows_per_group, self.budget.unit
         if rows is not None:
             return _GROUP_IN_WORDS.format(unit=unit or _UNNAMED, rows=rows)
@@ -204,7 +205,7 @@ def _shown(value: object) -> str:
 
 
 def _row(event: ReleaseEvent, blocks: list[str], width: int) -> str:
-    """Write one release; a block that it does not have stays empty."""
+    """Write one release; blocks that it lacks stay empty."""
     start = f"{event.name:<{width}}{event.n_draws:>8}{event.rho:>12.4g}"
     values = (event.noise_stddev.get(block) for block in blocks)
     return (start + "".join(f"{'' if value is None else f'{value:.4g}':>22}" for value in values)).rstrip()

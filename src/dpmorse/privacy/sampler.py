@@ -30,10 +30,10 @@ TOLERANCE = 2.0**-40
 """Half-width of the band in which a float comparison is not trusted."""
 
 _BATCH = 1 << 16
-"""How many numbers are drawn at a time, which bounds the working memory and keeps it in the cache."""
+"""Numbers drawn at a time: bounds the working memory and keeps it in the cache."""
 
 _SMALL = 1 << 12
-"""So many proposals cost next to nothing more than one, so that few numbers get several tries at once."""
+"""Proposals that cost hardly more than one: where fewer numbers are drawn, each gets several tries."""
 
 _Words = npt.NDArray[np.uint64]
 _Accept = Callable[[IntArray, IntArray, IntArray], BoolArray]

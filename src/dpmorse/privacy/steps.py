@@ -1,4 +1,4 @@
-"""Which release of a fit an event is about: typed fields, with one text for people and files."""
+"""The place of a release in its fit: typed fields, with one text for people and files."""
 
 import re
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ class Step:
     stage : str
         The stage of the plan that pays for it, such as "coreset".
     part : str
-        What is released in that stage, such as "round"; empty where a stage releases one thing.
+        The release within the stage, such as "round"; empty where the stage makes only one.
     turn, turns : int or None
-        Which repetition it is, and how many there are, where it is repeated.
+        Number of the repetition, and of all repetitions, where it is repeated.
     """
 
     stage: str
@@ -32,7 +32,7 @@ class Step:
 
     @classmethod
     def parse(cls, text: str) -> "Step":
-        """Read what ``str`` has written; any other text is a stage of that name."""
+        """Parse the text that ``str`` writes; any other text is a stage of that name."""
         turn = _TURN.fullmatch(text)
         rest = turn["rest"] if turn else text
         stage, _, part = rest.partition(", ")

@@ -1,8 +1,8 @@
 """What records are before their values are read: their columns, and the ways to read them."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals as nw
 import numpy as np
@@ -12,12 +12,26 @@ from sklearn.utils.validation import validate_data
 from dpmorse.engine import Engine
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.names import refuse_data_as_names
+from dpmorse.records.persons.owners import unit_of
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
-Result = TypeVar("Result")
-Function = Callable[[FloatArray], Any]
-"""Turns an array of records into an array with one entry for each of them."""
+
+class Function(Protocol):
+    """Turns an array of records into an array with one entry for each of them."""
+
+    def __call__(self, records: FloatArray, /) -> Any:
+        """Return one entry for each record."""
+        ...
+
+
+@runtime_checkable
+class TensorFunction(Function, Protocol):
+    """One that works on a tensor where it is, too."""
+
+    def of_tensor(self, records: Any) -> Any:
+        """Return a tensor with one entry for each record."""
+        ...
 
 
 _GIVE_NAMES = (
@@ -25,6 +39,11 @@ _GIVE_NAMES = (
     "pandas.read_csv(path, header=None, names=[...])."
 )
 """The advice in the error about column names that look like values."""
+
+
+def names_of(estimator: Any) -> Any:
+    """Return the names of the columns of a fit; scikit-learn's contract leaves them out where X had none."""
+    return getattr(estimator, "feature_names_in_", None)
 
 
 class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -52,7 +71,7 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     @property
     def names(self) -> Any:
         """Names of the columns, or None if they have none."""
-        return getattr(self, "feature_names_in_", None)
+        return names_of(self)
 
     def check_published_names(self) -> None:
         """Refuse names that look like a record, because a fit publishes names."""
@@ -61,7 +80,7 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def same_as(self, other: Any) -> bool:
         """Say whether these are the columns of another table or of a fit; only names that both have count."""
-        theirs = getattr(other, "feature_names_in_", None)
+        theirs = names_of(other)
         same_names = theirs is None or self.names is None or list(theirs) == list(self.names)
         return bool(self.n_features_in_ == other.n_features_in_ and same_names)
 
@@ -94,58 +113,83 @@ def refuse_no_columns(n_features: int, estimator: Any) -> None:
         )
 
 
-def held(records: Any) -> AbstractContextManager[Any]:
-    """Return a context with the records as they are now, where their storage can hold them: in a transaction.
-
-    All others must stay as they are by themselves; passes that differ are refused.
-    """
-    context: AbstractContextManager[Any] = (
-        records.held() if hasattr(records, "held") else nullcontext(records)
-    )
-    return context
-
-
-class Records(Protocol):
+class Records(ABC):
     """Records in any kind of storage. Opening them reads no value; ``read`` and ``each`` do."""
+
+    _columns: Columns
+    unit: str | None = None
+    """What an owner is called: the name of the column of ids, if they are in one."""
+
+    drops_rows: bool = False
+    """Whether rows with missing values are left out."""
 
     @property
     def columns(self) -> Columns:
         """Number and names of the columns."""
-        ...
+        return self._columns
 
     @property
+    @abstractmethod
     def owned(self) -> bool:
-        """Whether the owner of each row is known."""
-        ...
+        """Whether it is known whose record each row is."""
 
     @property
-    def unit(self) -> str | None:
-        """What an owner is called: the name of the column of ids, if they are in one."""
-        ...
+    def unowned(self) -> Any:
+        """What a model can label, also one of another library: the table without its column of ids."""
+        return self
 
+    @abstractmethod
     def owned_by(self, groups: Any) -> Self:
         """Return these records with owners: values, one for each row, or the name of a column."""
-        ...
 
+    @abstractmethod
     def described_by(self, schema: Schema) -> Self:
         """Return these records with a schema: they are encoded when they are read."""
-        ...
 
+    def held(self) -> AbstractContextManager[Self]:
+        """Return a context with the records as they are now, where their storage can hold them.
+
+        All others must stay as they are by themselves; passes that differ are refused.
+        """
+        return nullcontext(self)
+
+    def matching(self, estimator: Any) -> Self:
+        """Return the records with the columns of a fitted estimator, or refuse."""
+        self.columns.check_those_of(estimator)
+        return self
+
+    @abstractmethod
     def engine(self, given: Engine | None) -> Engine:
         """Return the engine that adds up these records; ``given`` adds up the parts that are in memory."""
-        ...
 
+    @abstractmethod
     def read(self, estimator: Any, most: int | None = None) -> Any:
         """Refuse values that are not finite numbers; return what the engine takes, with a length.
 
         Of each owner at most ``most`` records are used; None for all.
         """
-        ...
 
-    def matching(self, estimator: Any) -> Self:
-        """Return the records with the columns of a fitted estimator, or refuse."""
-        ...
-
+    @abstractmethod
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of every record, in order, in a container that goes with theirs."""
-        ...
+
+
+class GivenRecords(Records):
+    """Records in an object of the caller, which is opened anew where owners or a schema are given later."""
+
+    def __init__(self, given: Any, groups: Any = None, schema: Schema | None = None) -> None:
+        self._given, self._groups, self._schema = given, groups, schema
+        self.unit = unit_of(groups)
+
+    @property
+    def owned(self) -> bool:
+        """Whether it is known whose record each row is."""
+        return self._groups is not None
+
+    def owned_by(self, groups: Any) -> Self:
+        """Return these records with owners: values, one for each row, or the name of a column."""
+        return type(self)(self._given, groups, self._schema)
+
+    def described_by(self, schema: Schema) -> Self:
+        """Return these records with a schema: they are encoded when they are read."""
+        return type(self)(self._given, self._groups, schema)

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from dpmorse.engine import HashArray
-from dpmorse.records._kernels import hash_rows
-from dpmorse.records.owners import RowOwners, check_length
+from dpmorse.records.persons._kernels import hash_rows
+from dpmorse.records.persons.owners import RowOwners, check_length
 from dpmorse.typing import FloatArray
 
 _ROWS_AT_A_TIME = 1 << 16

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns
-from dpmorse.records.memory import without_sizes
+from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
 from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
@@ -47,8 +47,10 @@ def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> li
     return list(range(n_columns))
 
 
-def described(columns: Columns, schema: Schema) -> Columns:
+def described(columns: Columns, schema: Schema | None) -> Columns:
     """Return the columns of a schema, with names if those that were found have names; refuse others."""
+    if schema is None:
+        return columns
     places_in(columns.names, columns.n_features_in_, schema)
     names = None if columns.names is None else schema.names
     return Columns.of(len(schema.names), names, columns.library)

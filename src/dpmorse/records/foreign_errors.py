@@ -1,7 +1,7 @@
-"""Errors of databases and of stores in other places, in our own words.
+"""Errors of databases, of stores in other places and of allocators, in our own words.
 
-What their libraries say may quote values of records, or a password in an address. It is looked at for a few
-known beginnings, and never repeated.
+What their libraries say may quote values of records, or a password in an address; sizes that do not fit in
+memory reveal numbers of rows. It is looked at for a few known beginnings, and never repeated.
 """
 
 import re
@@ -84,6 +84,12 @@ _OF_STORES: Known = (
     ),
 )
 
+_TOO_LARGE = (
+    "There is not enough memory for these records. Give them as files, as batches or as a Dask collection, "
+    "or use fewer columns. (Sizes are not shown: they would tell how many records there are.)"
+)
+"""The error in place of an allocator's own."""
+
 
 @contextmanager
 def foreign_errors_told(name: str) -> Iterator[None]:
@@ -109,3 +115,24 @@ def wrong_with_store(error: Exception) -> str | None:
 def _said(message: str, known: Known) -> str | None:
     heard = message.lower()
     return next((said for begin, said in known if re.match(begin, heard)), None)
+
+
+@contextmanager
+def without_sizes() -> Iterator[None]:
+    """Replace the message of a MemoryError, and of the errors that other libraries raise instead of it."""
+    try:
+        yield
+    except MemoryError:
+        raise MemoryError(_TOO_LARGE) from None
+    except RuntimeError as error:
+        if _is_of_memory(error):
+            raise MemoryError(_TOO_LARGE) from None
+        raise
+
+
+def _is_of_memory(error: RuntimeError) -> bool:
+    """Say whether an error of torch, on a device or on the host, is about memory."""
+    text = str(error)
+    return (
+        type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "DefaultCPUAllocator" in text
+    )

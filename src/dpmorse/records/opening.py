@@ -8,8 +8,8 @@ from typing import Any
 import narwhals as nw
 
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.records.base import Records
-from dpmorse.records.in_memory import Table
+from dpmorse.records.base import Records, names_of
+from dpmorse.records.memory.table import Table
 from dpmorse.records.streams import TableStream
 from dpmorse.schema import Schema
 
@@ -31,39 +31,37 @@ def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Re
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
-    names, schema = getattr(estimator, "feature_names_in_", None), getattr(estimator, "schema_", None)
+    names, schema = names_of(estimator), getattr(estimator, "schema_", None)
     if names is None and schema is not None:
         names = schema.names
     columns = None if names is None else [str(name) for name in names]
-    records: Records = _open(X, None, schema, columns).matching(estimator)
-    return records
+    records: Records = _open(X, None, schema, columns)
+    return records.matching(estimator)
 
 
 def unowned(X: Any, groups: Any) -> Any:
     """Return what a model that was fitted on X with these groups can label: X without its column of ids."""
     if not isinstance(groups, str):
         return X
-    records = open_records(X, groups)
-    # A table is returned as it was given, because bases of other libraries take tables and not records.
-    return getattr(records, "unowned", records)
+    return open_records(X, groups).unowned
 
 
 def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: list[str] | None = None) -> Any:
-    if hasattr(type(X), "owned_by"):  # opened already
+    if isinstance(X, Records):
         records = X if groups is None else X.owned_by(groups)
         return records if schema is None else records.described_by(schema)
     X = X.to_native() if isinstance(X, nw.LazyFrame) else X
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
-        files = _load("files", "pyarrow", "arrow")
+        files = _load("files.data_files", "pyarrow", "arrow")
         opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
         return opened if schema is None else opened.described_by(schema)
     if library == "dask":
-        return _load("dask_collections", "dask", "dask").DaskRecords(X, groups, schema)
+        return _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
     if library == "pyspark":
-        return _load("spark_frames", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
+        return _load("clusters.spark", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
     if library in {"torch", "cupy"} and hasattr(X, "ndim"):
-        return _load("tensors", "torch", "gpu").TensorRecords(X, groups, schema)
+        return _load("tensors.tensors", "torch", "gpu").TensorRecords(X, groups, schema)
     return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)
 
 

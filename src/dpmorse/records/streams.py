@@ -1,21 +1,22 @@
 """Records that are read anew in every pass, a batch at a time."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from dpmorse._progress import counter, one_pass
 from dpmorse.engine import Checked, Engine, Partitions, Reads, StreamedEngine, add_up, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, refuse_none
+from dpmorse.records.base import Function, GivenRecords, Records, refuse_none
 from dpmorse.records.batches import Batch
-from dpmorse.records.id_values import owners_of
-from dpmorse.records.in_memory import Table
-from dpmorse.records.owners import Owners, called, check_length, unit_of
-from dpmorse.records.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.memory.table import Table
+from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.owners import Owners, called, check_length
+from dpmorse.records.persons.row_choice import AtLimit, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
 
 Read = Callable[[], Batch]
@@ -26,28 +27,16 @@ _KEPT_BYTES = 16 << 20
 are in memory in any case. Larger files are read again in every pass."""
 
 
-class StreamedRecords:
+class StreamedRecords(Records):
     """Base of records in batches: subclasses say how a pass begins."""
 
-    unit: str | None = None
-    drops_rows: bool = False
     # False where a caller may reuse the memory of a batch for the next one: such batches are not kept, and
     # added up before the next one is read.
     owns_arrays: bool = False
 
-    @property
-    def columns(self) -> Columns:
-        """Number and names of the columns."""
-        raise NotImplementedError
-
-    @property
-    def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
-        raise NotImplementedError
-
+    @abstractmethod
     def reads(self) -> Iterator[Read]:
         """Yield batches as they are read, from the first on; each is checked when it is called."""
-        raise NotImplementedError
 
     def batches(self) -> Iterator[Batch]:
         """Yield checked batches, from the first on."""
@@ -69,11 +58,6 @@ class StreamedRecords:
         chosen = choose(found, partial(_look_again, reads), called(self.unit))
         return Partitions(reads.then(chosen.rows_of), chosen.seen, chosen.n_used, chosen.others)
 
-    def matching(self, estimator: Any) -> Self:
-        """Refuse columns that are not those of the fit."""
-        self.columns.check_those_of(estimator)
-        return self
-
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records as one array; only one batch is in memory at a time."""
         parts = [function(batch.array) for batch in self.batches() if len(batch)]
@@ -90,7 +74,7 @@ class _Few:
 
     def add(self, batch: Batch) -> None:
         """Keep one more batch, or none at all."""
-        self._n_bytes += batch.array.nbytes + getattr(batch.owners, "n_bytes", 0)
+        self._n_bytes += batch.array.nbytes + (0 if batch.owners is None else batch.owners.n_bytes)
         if self._n_bytes > _KEPT_BYTES:
             self.batches = None
         elif self.batches is not None:
@@ -123,7 +107,7 @@ def _look_again(reads: Reads, choice: RowChoice) -> Checked[AtLimit]:
     return add_up(reads.each(partial(at_limits, choice=choice)))
 
 
-class TableStream(StreamedRecords):
+class TableStream(GivenRecords, StreamedRecords):
     """A re-iterable of arrays or frames."""
 
     def __init__(self, X: Any, groups: Any = None, schema: Schema | None = None) -> None:
@@ -132,35 +116,16 @@ class TableStream(StreamedRecords):
                 "X is an iterator, which can be gone through only once. Give an object that begins anew each "
                 "time it is iterated over, such as an instance of a class with a method __iter__."
             )
-        self._tables, self._groups, self._schema = X, groups, schema
-        self.unit = unit_of(groups)
+        super().__init__(X, groups, schema)
         first = next(iter(X), None)
         if first is None:
             raise InvalidParameterError("X has no batches.")
         self._columns = self._opened(first).columns
 
-    @property
-    def columns(self) -> Columns:
-        """Number and names of the columns: those of the first batch."""
-        return self._columns
-
-    @property
-    def owned(self) -> bool:
-        """Whether it is known whose record each row is."""
-        return self._groups is not None
-
-    def owned_by(self, groups: Any) -> "TableStream":
-        """Return these records with owners: a column of every batch, or one value for each row of all."""
-        return TableStream(self._tables, groups, self._schema)
-
-    def described_by(self, schema: Schema) -> "TableStream":
-        """Return these records with a schema."""
-        return TableStream(self._tables, self._groups, schema)
-
     def reads(self) -> Iterator[Read]:
         """Yield the batches as arrays; all must have the columns of the first."""
         owners, n_read = self._owners_beside, 0
-        for batch in self._tables:
+        for batch in self._given:
             table = self._opened(batch)
             if not table.columns.same_as(self.columns):
                 raise InvalidParameterError("X has batches with other columns than those of the first.")

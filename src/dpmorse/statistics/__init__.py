@@ -1,4 +1,4 @@
-"""Private tower, part 2: what is summed over records, and how far one record can move it.
+"""Private tower, part 2: sums over records, and their sensitivities.
 
 Other packages import from here.
 """

@@ -1,4 +1,4 @@
-"""Which cell a record belongs to: a rule made of released values, evaluated exactly on integers.
+"""Cells of records: a rule made of released values, evaluated exactly on integers.
 
 The privacy proof needs the cell of a record to depend on that record and on released values only. A
 floating-point matrix product breaks this, since the last bit of a score may depend on the other rows of
@@ -28,10 +28,10 @@ TABLE_BITS = 20
 
 SMALLEST_PART = 0.01
 """The table ends where a weight falls below this part of the record's largest one: a cell that is a hundred
-times less likely has no share in a record. Each share takes time, and these are many that change little."""
+times less likely has no share in a record. Such shares are many, take time and change little."""
 
 LARGEST_N_CELLS = 2000
-"""With more cells, 2^12 2^20 / (sum of table entries) would not be exact; see ``responsibilities``."""
+"""Most cells for which 2^12 2^20 / (sum of table entries) is exact; see ``responsibilities``."""
 
 LARGEST_RESIDUAL = 4.0**GRID_BITS
 """Squared norm, in steps of the grid, that residuals are shrunk to: that of a ball of radius 1."""
@@ -101,7 +101,7 @@ class GaussianCells:
     ) -> "GaussianCells":
         """Round scores ``constants_k + |shift_k + whiten_k z|^2`` in nats, of ``z`` in the box [-1, 1]^D.
 
-        ``whiten`` is lower triangular. What is added to all constants changes no cell.
+        ``whiten`` is lower triangular. A number added to all constants changes no cell.
         """
         constants = constants - constants.min()
         reach = np.linalg.norm(np.abs(shift) + np.abs(whiten).sum(axis=2), axis=1).max()

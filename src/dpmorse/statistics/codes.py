@@ -90,7 +90,7 @@ class BinaryCodes:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many records have which code. Exact: never stored, printed or returned to a user.
+    """Counts of records by their code. Exact: never stored, printed or returned to a user.
 
     ``codes`` are in ascending order and have ``n_bits`` bits; ``counts`` are positive.
     """
@@ -116,7 +116,7 @@ class Tally:
         )
 
     def starting_with(self, prefixes: IntArray, n_bits: int) -> IntArray:
-        """Return how many records have a code that starts with each prefix of ``n_bits`` bits."""
+        """Return the number of records whose code starts with each prefix of ``n_bits`` bits."""
         before = np.concatenate([[0], np.cumsum(self.counts)])
         shift = self.n_bits - n_bits
         first = np.searchsorted(self.codes, prefixes << shift)
@@ -130,7 +130,7 @@ class Tally:
 
 
 def counts_starting_with(tally: Exact[Tally], prefixes: IntArray, n_bits: int) -> Exact[IntArray]:
-    """Return how many records have a code that starts with each prefix of ``n_bits`` bits."""
+    """Return the number of records whose code starts with each prefix of ``n_bits`` bits."""
     return sealed(opened(tally).starting_with(prefixes, n_bits))
 
 

@@ -1,4 +1,4 @@
-"""Counts of records in groups of which each record is in few: how far one record can move them."""
+"""Counts of groups of records, where each record is in few groups, and their sensitivity."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,7 +30,7 @@ class GroupCounts:
     n_values : int
         Number of groups, fixed by public or released values.
     n_groups_of_a_record : int
-        In how many groups a record is at most; 1 if they are disjoint.
+        Largest number of groups that hold one record; 1 if they are disjoint.
     """
 
     n_values: int

@@ -1,6 +1,6 @@
 """The public domain: a box in the caller's units, optionally a ball inside it, and an integer grid.
 
-Records may be projected on released directions first: a domain around what is a projection from another one.
+Records may be projected on released directions first: the domain is then in the space of these directions.
 """
 
 import math
@@ -35,7 +35,7 @@ _BOUNDS_HINT = (
 
 @dataclass(frozen=True)
 class Domain:
-    """Where a record may lie after clipping; made of public values only.
+    """The region that records are clipped to; made of public values only.
 
     A record ``x`` becomes the integer vector ``q = rint(2^g z)``, ``z = (clip(x) - centre) / half_width``
     in the box [-1, 1]^D; with a ``radius`` it is then shrunk towards the centre until ``|z| <= radius``.
@@ -51,7 +51,7 @@ class Domain:
     grid_bits : int
         A scaled coordinate is a multiple of 2^-grid_bits.
     projection : Projection or None
-        What is done to records first; ``lower`` and ``upper`` are then in its units.
+        Applied to records first; ``lower`` and ``upper`` are then in its units.
     """
 
     lower: FloatArray
@@ -78,7 +78,7 @@ class Domain:
 
     @classmethod
     def unknown(cls, n_features: int, radius: object = None) -> "Domain":
-        """Return a placeholder for bounds that are yet to be released."""
+        """Return a placeholder for bounds that are still to be released."""
         one = np.ones(n_features)
         return cls(-one, one, None if radius is None else _check_radius(radius))
 
@@ -104,7 +104,7 @@ class Domain:
 
     @property
     def unit(self) -> FloatArray:
-        """What 1 in scaled units is in the caller's units: the half-width, or 1 for a constant column."""
+        """Length of a scaled unit in the caller's units: the half-width, or 1 for a constant column."""
         return np.where(self.half_width > 0, self.half_width, 1.0)
 
     @property
@@ -176,7 +176,7 @@ class Projection:
     Parameters
     ----------
     domain : Domain
-        Where records are clipped first.
+        The domain that records are clipped to first.
     matrix : ndarray of shape (n_directions, n_columns)
         Whole numbers of at most 2^16 in size.
     """

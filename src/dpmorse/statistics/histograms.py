@@ -1,4 +1,4 @@
-"""One histogram per column: where the records lie, inside bounds that may be far too wide or unknown."""
+"""One histogram per column, which shows where records lie inside bounds that are too wide or unknown."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ class ColumnHistograms:
 
     @property
     def counts(self) -> GroupCounts:
-        """What is released: a record is in exactly one bin of each of the D columns."""
+        """The counts that are released: a record is in exactly one bin of each of the D columns."""
         return GroupCounts(self.domain.n_features * N_BINS, self.domain.n_features)
 
     def bins(self, q: IntArray) -> IntArray:
@@ -73,12 +73,12 @@ class MagnitudeHistograms:
 
     @property
     def counts(self) -> GroupCounts:
-        """What is released: a record is in exactly one bin of each of the D columns."""
+        """The counts that are released: a record is in exactly one bin of each of the D columns."""
         return GroupCounts(self.n_features * self.n_bins, self.n_features)
 
     @property
     def edges(self) -> FloatArray:
-        """Where bins begin and end: bin i lies between edge i and edge i + 1."""
+        """Edges of the bins: bin i lies between edge i and edge i + 1."""
         powers = 2.0 ** np.arange(SMALLEST_EXPONENT, LARGEST_EXPONENT + 2)
         return np.concatenate([-powers[::-1], powers])
 

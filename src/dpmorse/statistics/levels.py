@@ -1,10 +1,11 @@
-"""How many records of a cell have which missing value and level, and how far one record can move that.
+"""Counts of missing values and levels in each cell, and their sensitivity.
 
-Records are encoded (``schema/layout.py``): ``[holes | numbers | levels]``. A record adds ``gamma_k`` times
-its holes and levels, which are 0 or 1, to cell k, beside the moments of its numbers.
+Records are encoded (``schema/layout.py``): ``[holes | numbers | levels]``, where a hole is 1 if the number is
+missing. A record adds ``gamma_k`` times its holes and levels, which are 0 or 1, to cell k, beside the moments
+of its numbers.
 
-**Sensitivity.** What the moments cost is proved in ``sensitivity.py``. Let ``h`` be the holes and levels of a
-record. Of each column of categories at most one level is 1, so ``|h|^2 <= C + H`` with C columns of
+**Sensitivity.** The cost of the moments is proved in ``sensitivity.py``. Let ``h`` be the holes and levels of
+a record. Of each column of categories at most one level is 1, so ``|h|^2 <= C + H`` with C columns of
 categories and H numbers that may be missing. With inverse noise ``e`` a record moves these counts by at
 most ``e^2 (C + H)``, and a replaced one by twice that: in another cell the two are orthogonal, in the same
 cell ``|h - h'|^2 <= 2 C + H``. Blocks are orthogonal, so squared sensitivities add up. Memberships
@@ -34,12 +35,12 @@ class LevelCounts:
 
     @property
     def places(self) -> IntArray:
-        """Where the entries are that are counted."""
+        """Positions of the entries that are counted."""
         return np.asarray(np.r_[self.layout.hole_part, self.layout.level_part])
 
     @property
     def n_ones(self) -> int:
-        """The C + H of the proof: how many holes and levels of one record can be 1."""
+        """The C + H of the proof: the most holes and levels of one record that can be 1."""
         return self.layout.n_categories + self.layout.n_holes
 
     def check(self, domain: Domain) -> None:
@@ -51,15 +52,15 @@ class LevelCounts:
             raise ValueError("encoded records must not be shrunk to a ball or projected: levels are counted")
 
     def squared_sensitivity(self, neighboring: Neighboring) -> int:
-        """Return by how much one record can move the counts, squared: as proved above."""
+        """Return the squared sensitivity of the counts, as proved above."""
         return self.n_ones * (1 if neighboring is Neighboring.ADD_REMOVE else 2)
 
     def cost(self, inverse_scale: Fraction, neighboring: Neighboring, noise: Noise) -> Fraction:
-        """Return what counts cost whose noise has this inverse scale: rho."""
+        """Return rho, the cost of the counts if their noise has this inverse scale."""
         return noise.cost(self.squared_sensitivity(neighboring) * inverse_scale**2)
 
     def smallest_scale(self, cost: float, neighboring: Neighboring, noise: Noise) -> float:
-        """Return the smallest scale of noise that costs at most ``cost``; any where nothing is counted."""
+        """Return the smallest scale of noise that costs at most ``cost``; any scale if nothing is counted."""
         if noise.norm is not Norm.L2:
             raise InvalidParameterError("delta must be above 0 for tables with categories or missing values.")
         moved = self.squared_sensitivity(neighboring)

@@ -1,4 +1,4 @@
-"""Exact counts, sums and second moments of cells, levels of tables, and how far one record can move them."""
+"""Exact counts, sums and second moments of cells, counts of levels, and their sensitivities."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from dpmorse.statistics.sums import ROOM_BITS, UNIT_BITS, ExactMoments, NoisyMom
 from dpmorse.typing import FloatArray, IntArray
 
 _SMALLEST_COST = 1e-30
-"""Less than this is refused: the scales that it would need do not fit in 64-bit integers."""
+"""Smallest cost that is accepted: the scales for less do not fit in 64-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CellMoments:
     weight_bits : int
         0 for hard cells; WEIGHT_BITS for soft memberships in units of 2^-weight_bits.
     second_moments : SecondMoments
-        What of z z^T is released.
+        The part of z z^T that is released.
     of_residuals : bool
         False adds up the records themselves. True adds up their residuals instead: ``z`` is then the
         record in the cell's own whitened coordinates, shrunk to the ball of the cell's radius and divided
@@ -45,7 +45,7 @@ class CellMoments:
     exhaustive : bool
         Whether every record has a cell.
     layout : Layout or None
-        Where numbers, missing values and levels are in records of a table. Then ``z`` is about the numbers
+        Positions of numbers, missing values and levels in records of a table. Then ``z`` holds the numbers
         alone, of which there may be none, and missing values and levels, which are 0 or 1 in scaled units of
         the domain, are counted beside it (``levels.py``).
     """
@@ -79,25 +79,25 @@ class CellMoments:
 
     @property
     def largest_n_rows(self) -> int:
-        """How many records can be added up in 64 bits; sums over more are added as integers of any size."""
+        """Most records whose sums fit in 64 bits; sums over more are integers of any size."""
         return (1 << (ROOM_BITS - self.unit_bits)) - 1
 
     @property
     def n_values(self) -> int:
-        """How many integers one release consists of."""
+        """Number of integers in one release."""
         n_counted = 0 if self._levels is None else self._levels.places.size
         return self.n_cells * (1 + self.n_measured + self._n_second + n_counted)
 
     @property
     def largest_squared_norm(self) -> Fraction:
-        """The P of the proof: largest |z|^2 of what is added up."""
+        """The P of the proof: the largest |z|^2."""
         if self.of_residuals:
             return Fraction(1 if self.n_measured else 0)
         return Fraction(self.domain.largest_squared_norm, 1 << 2 * GRID_BITS)
 
     @property
     def measured(self) -> slice:
-        """Which entries of a record have residuals and second moments: all, or the numbers of a table."""
+        """Entries of a record that have residuals and second moments: all, or the numbers of a table."""
         return slice(0, self.domain.n_features) if self.layout is None else self.layout.number_part
 
     @property
@@ -127,7 +127,7 @@ class CellMoments:
         return RecordBounds(self.n_measured, self.largest_squared_norm, self.second_moments, only_cell)
 
     def cost(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise = GAUSSIAN) -> Fraction:
-        """Return what a release costs, as proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
+        """Return the cost of a release, proved in ``sensitivity.py``: rho, or epsilon for Laplace noise."""
         of_moments = self._cost_of_moments(scales, neighboring, noise)
         if self._levels is None:
             return of_moments

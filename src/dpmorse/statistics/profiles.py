@@ -1,8 +1,8 @@
-"""What the records of each cell look like: the cell by the clipped record, the numbers by the record itself.
+"""Counts and moments of the records of each cell: clipped to find the cell, unclipped to be measured.
 
-A ball that records are shrunk to keeps the noise of cells small and moves far records. Here a record finds
-its cell by its clipped form, as in ``predict``, and is measured where it is: in the whitened coordinates of
-that cell, inside the box of the bounds. The noise of residuals does not depend on the width of that box.
+Shrinking records to a ball keeps the noise of cells small, but moves far records. Here a record finds its
+cell by its clipped form, as in ``predict``, and is measured where it is: in the whitened coordinates of that
+cell, inside the box of the bounds. The noise of residuals does not depend on the width of that box.
 """
 
 import math
@@ -19,7 +19,7 @@ from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.typing import FloatArray, IntArray
 
 N_RADII = 21
-"""Bins of the lengths of residuals: the last one begins at 2^9.5 times where the first one ends."""
+"""Number of bins of the lengths of residuals: the last begins at 2^9.5 times the end of the first."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class ProfileCells:
     """The rule that gives a record, clipped to ``ball``, its cell."""
 
     ball: Domain
-    """Where records are clipped for it, and perhaps projected."""
+    """The domain that records are clipped to, and perhaps projected on, to find their cell."""
 
     units: GaussianCells
     """Origin and whitened coordinates of each cell, in ``box``; only its residuals are used."""
 
     box: Domain
-    """Where records are measured."""
+    """The domain in which records are measured."""
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together: compiled code would read beside its arrays."""
@@ -82,7 +82,7 @@ class RadiusHistograms:
     cells: ProfileCells
     n_bins: int = N_RADII
     n_coordinates: int | None = None
-    """How many coordinates a residual has that are not always 0; None for one for each column of the box."""
+    """Number of coordinates of a residual that are not always 0; None stands for all columns of the box."""
 
     def __post_init__(self) -> None:
         """Refuse a table without bins."""
@@ -95,17 +95,17 @@ class RadiusHistograms:
 
     @cached_property
     def edges(self) -> FloatArray:
-        """Where bins begin, in standard deviations of a cell."""
+        """Lower ends of the bins, in standard deviations of a cell."""
         return radius_edges(self.n_coordinates or self.cells.box.n_features, self.n_bins)
 
     @cached_property
     def limits(self) -> FloatArray:
-        """Where bins begin, in the exact units of ``squared_lengths``, which are those of scores."""
+        """Lower ends of the bins, in the exact units of ``squared_lengths``, which are those of scores."""
         return np.ceil(self.edges**2 / 2 * 4.0**self.cells.units.score_bits)
 
     @property
     def counts(self) -> GroupCounts:
-        """What is released: a record is in one bin of its own cell."""
+        """The counts that are released: a record is in one bin of its own cell."""
         return GroupCounts(self.cells.n_cells * self.n_bins)
 
     def bins(self, X: FloatArray) -> IntArray:
@@ -119,6 +119,6 @@ Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
 
 
 def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:
-    """Return where bins of lengths begin: at 0, outside a normal distribution, then by factors of sqrt 2."""
+    """Return lower ends of bins of lengths: 0, the edge of a normal distribution, then factors of sqrt 2."""
     outside = (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins - 1) / 2)
     return np.concatenate([[0.0], outside])

@@ -1,4 +1,4 @@
-"""How much noise each block of a release gets."""
+"""The noise of each block of a release."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from dpmorse.privacy import LARGEST_SCALE, SMALLEST_SCALE
 
 @dataclass(frozen=True, kw_only=True)
 class MomentShares:
-    """Which part of a release's cost goes to each block.
+    """Parts of the cost of a release that go to its blocks.
 
     ``levels`` is the part of missing values and levels, where these are counted. ``count``, ``sum`` and
     ``second_moment`` divide the rest and sum to 1; ``second_moment`` is 0 where no second moments are
@@ -46,7 +46,7 @@ class NoiseScales:
     level: int = SMALLEST_SCALE
 
     def __post_init__(self) -> None:
-        """Keep every scale where the sampler and Theorem 4 want it."""
+        """Keep every scale in the range that the sampler and Theorem 4 allow."""
         for field in fields(self):
             scale = getattr(self, field.name)
             if scale > LARGEST_SCALE:
@@ -58,14 +58,14 @@ class NoiseScales:
 
 
 _NARROW, _DIGITS = 1e-9, 1e-12
-"""The relative width of the first range in which a factor is looked for, and of the last."""
+"""Relative widths of the first and the last range in which a factor is searched."""
 
 
 def smallest_factor(affordable: Callable[[float], bool], guess: float) -> float:
     """Return the smallest factor of all scales that is affordable, to twelve digits and never below it.
 
-    ``guess`` would be the answer if scales were no integers and had no smallest value: the search starts in
-    a narrow range around it.
+    ``guess`` would be the answer if scales were real numbers without a smallest value: the search starts in a
+    narrow range around it.
     """
     width = _NARROW
     while not affordable(high := guess * (1 + width)):

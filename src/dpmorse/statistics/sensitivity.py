@@ -1,4 +1,4 @@
-r"""How far one record can move counts, sums and second moments of cells: the proofs, in exact arithmetic.
+r"""Sensitivities of counts, sums and second moments of cells: the proofs, in exact arithmetic.
 
 Let ``phi(z) = (c, a z, b s(z))`` with c, a, b the inverse noise standard deviations of counts, sums
 and (diagonal) second moments, and ``s(z)`` the part of ``z z^T`` that is released: ``vech_w``,
@@ -57,7 +57,7 @@ from dpmorse.typing import FloatArray
 
 
 class SecondMoments(StrEnum):
-    """What of ``z z^T`` is released: the matrix, its diagonal, its trace ``|z|^2``, or nothing."""
+    """The part of ``z z^T`` that is released: the matrix, its diagonal, its trace ``|z|^2``, or nothing."""
 
     FULL = "full"
     DIAGONAL = "diagonal"

@@ -1,7 +1,7 @@
 """Sums over records: exact ones, which never leave a fit, and noisy ones, which may.
 
-Exact sums are int64 as long as that holds them for sure, and Python's own integers beyond. Which of the two
-it is changes no value, so that sums over billions of records stay exact.
+Exact sums are int64 where these are sure to hold them, and Python's own integers beyond. The type changes no
+value, so that sums over billions of records stay exact.
 """
 
 import math
@@ -24,7 +24,7 @@ class ExactMoments:
     """Exact integer sums over cells. Never stored, printed or returned to a user.
 
     ``counts`` (n_cells,), ``sums`` (n_cells, n_features) and ``second_moments`` (n_cells, n_features,
-    n_features; only the lower triangle is filled; without columns if nobody asks for them) of ``w``,
+    n_features; only the lower triangle is filled; without columns where they are not released) of ``w``,
     ``w q`` and ``w q q^T``, where ``q`` is a record or its residual and ``w`` is 1 or, for soft cells, an
     integer number of 2^-12.
     """

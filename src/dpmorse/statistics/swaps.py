@@ -21,9 +21,9 @@ class SwapCosts:
     Parameters
     ----------
     places : Exact
-        Where the records are, as integers of shape (n_points, n_axes), and how many are there.
+        Points of the records, as integers of shape (n_points, n_axes), and the number of records at each.
     limit : int
-        Where a squared distance is cut off; public.
+        Largest squared distance that counts; public.
     """
 
     places: Exact[tuple[IntArray, IntArray]]
@@ -61,14 +61,14 @@ class SwapCosts:
 
     @staticmethod
     def of_options(met: Sequence[tuple[Exact[IntArray], int]]) -> Exact[IntArray]:
-        """Return the costs of options that were met: each an entry of costs after swaps."""
+        """Return the costs of options that came up in a search: each an entry of costs after swaps."""
         return sealed(np.array([opened(costs)[option] for costs, option in met]))
 
     @staticmethod
     def plan(
         step: Step, limit: int, cost: float, neighboring: Neighboring, noise: Noise = GAUSSIAN
     ) -> PlannedChoice:
-        """Return a choice by these costs that costs at most ``cost``, as ``noise`` of the same fit counts it.
+        """Return the choice that spends at most ``cost``, in the unit of ``noise``, on these costs.
 
         Privacy
         -------
@@ -94,7 +94,7 @@ def add_swaps(  # noqa: PLR0917 - compiled code takes arrays
     kept: FloatArray,
     moved: FloatArray,
 ) -> None:
-    """Add ``min(D_j, d1)`` to what is kept, and ``min(D_j, d2) - min(D_j, d1)`` to what each owner moves."""
+    """Add ``min(D_j, d1)`` to the cost kept, and ``min(D_j, d2) - min(D_j, d1)`` to that of each owner."""
     n_axes, n_candidates = candidates.shape
     distance = np.empty(n_candidates)
     for r in range(points.shape[0]):

@@ -159,8 +159,8 @@ class PrivateEM(PrivateFit):
         scales, estimates = self._noise_scales(statistic, plan), _start(statistic, rng)
         settling = max(_ROUNDS_TO_SETTLE, settings.n_averaged)
         recent: list[NoisyMoments] = []
-        for event in plan[ROUNDS].releases:
-            rounds_left = settings.n_iter - (event.step.turn or 0)
+        for i, event in zip(queries.rounds(settings.n_iter), plan[ROUNDS].releases, strict=True):
+            rounds_left = settings.n_iter - i
             cells = GaussianCells.from_mixture(estimates.weights, estimates.means, estimates.covariances)
             noisy = queries.moments(event.step, statistic, cells, scales, n_repeats=rounds_left)
             recent = [*recent, noisy] if rounds_left < settings.n_averaged - 1 else [noisy]

@@ -80,7 +80,7 @@ def release_components(queries: Queries, units: Units, start: Estimates, stage: 
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     scales = queries.calibrate(statistic, stage.cost / n_rounds, _SHARES)
     components = start
-    for i in range(1, n_rounds + 1):
+    for i in queries.rounds(n_rounds):
         cells = units.cells(components.weights, components.means, components.covariances, radius)
         step = stage.step("round", i, n_rounds)
         noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)

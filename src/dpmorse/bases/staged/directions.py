@@ -36,7 +36,7 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray
 
 FEW_COLUMNS = 32
-"""Up to so many columns, directions cost more than they tell (docs/default.md)."""
+"""Largest number of columns for which directions cost more than they tell (docs/default.md)."""
 
 _SHARES = MomentShares(count=0.01, sum=0.04, second_moment=0.95)
 """Shares of the stage's cost: it is about second moments, and their centre was released before."""
@@ -49,7 +49,7 @@ _FOR_START = (8, 20)
 """The fewest and the most directions that the start is found in, of those that stand out from the noise."""
 
 _LEAST_DIRECTIONS = 12
-"""Components are measured in at least so many directions."""
+"""Smallest number of directions that components are measured in."""
 
 _RELATIVE_NOISE = 0.35
 """Largest noise of a covariance entry, relative to a variance, with a component for each cluster and three
@@ -185,10 +185,13 @@ def _spectrum(noisy: NoisyMoments, radius: float, units: Units) -> tuple[FloatAr
 
 
 def denoise(values: FloatArray, edge: float) -> tuple[FloatArray, int]:
-    """Return eigenvalues without what symmetric noise adds to them, and how many stand out from it.
+    """Return eigenvalues without the effect of symmetric noise, and how many stand out from it.
 
-    Noise spreads a common value b over b - edge to b + edge, and moves b + s, s > edge / 2, to
-    b + s + edge^2 / (4 s). What stands out is moved back; all others are their mean b.
+    Symmetric noise spreads a common eigenvalue b over [b - edge, b + edge] (Wigner's semicircle law), and
+    moves a larger one, b + s with s > edge / 2, to b + s + edge^2 / (4 s) (Benaych-Georges and Nadakuditi,
+    Advances in Mathematics 227, 2011). Eigenvalues above the semicircle are moved back by the inverse of this
+    map; all others are replaced by their mean b. Which are above depends on b, so that both are computed in
+    turn.
     """
     d = len(values)
     total = max(float(values.sum()), 1e-3 * d)
@@ -203,7 +206,7 @@ def denoise(values: FloatArray, edge: float) -> tuple[FloatArray, int]:
 
 
 def _n_measurable(queries: Queries, units: Units, n_components: int, stage: Stage, n_columns: int) -> int:
-    """Return in how many directions so many components can be measured, given the noise."""
+    """Return in how many directions ``n_components`` can be measured, given the noise."""
     in_all = noise_of_an_entry(queries, units, stage) / radius_of_residuals(units.n_features) ** 2
     noise = in_all * np.array([radius_of_residuals(q) ** 2 for q in range(1, n_columns + 1)])
     enough = int((noise * n_components * math.sqrt(_ROUNDS) <= _RELATIVE_NOISE).sum())

@@ -42,9 +42,7 @@ def expected_records(
     most = min(_POINTS[1], _VALUES // (k * d * d))
     points, drawn = partition.sample(max(_POINTS[0] * k, most), rng)
     labels = partition.labels(ball.clip(points))
-    if isinstance(partition, ProductMixture):
-        points = points[:, partition.layout.number_part]
-    return _described(partition, points, drawn, labels)
+    return _described(partition, partition.numbers_of(points), drawn, labels)
 
 
 def _described(

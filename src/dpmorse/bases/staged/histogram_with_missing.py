@@ -6,8 +6,7 @@ after those of the values, holds the records whose value is missing.
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from dpmorse.bases.staged.joint_histogram import (
     count_codes,
     times_halved,
 )
-from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.outskirts import halvings_for, outskirts_of
+from dpmorse.bases.staged.regime import HISTOGRAM, OUTSKIRTS
+from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.schema import Layout
 from dpmorse.statistics import BinaryCodes, Domain
@@ -37,10 +37,6 @@ _AWAY = 4.0
 
 _ROOM = 1 + 2.0**-11
 """Half-width of the cells of values: records that are clipped to 1 are in the last of them, not beyond."""
-
-
-OUTSKIRTS, HISTOGRAM = "outskirts", "joint histogram"
-"""Names of the stages, in the order in which they are released."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +54,17 @@ def largest_n_cells(layout: Layout, halvings: int, n_components: int = 1) -> int
 
 
 def release_histograms(
-    queries: Queries, table: TableUnits, n_components: int, plan: Plan[Any], rng: np.random.Generator
-) -> tuple[TableUnits, Estimates]:
+    queries: Queries, units: Units, layout: Layout, plan: Plan[StagedSettings], rng: np.random.Generator
+) -> tuple[Units, Estimates]:
     """Spend the stages of histograms; return units whose box holds far clusters, and components in them."""
-    units, layout = table.numbers, table.layout
-    assert units is not None
-    far = None
+    far, fine, n_components = None, plan[HISTOGRAM], plan.settings.n_components
     if OUTSKIRTS in plan:
         units, far = _outskirts(queries, units, layout, plan[OUTSKIRTS])
-    stage = plan[HISTOGRAM]
-    n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
+    n_wanted = units.n_records / queries.noise_of_counts(fine.cost)
     bits = times_halved(n_wanted, layout.n_numbers, n_components, HALVINGS)
-    counted = _count(queries, units, layout, stage, bits)
+    counted = _count(queries, units, layout, fine, bits)
     cells = counted.grid.cells(n_components, far)
-    return replace(table, numbers=units), fit_cells(cells, units, n_components, rng, counted.lines)
+    return units, fit_cells(cells, units, n_components, rng, counted.lines)
 
 
 def _outskirts(queries: Queries, units: Units, layout: Layout, stage: Stage) -> tuple[Units, FarCells]:

@@ -9,6 +9,7 @@ from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
+from dpmorse.bases.staged.regime import LEVELS, MOMENTS, RANGES
 from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
@@ -20,9 +21,6 @@ from dpmorse.statistics import (
     SecondMoments,
 )
 from dpmorse.typing import BoolArray, FloatArray
-
-LEVELS, RANGES, MOMENTS = "levels and holes", "ranges of the columns", "moments of the columns"
-"""Names of the stages."""
 
 _SHARES = MomentShares(count=0.2, sum=0.8)
 """Shares of the cost of levels: the count is one number, all else is counted in each level."""

@@ -120,7 +120,7 @@ def release_products(queries: Queries, table: TableUnits, start: Products, stage
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
     scales = queries.calibrate(statistic, stage.cost / n_rounds, _shares(table.layout))
     products = start
-    for i in range(1, n_rounds + 1):
+    for i in queries.rounds(n_rounds):
         cells = cells_of(products, table)
         step = stage.step("round", i, n_rounds)
         noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)

@@ -24,7 +24,7 @@ _EPSILON, _MOST_TURNS = 2.0**-52, 60
 
 # -- descents: lengths are in the metric A, in which one standard deviation of a lone component is 1 --
 
-# Descents that have not arrived after so many steps are given up, and their ends are not certified.
+# Longest descent, in steps: one that has not arrived by then is given up, and its end is not certified.
 _MOST_STEPS_DOWN = 400
 
 # Newton steps are no longer than the first, because f is close to a parabola only so far; a step that is
@@ -55,7 +55,7 @@ _CHECKS = np.r_[0.01, 0.02, np.arange(1, 25) / 24]
 
 # -- climbs --
 
-# Climbs that have not arrived after so many steps are given up.
+# Longest climb, in steps: one that has not arrived by then is given up.
 _MOST_STEPS_UP = 60
 
 # Steps are at most this long. The length is halved when the gradient grows, but never below the smallest:

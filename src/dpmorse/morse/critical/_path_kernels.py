@@ -34,7 +34,7 @@ _ASIDE = 1e-4
 _SURPRISE = 2e-3
 
 
-class _Room(NamedTuple):
+class _PathRoom(NamedTuple):
     """Where one thread works: what is known of each component on the piece that is looked at.
 
     ``white`` are u_k = L_k (x - mu_k) at its first node, where ``known``; ``nearest`` is the component that
@@ -52,9 +52,9 @@ class _Room(NamedTuple):
 
 
 @compiled
-def _room(components: PackedComponents) -> _Room:
+def _room(components: PackedComponents) -> _PathRoom:
     n, n_blocks = components.factors.shape[:2]
-    return _Room(
+    return _PathRoom(
         np.empty((n, n_blocks, 4)),
         np.empty(n, np.bool_),
         np.zeros(1, np.int64),
@@ -105,7 +105,9 @@ def fill_extrema(
 
 
 @compiled
-def _fill_parabolas(here: FloatArray, there: FloatArray, components: PackedComponents, room: _Room) -> int:
+def _fill_parabolas(
+    here: FloatArray, there: FloatArray, components: PackedComponents, room: _PathRoom
+) -> int:
     """Write f_k(s) = a + b s + c s^2 on a piece for the components that matter there; return how many."""
     centres, factors, offsets = components.centres, components.factors, components.offsets
     known, white, away, step, parabolas = room.known, room.white, room.away, room.step, room.parabolas
@@ -215,7 +217,7 @@ def _scan_piece(
     piece: int,
     begin: float,
     end: float,
-    room: _Room,
+    room: _PathRoom,
     positions: FloatArray,
     heights: FloatArray,
     count: int,

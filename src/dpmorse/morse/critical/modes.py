@@ -12,7 +12,7 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 # Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
 _MEAN_SHIFTS = 6
 
-# What a walk takes, in evaluations of f.
+# Cost of a walk, in evaluations of f.
 _WALK = 30
 
 # -- when two ends are one mode: lengths are in the metric A, in which one standard deviation of a lone
@@ -29,9 +29,9 @@ _ELSEWHERE = 0.5
 # descents are scattered along the valley, and more is allowed.
 _NO_BARRIER, _NO_BARRIER_FLAT = 1e-9, 1e-7
 
-# A mode with a smaller curvature than this may be one of many points of a bent valley. Nodes and steps are
-# those of the string that is relaxed to see whether the valley joins two of them; points are compared up to
-# this distance, with so many neighbours.
+# A mode with a smaller curvature than the first may be one of many points of a bent valley. Nodes and steps
+# are those of the string that is relaxed to see whether the valley joins two such points; the last two are
+# the largest distance between points that are compared, and the number of neighbours of each.
 _FLAT, _FLAT_NODES, _FLAT_STEPS, _FLAT_REACH, _NEIGHBOURS = 1e-4, 33, 24, 2.0, 8
 
 # Only valleys that are flat to rounding have more modes than this; beyond, ends count as the nearest mode.
@@ -43,7 +43,7 @@ _CHUNK_VALUES = 1 << 20
 
 @dataclass(frozen=True)
 class Descents:
-    """Where descents ended; ``certified`` where the gradient vanishes and the Hessian is positive."""
+    """Ends of descents; ``certified`` where the gradient vanishes and the Hessian is positive."""
 
     points: FloatArray
     heights: FloatArray
@@ -63,9 +63,9 @@ def descend(landscape: Landscape, points: FloatArray) -> Descents:
 
     With the EM majorant ``f(y) <= f(x) + Q(y|x) - Q(x|x)``, Q quadratic with Hessian A(x) and minimiser
     ``x + shift``, the segment from x to y stays below f(x) whenever y is no farther from the minimiser than
-    x in the metric A. Mean-shift steps, also over-relaxed by less than 2, are such. Newton steps, with
-    curvatures made positive, are taken where the Hessian is positive or the gradient nearly vanishes (mean
-    shift takes very long to leave a flat saddle), if they are such or if f falls along 26 points.
+    x in the metric A. This holds for mean-shift steps, also over-relaxed by less than 2. Newton steps, with
+    curvatures made positive, are tried where the Hessian is positive or the gradient nearly vanishes (mean
+    shift takes very long to leave a flat saddle), and taken if it holds for them or f falls along 26 points.
     """
     ends = Descents(np.array(points), np.full(len(points), np.inf), np.zeros(len(points), dtype=bool))
     work = partial(_kernels.descend, ends.points, landscape.components, ends.heights, ends.certified)
@@ -136,7 +136,8 @@ class ModeSet:
             return int(nearest[0])
         t = np.linspace(0, 1, _FLAT_NODES)[:, None]
         paths = point + t * (self.points[nearest] - point)[:, None]
-        flat = certified and self._is_flat(point)
+        # where f hardly curves in some direction, valleys may bend
+        flat = certified and bool(self._landscape.newton_steps(point[None]).curvatures[0] < _FLAT)
         tolerance = (_NO_BARRIER_FLAT if flat else _NO_BARRIER) * (1 + abs(height))
         level = np.maximum(height, self.heights[nearest]) + tolerance
         free = self._highest(paths) <= level
@@ -149,10 +150,6 @@ class ModeSet:
         heights = self._landscape.heights(paths.reshape(-1, paths.shape[2]))
         highest: FloatArray = heights.reshape(paths.shape[:2]).max(axis=1)
         return highest
-
-    def _is_flat(self, point: FloatArray) -> bool:
-        """Say whether f hardly curves in some direction: then valleys may bend."""
-        return bool(self._landscape.newton_steps(point[None]).curvatures[0] < _FLAT)
 
     def guess(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
         """Return the nearest mode of each point, and where another mode may hide."""

@@ -11,11 +11,11 @@ from dpmorse.morse.critical._graph_kernels import fill_bottlenecks, joining_edge
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # A mode counts as a cluster if the density there is more than twice that at the pass to a deeper mode.
-# docs/morse.md ("How many clusters") measures how often that names the true number; the rule "auto" does
-# better.
+# docs/morse.md ("How many clusters") measures how often that count is the true number; the rule "auto" is
+# right more often.
 _PERSISTENCE_OF_A_CLUSTER = math.log(2)
 
-# Heights that agree to so many decimals differ by rounding only.
+# Decimals to which heights are compared: smaller differences are rounding.
 _DECIMALS = 9
 
 
@@ -82,7 +82,7 @@ class CriticalPoints:
         )
 
     def lifted(self, part: DifferingPart) -> "CriticalPoints":
-        """Return the points of a whole mixture, these being the points of a part of it."""
+        """Return the critical points of the whole mixture, given those of its differing part."""
         return replace(
             self,
             modes=part.lift(self.modes),
@@ -115,7 +115,7 @@ class CriticalPoints:
         return spanning_edges(self.n_modes, first, second, self.saddle_heights)
 
     def rises(self, saddles: IntArray) -> FloatArray:
-        """Return how far above the lowest mode these saddles are, which must be given lowest first.
+        """Return the heights above the lowest mode of these saddles, which must be given lowest first.
 
         Rounding may put a saddle below a mode, or below the saddle before it: rises are never negative
         and never fall.

@@ -61,17 +61,12 @@ def _solve(landscape: Landscape, points: FloatArray) -> FloatArray:
         shapes = landscape.shapes(points)
         curvatures, axes = curvatures_and_axes(shapes.metrics, shapes.hessians, shapes.gradients)
         slopes = np.einsum("nde,nd->ne", axes, shapes.gradients)
-        solved = np.linalg.norm(slopes, axis=1) < _tolerances(points, shapes.metrics)
+        # a gradient counts as zero at no less than what rounding of the coordinates makes
+        rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", shapes.metrics, points * points))
+        solved = np.linalg.norm(slopes, axis=1) < np.maximum(_TOLERANCE, rounding)
         if solved.all():
             break
         curvatures = np.where(np.abs(curvatures) < 1e-8, 1e-8, curvatures)
         points[~solved] -= np.einsum("nde,ne->nd", axes, slopes / curvatures)[~solved]
         points = np.where(np.abs(points) < FARTHEST, points, 0.0)  # a start anew for what has run away
     return points[solved]
-
-
-def _tolerances(points: FloatArray, metrics: FloatArray) -> FloatArray:
-    """Return the length of gradient that counts as zero: no less than rounding of the coordinates makes."""
-    rounding = 8 * np.finfo(float).eps * np.sqrt(np.einsum("ndd,nd->n", metrics, points * points))
-    tolerances: FloatArray = np.maximum(_TOLERANCE, rounding)
-    return tolerances

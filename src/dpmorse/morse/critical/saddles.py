@@ -18,10 +18,10 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 # The two descents that certify a saddle start at this distance from it, on either side.
 _ASIDE = 0.02
 
-# What a climb takes, in evaluations of f.
+# Cost of a climb, in evaluations of f.
 _CLIMB = 100
 
-# Two climbs ended in one saddle if heights agree to this (relative to 1 + |f|) and places to that.
+# Two climbs ended in one saddle if heights agree to the first (relative to 1 + |f|) and places to the second.
 _SAME_HEIGHT, _SAME_PLACE = 1e-7, 1e-4
 
 
@@ -84,8 +84,8 @@ def find_crests(
     ends : ndarray of shape (n_paths, 2)
         The modes below the first and the last node of each path.
     highest : ndarray of shape (n_modes, n_modes) or None
-        Maxima higher than this between two modes are not wanted. Modes are guessed before the
-        costly descents, which then are made for wanted maxima and wherever a mode may hide.
+        Maxima higher than this between two modes are left out. Modes are guessed first; the costly descents
+        are made only for the other maxima and wherever a mode may hide.
 
     Each minimum along a path is descended to its mode, which may be one not known before.
     """
@@ -130,7 +130,7 @@ def _on_paths(paths: FloatArray, owner: IntArray, position: FloatArray) -> tuple
 
 @dataclass(frozen=True)
 class Climbs:
-    """Where climbs ended; ``converged`` at points with zero gradient and one negative curvature.
+    """Ends of climbs; ``converged`` at points with zero gradient and one negative curvature.
 
     ``downhill`` are the softest axes there, along which f falls to both sides.
     """

@@ -1,6 +1,6 @@
-"""The search for modes and saddles: what it keeps, how it explores, and how it ends.
+"""The search for modes and saddles: its results, its exploration and its end.
 
-Every search ends connected: what its certified saddles leave apart is joined by paths, which are flagged.
+Every search ends connected: modes that no certified saddles join are joined by paths, which are flagged.
 """
 
 from abc import ABC, abstractmethod
@@ -29,32 +29,33 @@ from dpmorse.morse.critical.ridgelines import (
 from dpmorse.morse.critical.saddles import Crests, SaddleSet, find_crests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-# A crest that is lower than the certified barrier by more than this proves that a saddle is missing; less is
-# rounding.
+# A crest that is lower than the certified barrier by more than this proves that a saddle is missing; smaller
+# differences are rounding.
 _CONTEST = 1e-6
 
-# Up to so many components every pair and every crest is followed, beyond only what bounds and the gap below
-# leave. With 60 components that gives the tree of the full search in 63 of 66 mixtures (docs/morse.md).
+# Largest number of components for which every pair and every crest is followed; with more, only those that
+# bounds and the gap below leave. With 60 components that gives the tree of the full search in 63 of 66
+# mixtures (docs/morse.md).
 _FEW = 40
 
-# Where there are many: pairs per component, the lowest, that are followed for modes that may hide there.
+# With many components: number of lowest pairs per component that are followed for hidden modes.
 _EXPLORED = 40
 
-# Where there are many: nats above the lowest known path up to which crests are followed. f at a crest is an
+# With many components: nats above the lowest known path up to which crests are followed. f at a crest is an
 # upper bound of the saddle that a climb from there reaches, which may be lower than the known path.
 _GAP = 1.0
 
-# Nodes of a ridgeline, and climbs between any two modes: for few components, and for many.
+# Nodes of a ridgeline, and climbs between any two modes, for few components and for many.
 _NODES_FEW, _NODES_MANY = 33, 13
 _CLIMBS_FEW, _CLIMBS_MANY = 40, 4
 
-# Paths looked at together: bounds memory, and lets the bounds of a batch use what earlier ones have found.
+# Paths in a batch: bounds memory, and lets each batch use the barriers that earlier ones have found.
 _BATCH = 1024
 
-# Nats by which a component's own well may be deepened by all others and yet count as untouched by them.
+# Nats by which all other components may deepen a component's own well, and it still counts as untouched.
 _LONE = 1e-9
 
-# How far from a mode, along its softest axis, the climb to a saddle beside a shallow mode starts.
+# Distance from a mode, along its softest axis, at which the climb to a saddle beside a shallow mode starts.
 _SOFT_STEP = 0.3
 
 # Rounds of strings through contested crests, nodes of each half of a string, and steps for which it is
@@ -70,7 +71,7 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
     mixture : GaussianMixture
         A density; components of weight 0 are ignored.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        How saddles are looked for: along ridgelines, or literally as in the paper's Algorithm 3.
+        Search for saddles: along ridgelines, or by the paper's Algorithm 3 to the letter.
 
     Returns
     -------
@@ -82,9 +83,9 @@ def find_critical_points(mixture: GaussianMixture, search: str = "ridgelines") -
 
 
 def find_what_matters(mixture: GaussianMixture, search: str = "ridgelines") -> CriticalPoints:
-    """Find critical points as where components are many: only along paths that may be low.
+    """Find critical points along low paths only, as with many components: high saddles may be missing.
 
-    For a mixture whose tree is one opinion among others, in half the time: high saddles may be missing.
+    This takes half the time, for mixtures whose tree is one proposal among others.
     """
     kind = SEARCHES[search]
     return _found(mixture, partial(RidgelineSearch, thorough=False) if kind is RidgelineSearch else kind)
@@ -129,7 +130,7 @@ class Search(ABC):
         self.crests = Crests.none(landscape.n_features)
 
     def run(self) -> None:
-        """Find what there is to find; afterwards saddles and crests connect all modes."""
+        """Find modes, saddles and crests; afterwards saddles and crests connect all modes."""
         if self.landscape.n_components > 1:
             self._explore()
         self.connect()
@@ -167,13 +168,10 @@ class Search(ABC):
             self.saddles.search(found.points, found.tangents)
             self.crests += found
             if (self.known_barriers()[0][lost] == np.inf).all():  # no maximum in between
-                self.crests += self._higher_ends(lost, nearest)
-
-    def _higher_ends(self, first: IntArray, second: IntArray) -> Crests:
-        """Return the higher of two modes as the crest between them."""
-        higher = np.where(self.modes.heights[first] >= self.modes.heights[second], first, second)
-        tangents = self.modes.points[second] - self.modes.points[first]
-        return Crests(self.modes.points[higher], tangents, self.modes.heights[higher], first, second)
+                points, heights = self.modes.points, self.modes.heights
+                higher = np.where(heights[lost] >= heights[nearest], lost, nearest)
+                tangents = points[nearest] - points[lost]
+                self.crests += Crests(points[higher], tangents, heights[higher], lost, nearest)
 
     def critical_points(self, component_modes: IntArray) -> CriticalPoints:
         """Return certified saddles between different modes, and crests where those leave the tree too high.

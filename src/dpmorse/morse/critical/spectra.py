@@ -7,7 +7,7 @@ from scipy.linalg.lapack import dpstrf
 from dpmorse.typing import FloatArray
 
 FEW_COLUMNS = 32
-"""Up to so many columns a full decomposition, of all points at once, is as fast."""
+"""Largest number of columns for which a full decomposition, of all points at once, is as fast."""
 
 
 def curvatures_and_axes(

@@ -1,7 +1,7 @@
-"""Merge rules: what is merged first. One file for each rule; ``RULES`` lists all of them.
+"""Merge rules, one file each; ``RULES`` lists all of them.
 
-What users may write, what error messages offer, and how heights are labelled in plots and reports are read
-from ``RULES``. A new rule needs a file with a subclass of ``MergeRule`` and its line here.
+The choices of the parameter, the hints of error messages and the labels of heights in plots and reports are
+read from ``RULES``. A new rule needs a file with a subclass of ``MergeRule``, and a line here.
 """
 
 from dpmorse.morse.rules.base import Decision as Decision

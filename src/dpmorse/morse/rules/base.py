@@ -1,4 +1,4 @@
-"""What a merge rule is: what it is given, what it returns, and what it says about itself."""
+"""Merge rules: their base class, their input and their result."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from dpmorse.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Leaves:
-    """What a tree starts from: components of positive weight, then modes that no component descends to.
+    """Leaves of a tree: components of positive weight, then modes that no component descends to.
 
     ``components`` is -1 for the latter, which are called bare.
     """
@@ -91,11 +91,11 @@ class Merges:
 
 @dataclass(frozen=True)
 class MergeInput:
-    """What a rule may look at, all of it released.
+    """Input of a rule, all of it released.
 
-    ``n_clusters`` is the number of clusters that is wanted, if one is, ``find`` searches another mixture for
-    what may matter to its tree, and lighter clusters than ``least_weight`` may be noise: most rules need none
-    of these.
+    ``n_clusters`` is the number of clusters asked for, or None; ``find`` searches another mixture for the
+    critical points that may matter to its tree; clusters lighter than ``least_weight`` may be noise. Most
+    rules need none of these.
     """
 
     mixture: GaussianMixture
@@ -125,7 +125,7 @@ class MergeInput:
 
 
 class MergeRule(ABC):
-    """A rule that says what is merged first.
+    """A rule for the order of merges.
 
     To add one, write a subclass in a file of its own, and name it in ``RULES``: the parameter's choices and
     the labels of axes and reports come from there.
@@ -133,14 +133,14 @@ class MergeRule(ABC):
     Attributes
     ----------
     name : str
-        What users write.
+        Value of the parameter ``merge``.
     description : str
-        What is merged first, in one sentence.
+        The rule in one sentence.
     height_label : str
-        What heights of the tree are, for axes and reports.
+        Meaning of the heights of the tree, for axes and reports.
     keeps_modes : bool
-        Whether modes merge, and components only as parts of them: then the first merges put the components
-        of each mode together, and a tree of modes can be drawn.
+        Whether modes are merged as wholes: then the first merges put the components of each mode together,
+        and a tree of modes can be drawn.
     """
 
     name: ClassVar[str]
@@ -153,15 +153,15 @@ class MergeRule(ABC):
         """Return merges that make one group of all leaves, bare ones too (see ``attach_bare_modes``)."""
 
     def decide(self, given: MergeInput) -> "Decision":
-        """Return the merges, and which rule decided: this one, unless it chooses among others."""
+        """Return the merges and the rule that decided: this one, unless it chooses among others."""
         return Decision(self.merge(given), self, self.name)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The merges of a tree, the rule whose heights they have, and how it was applied, in words.
+    """The merges of a tree, the rule that made them, and its name with the smoothing, if any (``basis``).
 
-    ``proposals`` suggest a number of clusters, where a rule has a better one than the number of modes.
+    ``proposals`` suggest a number of clusters; None, for rules that only count modes.
     """
 
     merges: Merges

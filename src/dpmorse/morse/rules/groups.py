@@ -1,7 +1,7 @@
 """Groups of components, joined pair by pair: the pair that costs least first.
 
-What a pair costs depends on the rule. ``SharingGroups`` know how many records two groups share and which
-barrier parts them; ``MomentGroups`` know weights, means and covariances.
+The cost of a pair depends on the rule. ``SharingGroups`` know the records that two groups share and the
+barrier between them; ``MomentGroups`` know weights, means and covariances.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.morse.rules.base import MergeInput, Merges
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-# Shares below this cannot be told by a sample of this size; groups that are so far apart differ in cost by
-# their barriers only.
+# Shares below this are not resolved by the sample: groups that share less differ in cost by their barriers
+# only.
 _LEAST_SHARE = 1e-12
 
 Cost = Callable[["MomentGroups", int], FloatArray]
 
 
 class Groups(Protocol):
-    """Groups, and what it costs to join any two of them: inf for groups that are no more or must not join."""
+    """Groups, and the costs of joining any two: inf for groups that were joined or must not be."""
 
     costs: FloatArray
 
@@ -31,7 +31,7 @@ class Groups(Protocol):
 
 
 def agglomerate(groups: Groups) -> tuple[IntArray, IntArray, FloatArray]:
-    """Join the pair of lowest cost until no pair may be joined; return the pairs and what each cost."""
+    """Join the pair of lowest cost until no pair may be joined; return the pairs and their costs."""
     pairs, costs = [], []
     while np.isfinite(groups.costs).any():
         a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
@@ -128,7 +128,7 @@ def _merges_within_modes(given: MergeInput) -> Merges:
 
 
 class MomentGroups:
-    """Weights, means and covariances of groups of components, and what it costs to join any two.
+    """Weights, means and covariances of groups of components, and the costs of joining any two.
 
     ``cost`` is a function of these groups and the number of one of them; it returns the costs of joining that
     one to every other.

@@ -1,4 +1,4 @@
-"""What the rules propose: merges of components, which can be cut into any number of clusters."""
+"""Proposals of the rules: merges of components, which can be cut into any number of clusters."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ class Proposal:
 
     @classmethod
     def of(cls, rule: MergeRule, basis: str, view: MergeInput) -> "Proposal":
-        """Keep only those merges that join components: modes without one are nobody's cluster."""
+        """Keep only merges of components: modes without one make no cluster."""
         merges, n_leaves = rule.merge(view), len(view.leaves)
         n_components = len(view.leaves.full)  # these are the first leaves
         group, member = np.arange(n_leaves), np.arange(n_leaves)
@@ -39,7 +39,7 @@ class Proposal:
         return cls(rule, basis, np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(heights))
 
     def cut(self, n_clusters: int) -> IntArray:
-        """Perform merges until so many clusters are left; number them from 0."""
+        """Perform merges until ``n_clusters`` are left; number them from 0."""
         group = np.arange(len(self.pairs) + 1)
         for a, b in self.pairs[: len(group) - n_clusters]:
             group[group == group[b]] = group[a]
@@ -49,21 +49,21 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """What every rule proposes for one mixture, and how its cuts are scored."""
+    """The proposals of all rules for one mixture, and the score of their cuts."""
 
     each: tuple[Proposal, ...]
     score: Score
 
     def chosen(self, n_clusters: int) -> Proposal:
-        """Return the proposal whose cut into so many clusters is taken."""
+        """Return the proposal that has the best cut into ``n_clusters``."""
         return self.each[chosen_cut(self.cuts(n_clusters), self.score)]
 
     def cuts(self, n_clusters: int) -> list[IntArray]:
-        """Return the cut of every proposal, into fewer clusters where there are not so many components."""
+        """Return the cut of every proposal, into all components where there are fewer."""
         reachable = min(n_clusters, len(self.score.weights))
         return [proposal.cut(reachable) for proposal in self.each]
 
     @cached_property
     def suggestion(self) -> Suggestion:
-        """How many clusters there are. Worked out when asked for: with a number given, nobody may ask."""
+        """The suggested number of clusters, computed on demand: it is not needed where a number is given."""
         return suggested(self.cuts, self.score)

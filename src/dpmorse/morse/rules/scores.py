@@ -1,21 +1,19 @@
-r"""How good a cut is that some rule proposes, and which of several is taken.
+r"""The score of a cut that a rule proposes, and the choice among several cuts.
 
-For the partition that a rule cuts into K clusters the score is
+The score of a cut into K clusters is
 
 .. math:: c + \frac35 \min_k K w_k + \frac1{10} \frac1D \sum_j R_j^2 + 20 h Q
 
 with c the mean over clusters of the climb in nats from the lowest point of a cluster to its lowest pass into
-another one, which counts up to about seven; w_k the weight of cluster k; R_j^2 the part of column j's
+another one, capped at about seven; w_k the weight of cluster k; R_j^2 the part of column j's
 variance that the clusters explain; and Q the modularity of the records that components share (Newman 2004).
-A low climb means a cut through a cluster; a cluster of next to no records is more often noise than a cluster;
-variance breaks the ties among cuts through empty space. Modularity counts where hardly a proposal follows a
-valley: h = exp(-m / 0.7), m being the upper quartile of c over the proposals. All of it is a function of the
-mixture alone.
+A low climb means a cut through a cluster; a cluster with hardly any records is mostly noise; variance breaks
+the ties among cuts through empty space. Modularity counts where few proposals follow a valley: h =
+exp(-m / 0.7), m being the upper quartile of c over the proposals. All of it is a function of the mixture.
 
-Scores that differ by hundredths of a nat say nothing, and where no cut follows a valley, larger differences
-say no more. So every proposal has a say by its score s, exp(s / (0.05 + h^4)), and the one is taken that is
-expected to agree best with the others, by the adjusted Rand index. Where one score is clearly the best, that
-is the one.
+Differences of hundredths of a nat say nothing, and where no cut follows a valley larger ones say no more. So
+every proposal votes, with weight exp(s / (0.05 + h^4)) for a score of s, and the proposal with the highest
+expected adjusted Rand index with the others is taken. A score that is clearly the best decides alone.
 """
 
 import math
@@ -26,30 +24,30 @@ from dpmorse.morse.rules.base import MergeInput
 from dpmorse.morse.rules.groups import total_variances
 from dpmorse.typing import FloatArray, IntArray
 
-# Nats of climb that perfect balance, and all of the variance explained, are worth. docs/default.md says on
+# Weights of balance and of the part of the variance explained, in nats of climb. docs/default.md says on
 # which generated instances they were set; docs/morse.md measures the rule on others.
 _BALANCE, _VARIANCE = 0.6, 0.1
 
 # Climbs c count as -ln(e^-c + 0.001), up to about 7 nats: beyond, a valley is as good as empty.
 _UNCLIMBABLE = 1e-3
 
-# Nats of climb that modularity is worth where there is no valley, and nats of climb, of the best quarter of
-# the proposals, by which it loses most of that.
+# Weight of modularity where there is no valley, in nats of climb; and the climb of the best quarter of the
+# proposals at which it has lost most of that weight.
 _MODULARITY, _VALLEY, _BEST = 20.0, 0.7, 0.75
 
-# Nats of score by which a proposal loses most of its say, if there are valleys. What counts as a near tie was
-# set on generated instances too (docs/default.md).
+# Nats of score below the best at which a proposal has lost most of its vote, if there are valleys: set on
+# generated instances, too (docs/default.md).
 _CLOSE = 0.05
 
-# Cuts into one cluster, or into single records, agree whatever they are.
+# Two cuts into one cluster, or into single records, agree in full: the index would be 0 / 0.
 _SAME = 1e-12
 
-# Of what is expected: equal cuts differ by rounding only, and the first of them is to be taken everywhere.
+# Decimals of the expected index: equal cuts differ by rounding, and every machine must take the first.
 _DECIMALS = 9
 
 
 class Score:
-    """How well a partition of the components parts the records; see the module's docstring."""
+    """Scores of cuts of the components; see the docstring of the module."""
 
     def __init__(self, given: MergeInput) -> None:
         mixture, leaves = given.mixture, given.leaves
@@ -62,17 +60,20 @@ class Score:
         self._shared = given.shared[inner] / given.shared[inner].sum()
 
     def __call__(self, groups: IntArray) -> tuple[float, float, float]:
-        """Return the mean climb, what balance and variance are worth, and the modularity."""
+        """Return the mean climb, the weighted balance and variance, and the modularity."""
         indicators = np.eye(int(groups.max()) + 1)[groups]
         weights = indicators.T @ self.weights
         balance = len(weights) * weights.min()
         others = _BALANCE * balance + _VARIANCE * self._explained(indicators, weights)
-        return float(self.climbs(groups).mean()), float(others), self._modularity(indicators)
+        shared = indicators.T @ self._shared @ indicators
+        # records shared inside clusters, less those expected by chance
+        modularity = np.trace(shared) - np.square(shared.sum(axis=0)).sum()
+        return float(self.climbs(groups).mean()), float(others), float(modularity)
 
     def climbs(self, groups: IntArray) -> FloatArray:
-        """Return how far up it is from each cluster's lowest point to its lowest pass, up to about 7 nats.
+        """Return the climb from each cluster's lowest point to its lowest pass, up to about 7 nats.
 
-        A cluster that may be noise has no valley, and makes none for others.
+        Clusters that may be noise have a climb of 0, and passes to them do not count.
         """
         seen = np.bincount(groups, self.weights) >= self._least
         if seen.sum() <= 1:
@@ -85,7 +86,7 @@ class Score:
         return np.where(seen, climbs, 0.0)
 
     def purity(self, groups: IntArray) -> float:
-        """Return the mean over clusters of the part of a cluster's memberships that it shares with none."""
+        """Return the mean, over clusters, of the part of memberships that is shared with no other cluster."""
         indicators = np.eye(int(groups.max()) + 1)[groups]
         shared = indicators.T @ self._shared @ indicators
         return float((np.diag(shared) / shared.sum(axis=0)).mean())
@@ -96,14 +97,9 @@ class Score:
         offsets = centres - self.weights @ self._means
         return float((weights @ offsets**2 / self._variances).mean())
 
-    def _modularity(self, indicators: FloatArray) -> float:
-        """Return the part of shared records that clusters have for themselves, above what chance gives."""
-        shared = indicators.T @ self._shared @ indicators
-        return float(np.trace(shared) - np.square(shared.sum(axis=0)).sum())
-
 
 def chosen_cut(cuts: list[IntArray], score: Score) -> int:
-    """Return which cut is taken, each with a say by its score."""
+    """Return the number of the best cut: all vote, by their scores."""
     parts = [score(cut) for cut in cuts]
     climbs, others, modularities = (np.array(values) for values in zip(*parts, strict=True))
     flat = math.exp(-float(np.quantile(climbs, _BEST)) / _VALLEY)
@@ -112,9 +108,9 @@ def chosen_cut(cuts: list[IntArray], score: Score) -> int:
 
 
 def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray, close: float = _CLOSE) -> int:
-    """Return the cut whose expected adjusted Rand index with the others, by their say, is largest.
+    """Return the number of the cut whose expected adjusted Rand index with the others is largest.
 
-    ``weights`` are those of what is cut into clusters.
+    ``weights`` are those of the items that are cut into clusters.
     """
     say = np.exp((scores - scores.max()) / close)
     expected = agreements(cuts, weights) @ say
@@ -122,7 +118,7 @@ def most_agreed(cuts: list[IntArray], scores: FloatArray, weights: FloatArray, c
 
 
 def agreements(cuts: list[IntArray], weights: FloatArray) -> FloatArray:
-    """Return the adjusted Rand index of any two cuts, of as many records as one likes.
+    """Return the adjusted Rand index of any two cuts, in the limit of many records.
 
     All tables of two cuts are blocks of one product: the rule "auto" compares thousands of pairs.
     """

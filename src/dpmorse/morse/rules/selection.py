@@ -1,11 +1,11 @@
 """The rule "auto": every other rule proposes its clusters, at several scales, and one score picks.
 
-No rule is best everywhere: where rare clusters lie behind valleys the density is right, where classes are
-made of many pieces the variance is, where one surrounds another the likelihood. ``scores`` says how a cut is
-chosen, ``number`` how many clusters there are if nobody says.
+No rule is best everywhere: the density is right where rare clusters lie behind valleys, the variance where
+classes are made of many pieces, the likelihood where one class surrounds another. ``scores`` chooses a cut,
+``number`` the number of clusters where none is given.
 
-Rules are tried on the mixture and on two smoothed ones, each component's covariance raised by 2 % and 10 % of
-every column's variance: valleys thinner than that (rounded or discrete columns, noise) close.
+Rules are tried on the mixture and on two smoothed copies, each component's covariance raised by 2 % and 10 %
+of every column's variance: this closes thinner valleys (of rounded or discrete columns, or of noise).
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ _SMOOTHINGS = (0.02, 0.1)
 
 
 class Auto(MergeRule):
-    """Merges as that rule does whose cut into the number of clusters asked for scores best.
+    """Makes the merges of the rule whose cut into the wanted number of clusters scores best.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many records components share, by a fixed sample of the mixture."""
+"""Records that components share, estimated from a fixed sample of the mixture."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from dpmorse.typing import FloatArray, IntArray
 _INFLATION = 1.5
 
 # Pairs of opposite points in the sample of the whole mixture, so that time does not grow with the number of
-# components, and how few and how many of them one component may have.
+# components; and the fewest and the most of them for one component.
 _SAMPLES, _SAMPLES_PER_COMPONENT = 4000, (20, 500)
 
 # Memberships that are held in memory at a time: 8 MB of doubles.

@@ -1,24 +1,24 @@
-"""How many clusters a tree suggests, and how sure it is of that."""
+"""The number of clusters that a tree suggests, and the numbers that are nearly as good."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-# From so many numbers on a run is written by its ends.
+# Smallest length of a run of numbers that is written by its ends.
 _LONG = 3
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """How many clusters there are, and which numbers are nearly as good.
+    """A number of clusters, and the numbers that are nearly as good.
 
     Attributes
     ----------
     n_clusters : int
-        The number that is suggested.
+        The suggested number.
     nearly : tuple of int
-        It, and the numbers that are nearly as good, in order.
+        This number and those that are nearly as good, in order.
     """
 
     n_clusters: int
@@ -37,21 +37,16 @@ class Suggestion:
 def _listed(numbers: list[int]) -> str:
     """Write numbers in order as "2, 5 to 8 and 10"."""
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
-    parts = [part for run in runs for part in _run(run.tolist())]
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) >= _LONG else map(str, run)
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _run(numbers: list[int]) -> list[str]:
-    """Write consecutive numbers, a long run by its ends."""
-    if len(numbers) < _LONG:
-        return [str(number) for number in numbers]
-    return [f"{numbers[0]} to {numbers[-1]}"]
-
-
 class Suggests(Protocol):
-    """What knows how many clusters there are."""
+    """Anything that suggests a number of clusters."""
 
     @property
     def suggestion(self) -> Suggestion:
-        """How many clusters there are; worked out when it is asked for."""
+        """The suggested number of clusters, computed on demand."""
         ...

@@ -1,0 +1,146 @@
+"""Components of tables with categories and missing values: a Gaussian of the numbers times each category."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpmorse.bases.hurdles import Hurdle
+from dpmorse.bases.mixture_estimator import FitResult
+from dpmorse.bases.plan import Plan, Stage, SumsOf
+from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged import components, coreset, hurdles, product_profile, shares
+from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
+from dpmorse.bases.staged.coreset import release_coreset, spread_centres
+from dpmorse.bases.staged.levels import TableUnits, release_table_units
+from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
+from dpmorse.bases.staged.regime import (
+    COMPONENTS,
+    CORESET,
+    DIRECTIONS,
+    LEVELS,
+    MOMENTS,
+    PROFILE,
+    RANGES,
+    Noises,
+    Regime,
+    moments_of,
+    n_fitted,
+    profile_events,
+)
+from dpmorse.bases.staged.staged_settings import StagedSettings
+from dpmorse.densities import ProductMixture
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.privacy import PrivacyReport, ReleaseEvent
+from dpmorse.profiles import TableProfile
+from dpmorse.schema import Ordinal, Schema
+from dpmorse.statistics import N_BINS
+from dpmorse.typing import BoolArray
+
+TablePlan = Plan[StagedSettings]
+
+
+class OfTables(Regime):
+    """Levels and units first, a profile last; how components are found in between is said by subclasses."""
+
+    def release(self, queries: Queries, plan: TablePlan, rng: np.random.Generator) -> FitResult:
+        """Release the units, then estimate the mixture in them, then what its records look like."""
+        settings, columns = plan.settings, stated_columns(plan.settings)
+        units = release_table_units(queries, columns.layout, plan)
+        table, found = self._find(queries, units, plan, rng)
+        kept = found.kept(at_least=settings.least_components)
+        result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
+        if PROFILE not in plan:
+            return result
+        piled = table.piled & may_be_cut(columns)
+        measured = product_profile.release_table_profile(
+            queries, kept, table, plan[PROFILE], rng, piled=piled
+        )
+        return replace(result, profile=measured)
+
+    @abstractmethod
+    def _find(
+        self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
+    ) -> tuple[TableUnits, Products]:
+        """Find components; their units have a larger box where clusters lie far outside of the first."""
+
+    def check_restored(self, plan: TablePlan, result: FitResult, report: PrivacyReport) -> None:
+        """Refuse a mixture of other columns, and a profile of another fit."""
+        check_table(plan, result)
+        measured = result.profile
+        if isinstance(measured, TableProfile) and not product_profile.has_noise_of(
+            measured, profile_events(report)
+        ):
+            raise ModelFormatError("the profile does not state the noise of its releases.")
+
+
+class OfProducts(OfTables):
+    """Levels and units, directions in which columns go together, a start along them, then rounds."""
+
+    def stages(self, settings: StagedSettings) -> Sequence[Stage]:
+        """Return the stages for the columns of a table."""
+        layout, k = stated_columns(settings).layout, settings.n_components
+        d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
+        split = shares.PRODUCTS if d else shares.LEVELS_ONLY
+        split = split.with_profile() if settings.profile else split
+        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + MOST_DIRECTIONS)
+        in_components = components.N_ROUNDS[1] * k * (moments_of(d) + n_counted)
+        reach = components.radius_of_residuals(d)
+        stages = [
+            Stage(LEVELS, split.levels, 1 + n_counted),
+            Stage(RANGES, split.ranges, N_BINS * d),
+            Stage(MOMENTS, split.moments, 1 + 2 * d),
+            Stage(DIRECTIONS, split.directions, moments_of(d + layout.n_all_levels)),
+            Stage(CORESET, split.coreset, in_coreset),
+            Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, reach),
+            Stage(PROFILE, split.profile, product_profile.n_draws(k, layout)),
+        ]
+        return [stage for stage in stages if stage.cost]
+
+    def hurdles(
+        self,
+        plan: TablePlan,
+        events: Sequence[ReleaseEvent],
+        noises: Noises,
+        n_records: int,
+    ) -> list[Hurdle]:
+        """Return those of coreset and components."""
+        return hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, plan.settings.n_components)
+
+    def _find(
+        self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
+    ) -> tuple[TableUnits, Products]:
+        directions = release_table_directions(queries, table, plan[DIRECTIONS])
+        k = n_fitted(plan.settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        balls = release_coreset(queries, directions.units, k, plan[CORESET], rng)
+        start = spread_centres(balls, directions.units, k, rng)
+        products = start_from(directions.decode(start.means), table)
+        return table, release_products(queries, table, products, plan[COMPONENTS])
+
+
+def stated_columns(settings: StagedSettings) -> Schema:
+    """Return the columns of a table."""
+    columns = settings.columns
+    if columns is None:
+        raise ValueError("tables must have stated columns.")
+    return columns
+
+
+def may_be_cut(columns: Schema) -> BoolArray:
+    """Say which numbers may go on beyond their bounds: ranks have no values beyond theirs."""
+    return np.array([[not isinstance(column, Ordinal)] for _, column in columns.numbers], dtype=np.bool_)
+
+
+def check_table(plan: TablePlan, result: FitResult) -> None:
+    """Refuse a mixture and a profile of other columns."""
+    layout, measured = stated_columns(plan.settings).layout, result.profile
+    if not isinstance(result.mixture, ProductMixture) or result.mixture.layout != layout:
+        raise ModelFormatError("the mixture is not one of the columns.")
+    if measured is None:
+        return
+    if not isinstance(measured, TableProfile) or measured.levels.layout != layout:
+        raise ModelFormatError("the profile is not one of the columns.")
+    numbers, bounds = measured.numbers, np.array([layout.lower, layout.upper])
+    if numbers is not None and np.any(bounds != (numbers.lower, numbers.upper)):
+        raise ModelFormatError("the profile is not one inside the bounds.")

@@ -1,0 +1,82 @@
+"""The parameters of the default base, checked."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
+from dpmorse.bases.staged.directions import FEW_COLUMNS
+from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS
+from dpmorse.schema import Schema
+from dpmorse.statistics import LARGEST_N_CELLS, Domain
+
+SOME_CLUSTERS = 6
+"""Number of clusters that components are made for where none is given: two for each cluster and one, which is
+13 in four columns or more, and with ``DPMorse`` at least this many (docs/default.md)."""
+
+
+def default_n_components(n_features: int, n_clusters: int | None = None, *, products: bool = False) -> int:
+    """Return two components for each cluster and one; more in few columns, to follow curved shapes.
+
+    In one or two columns counts of cells are released, which support more components than moments do. Above
+    32 columns a component describes a cluster by itself; two are to spare (docs/default.md). ``products`` are
+    components of tables with categories, or with many columns that may be missing.
+    """
+    if products:
+        return 2 * (n_clusters or SOME_CLUSTERS) + 1
+    if n_features > FEW_COLUMNS and n_clusters is not None:
+        return n_clusters + 2
+    n_clusters = n_clusters or SOME_CLUSTERS
+    if n_features <= MOST_COLUMNS:
+        return max(math.ceil(1.5 * n_clusters), 24)
+    return max(2 * n_clusters + 1, min(16, 48 // n_features))
+
+
+def has_products(columns: Schema | None) -> bool:
+    """Say whether components are products: there are categories, or many numbers that may be missing."""
+    if columns is None:
+        return False
+    layout = columns.layout
+    return layout.n_categories > 0 or (layout.n_holes > 0 and layout.n_numbers > FEW_COLUMNS)
+
+
+def _n_components(name: str, value: Any, given: Mapping[str, Any]) -> int | None:
+    """Check the largest number of components; by default it follows from the columns."""
+    usual = default_n_components(given["n_features"], products=has_products(given["stated"]))
+    return whole(LARGEST_N_CELLS // 2)(name, usual if value is None else value, given)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedSettings(Settings):
+    """Checked parameters of a ``PrivateGaussianMixture``."""
+
+    numbers_only: ClassVar[bool] = False
+
+    n_components: int = parameter(_n_components, refused=(0, -1, 2.5, "three", LARGEST_N_CELLS, True))
+    min_components: int = parameter(whole(), refused=(0, -1, 2.5, "two", None, True))
+    profile: bool = parameter(true_or_false, refused=(0, 1, "yes", None))
+
+    @property
+    def n_triangles(self) -> int:
+        """Covariances of mixture and, for numbers, partition; second moments and factors of the profile."""
+        if not self.profile:
+            return 1
+        return 4 if self.columns is None else 3
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Where records are clipped to: bounds, or the public box of encoded records."""
+        if self.columns is None:
+            return super().domain
+        layout = self.columns.layout
+        return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
+
+    @property
+    def least_components(self) -> int:
+        """Components that are kept even if the noise hides them."""
+        return min(self.min_components, self.n_components)

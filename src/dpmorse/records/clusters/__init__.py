@@ -1,0 +1,1 @@
+"""Records in partitions that may be on many machines: Dask and Spark."""

@@ -1,0 +1,1 @@
+"""Records in databases, and in what other libraries hand over in Arrow batches."""

@@ -1,0 +1,285 @@
+"""Data files: their columns, found without reading a value, and their rows in batches.
+
+Errors name files and columns, never values or rows or their number: pyarrow's own messages quote them.
+"""
+
+import csv
+import os
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+import pyarrow.parquet
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.files.packed import COMPRESSIONS, TEXT_ENDINGS, PackedText
+from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.remote import RemotePath, is_address, open_bytes, remote_file
+from dpmorse.records.files.text.text_file import TextFile
+from dpmorse.records.foreign_errors import wrong_with_store
+from dpmorse.records.names import listed, refuse_data_as_names
+
+_KINDS = {
+    **dict.fromkeys((*TEXT_ENDINGS, ".xlsx"), "csv"),
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+}
+"""The kind of a file by the ending of its name; a sheet of a workbook is read as CSV."""
+
+ENDINGS = (*(ending for ending in _KINDS if ending != ".xlsx"), *(f".csv{packed}" for packed in COMPRESSIONS))
+"""Endings of the names of data files in a folder, where others are ignored: a workbook may be a legend."""
+
+_BATCH_BYTES = 4 << 20
+"""Bytes of a batch of rows in memory, as 64-bit numbers: so few that they stay in a processor's cache while
+they are checked, compared and added up."""
+
+_BATCH_ROWS = 1 << 13
+"""Rows of a batch where columns are many: with fewer, the overhead of each column would matter, ..."""
+
+_LARGEST_BATCH_BYTES = 8 << 20
+"""... up to these bytes of a batch; also where there are ids or text, of which each distinct value of a batch
+is looked at."""
+
+_READ_BYTES = 1 << 16
+"""Bytes of each Parquet column that are read at a time, because a whole row group may not fit in memory."""
+
+_RENAME = "Rename them where the file is written."
+"""The advice for a Parquet or Feather file whose names look like values."""
+
+_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+"""What reading a damaged archive, or one of an unknown kind, raises."""
+
+_NOTHING_SAID = Reading()
+
+Part = tuple[Any, float]
+"""Some rows, as a pyarrow RecordBatch, and the fraction of the file that has been read with them."""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A table on disk.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    kind : str
+        "csv", "parquet" or "feather".
+    reading : Reading
+        What was said of how it is written.
+    types : dict
+        The columns, in order, and their types; None where the file does not say (CSV).
+    text : TextFile or None
+        How it is written, if it is a file of text.
+    """
+
+    path: str
+    kind: str
+    reading: Reading
+    types: Mapping[str, Any]
+    text: TextFile | None = None
+
+    @classmethod
+    def open(cls, path: str, reading: Reading = _NOTHING_SAID) -> "DataFile":
+        """Read the names (and types) of the columns, and nothing else."""
+        path = remote_file(path) if is_address(path) else path
+        kind, packing = kind_of(path)
+        with problems_told(path):
+            if kind == "csv":
+                text = TextFile.open(PackedText(path, packing, reading))
+                names = [name for i, name in enumerate(text.names) if name or "" not in text.names[:i]]
+                return cls(path, kind, reading, distinct(path, [(name, None) for name in names]), text)
+            schema = _schema(path, kind)
+        return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.types)
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that hold numbers by their type; all of them where the file states no types."""
+        return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
+
+    def parts(
+        self,
+        numbers: Sequence[str],
+        others: Sequence[str] = (),
+        *,
+        raw: bool = False,
+        lenient: Collection[str] = (),
+    ) -> Iterator[Part]:
+        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
+
+        Text that stands for a missing value, such as NA, is read as missing, unless ``raw`` others are asked
+        for. In ``lenient`` columns a value that cannot be read is missing, too; in all others it is refused.
+        """
+        with problems_told(self.path):
+            for batch, done in self._parts(list(numbers), list(others), raw=raw, lenient=lenient):
+                yield without_codes(batch, self.reading, texts=not raw), done
+
+    def _parts(
+        self, numbers: list[str], others: list[str], *, raw: bool, lenient: Collection[str]
+    ) -> Iterator[Part]:
+        if self.text is not None:
+            return self.text.parts(numbers, others, raw=raw, lenient=lenient)
+        read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
+        return read(numbers, others)
+
+    def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+        columns, done = [*numbers, *others], 0
+        options = {"buffer_size": _READ_BYTES, "pre_buffer": False}
+        with open_bytes(self.path) as raw, pa.parquet.ParquetFile(raw, **options) as file:
+            total = max(file.metadata.num_rows, 1)
+            n_rows, threads = rows_of_a_batch(len(columns), len(others)), bool(others)  # text takes longer
+            for batch in file.iter_batches(n_rows, columns=columns, use_threads=threads):
+                done += len(batch)
+                yield intact(batch.select(columns)) if others else batch.select(columns), done / total
+
+    def _feather_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
+        columns = [*numbers, *others]
+        wanted = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in columns])
+        with open_bytes(self.path) as file:
+            reader = pa.ipc.open_file(file, options=wanted)
+            for i in range(reader.num_record_batches):
+                yield intact(reader.get_batch(i).select(columns)), (i + 1) / reader.num_record_batches
+
+
+def intact(batch: Any) -> Any:
+    """Return a batch whose buffers were mapped from a file without decoding, after validating them.
+
+    A damaged file can state more values than it has bytes.
+    """
+    batch.validate(full=True)
+    return batch
+
+
+def rows_of_a_batch(n_columns: int, n_others: int = 0) -> int:
+    """Return how many rows are read at a time; ``n_others`` of the columns are not of numbers."""
+    bytes_of_row = 8 * max(n_columns, 1)
+    at_least = max(1024, min(_BATCH_ROWS, _LARGEST_BATCH_BYTES // bytes_of_row))
+    return max(at_least, (_LARGEST_BATCH_BYTES if n_others else _BATCH_BYTES) // bytes_of_row)
+
+
+def is_number(kind: Any) -> bool:
+    """Say whether values of a type can be used as numbers."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return any(test(kind) for test in tests)
+
+
+def is_text(kind: Any) -> bool:
+    """Say whether values of a type are text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def as_floats(column: Any) -> Any:
+    """Return a column of numbers as 64-bit floats, each the nearest to its value."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if pa.types.is_decimal(column.type):  # whose own conversion is often off by a bit
+        column = column.cast(pa.string())
+    return column.cast(pa.float64(), safe=False)
+
+
+def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
+    """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
+    if not (reading.na or reading.na_of):
+        return batch
+    names = batch.schema.names
+    columns = [_without_codes(batch.column(name), reading, name, texts=texts) for name in names]
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _without_codes(column: Any, reading: Reading, name: str, *, texts: bool) -> Any:
+    kind = column.type
+    if is_number(kind) and not pa.types.is_boolean(kind):
+        codes = pa.array(reading.numbers_of(name), pa.float64())
+        found = pc.is_in(as_floats(column), value_set=codes)
+    elif texts and is_text(kind):
+        found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
+    else:
+        return column
+    return pc.if_else(found, pa.scalar(None, kind), column)
+
+
+def _schema(path: str, kind: str) -> Any:
+    with open_bytes(path) as file:
+        schema = pa.parquet.read_schema(file) if kind == "parquet" else pa.ipc.open_file(file).schema
+    refuse_data_as_names(schema.names, f"the header of {path!r}", _RENAME)
+    return schema
+
+
+def kind_of(path: str) -> tuple[str, str]:
+    """Return the kind of a file and how it is packed, by its name."""
+    if os.path.isdir(path):
+        raise InvalidParameterError(
+            f"the data must be one file, got the folder {path!r}. Give the path of one of its files."
+        )
+    root, packing = os.path.splitext(path.lower())
+    packed = packing in COMPRESSIONS
+    kind = "csv" if packing == ".zip" else _KINDS.get(os.path.splitext(root)[1] if packed else packing)
+    if kind is None and not (isinstance(path, RemotePath) or os.path.lexists(path)):
+        raise InvalidParameterError(f"there is no file {path!r}.")
+    if kind is None or (packed and kind != "csv"):
+        raise InvalidParameterError(
+            f"the data must be a file .csv, .tsv or .txt (also packed: {', '.join(COMPRESSIONS)}, .zip), "
+            f".xlsx, .parquet or .feather, got {os.path.basename(path)!r}. Save it as one of these."
+        )
+    return kind, packing
+
+
+def distinct(path: str, columns: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return columns and their types by name; refuse names that occur twice, and tables without columns."""
+    names = [name for name, _ in columns]
+    twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
+    if twice:
+        raise InvalidParameterError(
+            f"{path!r} must have distinct column names; twice there: {listed(twice)}. Rename one of them."
+        )
+    if not names:
+        raise InvalidParameterError(f"{path!r} has no columns.")
+    return dict(columns)
+
+
+@contextmanager
+def problems_told(path: str) -> Iterator[None]:
+    """Turn errors about a file into messages that do not quote it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InvalidParameterError(f"there is no file {path!r}.") from None
+    except PermissionError:
+        raise InvalidParameterError(f"{path!r} may not be read by you.") from None
+    except MemoryError:
+        raise  # pyarrow's MemoryError is also an ArrowException, but the file is not damaged
+    except (pa.ArrowException, OSError, csv.Error, UnicodeError, *_OF_ARCHIVES) as error:
+        store = wrong_with_store(error) if isinstance(path, RemotePath) else None
+        if store is not None:
+            raise InvalidParameterError(f"{path!r} {store}") from None
+        raise InvalidParameterError(f"{path!r} {_what_is_wrong(error)}") from None
+
+
+def _what_is_wrong(error: Exception) -> str:
+    """Translate an error of pyarrow's CSV reader; any other becomes "cannot be read"."""
+    message = str(error)
+    if isinstance(error, UnicodeError):
+        return "is not written in the encoding that was given. `dpmorse inspect` guesses it."
+    if "Expected" in message and "columns, got" in message:
+        return (
+            "has rows with more or fewer values than its first line. Put texts that hold the separator into "
+            "quotation marks, and remove notes below the records; lines above the names are left out with "
+            "--skip (skip=), and another separator is given with --separator (separator=)."
+        )
+    if "Empty CSV" in message:
+        return "is empty."
+    return "cannot be read: it is damaged, or not what its name says."

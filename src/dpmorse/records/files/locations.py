@@ -1,0 +1,80 @@
+"""Where tables are: files of a path, a pattern or a folder, queries, and what is read in Arrow batches."""
+
+import glob
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.databases.arrow_tables import ArrowTable, open_arrow
+from dpmorse.records.databases.query import Query
+from dpmorse.records.files.data_file import ENDINGS, DataFile
+from dpmorse.records.files.reading import READING_OPTIONS, Reading
+from dpmorse.records.files.remote import is_address, remote_files, shown_address
+
+AnyTable = DataFile | ArrowTable | Query
+
+_NOTHING_SAID = Reading()
+
+
+def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
+    """Open every table of a source: the names of its columns are read, no value."""
+    if isinstance(source, AnyTable):
+        return [_as_told(source, reading)]
+    single = isinstance(source, str | os.PathLike)
+    if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
+        return [_as_told(_of_sqlite(source) or open_arrow(source), reading)]
+    found = [path for one in ([source] if single else source) for path in _paths(one)]
+    if not found:
+        raise InvalidParameterError(
+            f"there is no data file in {_named(source)!r}: names must end in {', '.join(ENDINGS[:5])} or the "
+            "like. Files in other folders are found by a pattern, such as 'folder/*/*.parquet'."
+        )
+    return [path if isinstance(path, AnyTable) else DataFile.open(path, reading) for path in found]
+
+
+def _of_sqlite(source: Any) -> Query | None:
+    """Return a table of Ibis in SQLite as a query: Ibis would look for one type in all values of a column."""
+    backend = source.get_backend() if type(source).__module__.partition(".")[0] == "ibis" else None
+    if backend is None or backend.name != "sqlite":
+        return None
+    return Query(lambda: backend.con, source.compile(), lent=True)
+
+
+def _as_told(table: AnyTable, reading: Reading) -> AnyTable:
+    """Return a table in which codes for missing values are missing; a query says that itself."""
+    if reading == _NOTHING_SAID or isinstance(table, DataFile):
+        return table
+    if isinstance(table, Query) or reading != Reading(na=reading.na, na_of=reading.na_of):
+        raise InvalidParameterError(
+            f"{', '.join(READING_OPTIONS)} are for files. A query states what is missing by itself, such as "
+            "select nullif(pressure, -999)."
+        )
+    return replace(table, reading=reading)
+
+
+def _named(source: Any) -> Any:
+    return shown_address(source) if is_address(source) else source
+
+
+def _paths(path: Any) -> list[Any]:
+    """Return the files of a pattern or a folder, in the order of their names; an open file as it is."""
+    if isinstance(path, AnyTable):
+        return [path]
+    path = os.fspath(path)
+    if is_address(path):
+        return remote_files(path, ENDINGS)
+    if os.path.isdir(path):
+        return _files_in(path)
+    if glob.has_magic(path) and not os.path.lexists(path):
+        return sorted(glob.glob(path))
+    return [path]
+
+
+def _files_in(folder: str) -> list[str]:
+    """Return the data files of a folder, and of folders in it that are its partitions, such as year=2026."""
+    inside = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name[:1] not in "._"]
+    parts = [path for path in inside if "=" in os.path.basename(path) and os.path.isdir(path)]
+    own = [path for path in inside if path.lower().endswith(ENDINGS) and not os.path.isdir(path)]
+    return [*own, *(path for part in parts for path in _files_in(part))]

@@ -1,0 +1,144 @@
+"""What the texts of a column look like: kinds of values, told apart by their form. No value is kept.
+
+A refusal says it of columns that should hold numbers, and ``dpmorse inspect`` of all.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from dpmorse.records.files.text.known_texts import CURRENCIES, SUMS, TEXT_CODES, UNITS
+from dpmorse.schema import FALSE_WORDS, TRUE_WORDS
+
+
+class Look(StrEnum):
+    """A kind of values, in words."""
+
+    NUMBERS = "numbers"
+    PADDED = "numbers with zeros in front"
+    COMMA = "numbers with a decimal comma"
+    POINT = "numbers with a decimal point"
+    COMMAS = "numbers with commas between thousands"
+    POINTS = "numbers with points between thousands"
+    APOSTROPHES = "numbers with apostrophes between thousands"
+    BLANKS = "numbers with blanks between thousands"
+    UNITS = "numbers with a unit beside them"
+    SIGNED = "numbers with a sign before them, such as <"
+    DATES = "dates"
+    DAY_FIRST = "dates, the day first"
+    MONTH_FIRST = "dates, the month first"
+    EITHER_FIRST = "dates, the day or the month first"
+    SHORT_DATES = "dates with two digits for the year"
+    TIMES = "times of day"
+    TRUTH = "true and false, or yes and no"
+    CODES = "codes for missing values"
+    SUMS = "words of a line of sums"
+    TEXT = "text"
+
+
+MARKS = {Look.COMMAS: ",", Look.POINTS: ".", Look.APOSTROPHES: "'", Look.BLANKS: " "}
+"""Marks between thousands, by the kind of numbers that have them."""
+
+NULLS = tuple(pa.csv.ConvertOptions().null_values)
+"""What stands for a missing value in a file of text, such as nothing at all, or NA; unless it is listed."""
+
+_DIGITS = r"(?:\d+(?:{0}\d*)?|{0}\d+)"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH = r"(?:0?[1-9]|1[0-2])"
+_YEAR = r"\d{4}"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?"
+_CLOCK = r"(?:[T ]+\d{1,2}:\d{2}.*)?"
+_BLANK = r"[ \x{a0}\x{2009}\x{202f}]"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a column: kinds of values, and which texts of public lists are among them."""
+
+    kinds: frozenset[Look] = frozenset()
+    codes: frozenset[str] = frozenset()
+    units: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Seen") -> "Seen":
+        return Seen(self.kinds | other.kinds, self.codes | other.codes, self.units | other.units)
+
+
+def seen_in(texts: Any, decimal: str = ".") -> Seen:
+    """Return what is seen of the values of a column of text, missing ones aside.
+
+    Parameters
+    ----------
+    texts : pyarrow Array
+        The values.
+    decimal : str
+        The sign before decimals.
+    """
+    rest = pc.utf8_trim_whitespace(texts.drop_null())
+    rest = rest.filter(pc.invert(pc.is_in(rest, value_set=pa.array(NULLS, rest.type))))
+    found: dict[Look, Any] = {}
+    for kind, pattern in _patterns(decimal):
+        if not len(rest):
+            break
+        matches = pc.match_substring_regex(rest, f"(?i)^(?:{pattern})$")
+        if pc.any(matches).as_py():
+            found[kind] = rest.filter(matches)
+            rest = rest.filter(pc.invert(matches))
+    kinds = frozenset({*found, Look.TEXT} if len(rest) else found)
+    codes = pc.unique(found[Look.CODES]).to_pylist() if Look.CODES in found else ()
+    seen = Seen(kinds, frozenset(codes))
+    return seen | _beside_units(found[Look.UNITS], decimal) if Look.UNITS in found else seen
+
+
+def _beside_units(texts: Any, decimal: str) -> Seen:
+    """Return which units of a public list stand beside numbers, and how these numbers are written."""
+    numbers = pc.replace_substring_regex(texts, r"^[^\d+.,-]+|[^\d.,]+$", "")
+    beside = pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, r"[+-]?[\d.,']+", ""))
+    units = {text for text in pc.unique(beside).to_pylist() if text.lower() in UNITS}
+    return Seen(seen_in(numbers, decimal).kinds - {Look.NUMBERS, Look.PADDED}, units=frozenset(units))
+
+
+def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
+    """Yield kinds and the form of their values, in the order in which they are tried."""
+    plain = r"[+-]?" + _DIGITS.format(re.escape(decimal))
+    other, other_kind = (",", Look.COMMA) if decimal == "." else (".", Look.POINT)
+    units, before = ("|".join(map(re.escape, texts)) for texts in (UNITS, CURRENCIES))
+    grouped = r"[+-]?[1-9]\d{{0,2}}(?:{0}\d{{3}})+(?:{1}\d+)?"
+    yield Look.PADDED, r"0\d+"
+    yield Look.NUMBERS, rf"{plain}(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|[+-]?nan"
+    yield Look.COMMAS, grouped.format(",", r"\.")
+    if decimal == ",":
+        yield Look.POINTS, grouped.format(r"\.", ",")
+    else:
+        yield Look.POINTS, r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})"
+    yield Look.APOSTROPHES, grouped.format("['\\x{2019}]", "[.,]")
+    yield Look.BLANKS, grouped.format(_BLANK, "[.,]")
+    yield other_kind, rf"[+-]?\d*{re.escape(other)}\d+(?:e[+-]?\d+)?"
+    yield Look.UNITS, rf"[+-]?[\d.,']+\s*(?:{units})|(?:{before})\s*[+-]?[\d.,']+"
+    yield Look.SIGNED, r"[<>≤≥~=]+\s*[+-]?\d+(?:[.,]\d+)?"
+    yield Look.DATES, rf"\d{{4}}-\d{{2}}-\d{{2}}{_CLOCK}"
+    yield Look.EITHER_FIRST, rf"{_MONTH}[/-]{_MONTH}[/-]{_YEAR}{_CLOCK}"
+    yield Look.DAY_FIRST, rf"{_DAY}[/-]{_MONTH}[/-]{_YEAR}{_CLOCK}|{_DAY}\.{_MONTH}\.{_YEAR}{_CLOCK}"
+    yield Look.MONTH_FIRST, rf"{_MONTH}[/-]{_DAY}[/-]{_YEAR}{_CLOCK}"
+    yield Look.SHORT_DATES, rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2}}{_CLOCK}"
+    yield Look.TIMES, _TIME
+    yield Look.TRUTH, "|".join((*TRUE_WORDS, *FALSE_WORDS))
+    yield Look.CODES, "|".join(map(re.escape, TEXT_CODES))
+    yield Look.SUMS, "|".join(map(re.escape, SUMS))
+
+
+def simplified(kinds: frozenset[Look] | set[Look]) -> set[Look]:
+    """Leave out kinds that another kind of the same column explains."""
+    left = set(kinds)
+    if Look.COMMA in left:
+        left.discard(Look.COMMAS)
+    if Look.POINT in left:
+        left.discard(Look.POINTS)
+    if len(left & {Look.DAY_FIRST, Look.MONTH_FIRST}) == 1:
+        left.discard(Look.EITHER_FIRST)
+    return left

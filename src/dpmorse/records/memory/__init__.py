@@ -1,0 +1,1 @@
+"""Records in memory: arrays, lists and data frames."""

@@ -1,0 +1,1 @@
+"""Records in tensors, which stay on their device."""
