@@ -129,7 +129,8 @@ def stated_columns(settings: StagedSettings) -> Schema:
 
 def may_be_cut(columns: Schema) -> BoolArray:
     """Say which numbers may go on beyond their bounds: ranks have no values beyond theirs."""
-    return np.array([[not isinstance(column, Ordinal)] for _, column in columns.numbers], dtype=np.bool_)
+    has_more = np.array([not isinstance(column, Ordinal) for _, column in columns.numbers], dtype=np.bool_)
+    return has_more[:, None]
 
 
 def check_table(plan: TablePlan, result: FitResult) -> None:
