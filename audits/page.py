@@ -25,9 +25,9 @@ def updated(page: str, sections: Sequence[Section], findings: dict[str, Findings
     sections : sequence of Section
         All sections, in their order.
     findings : dict
-        What was found, by the names of the sections that were run.
+        Findings by the names of the sections that were run.
     made : str
-        When and with how much effort, for a person to read.
+        Time and effort of the run, in words.
     """
     found = re.finditer(r"<!-- (?P<name>\w+) -->.*?<!-- end (?P=name) -->", page, flags=re.DOTALL)
     kept = {part["name"]: part[0] for part in found}

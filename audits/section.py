@@ -1,4 +1,4 @@
-"""What a section of docs/audit.md is, and how to add one.
+"""The sections of docs/audit.md, and how to add one.
 
 A section is a module of ``audits.sections`` with two things in it::
 
@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a section has to say.
+    """The result of a section.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class Findings:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to try, and where to say how far one is."""
+    """The size of a run, and its progress."""
 
     quick: bool = False
     started: float = field(default_factory=time.monotonic)
 
     def pick(self, *, quick: int, full: int) -> int:
-        """Return how many runs to make."""
+        """Return the number of runs to make."""
         return quick if self.quick else full
 
     def say(self, text: str) -> None:

@@ -24,7 +24,7 @@ HDBSCAN_ROWS = 12_000  # its time grows with the square of the number of records
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """Labels of records, and how many clusters were made.
+    """Labels of records, and the number of clusters.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Clustering:
 
 
 def private_methods() -> tuple[str, ...]:
-    """Return what dpmorse exports: every base alone and with the Morse step, then the default estimator."""
+    """Return the methods of dpmorse: every base alone and with the Morse step, then the default estimator."""
     bases = [base for base in BASES if hasattr(dpmorse, base)]
     methods = [name for base in bases for name in (base, base + MORSE)]
     return (*methods, DEFAULT) if hasattr(dpmorse, DEFAULT) else tuple(methods)

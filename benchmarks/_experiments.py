@@ -1,4 +1,4 @@
-"""The experiments: which runs there are, on which records, and the score of one run."""
+"""The experiments: their runs and records, and the score of one run."""
 
 import time
 import warnings
@@ -42,7 +42,7 @@ class Task:
     seed : int
         Seed of the method.
     bounds_factor : float
-        How much wider the bounds are than the published ones.
+        Width of the bounds, relative to the published ones.
     config : str
         Fingerprint of code and records.
     """
@@ -58,7 +58,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command asks for; ``configs`` has the fingerprint of each of the six, and of "" for all else."""
+    """The options of a command; ``configs`` has the fingerprint of each of the six, and "" for the rest."""
 
     methods: tuple[str, ...]
     datasets: tuple[str, ...] = _paper.DATASETS
@@ -70,7 +70,7 @@ class Plan:
     configs: Mapping[str, str] = field(default_factory=dict)
 
     def tasks(self) -> list[Task]:
-        """Return every run once: seed by seed, so that few seeds of everything are there early."""
+        """Return every run once, seed by seed, so that all settings have results of a few seeds early."""
         parts = chain(self._six(), self._more_components(), self._wide())
         six = sorted(dict.fromkeys(parts), key=lambda task: task.seed)
         return [*six, *dict.fromkeys(self._generated())]  # set by set: they are drawn anew when needed

@@ -1,8 +1,8 @@
-"""What this machine can do at best, measured in the same run, and how near a pass comes to it.
+"""The limits of this machine, measured in the same run, and how near a pass comes to them.
 
 A pass over records reads them once and multiplies and adds a known number of times per record. The slower of
-the two limits is what no implementation on this machine can beat by much: not the chip's data sheet, but its
-cores as the run finds them, beside whatever else they do.
+the two limits cannot be beaten by much on this machine. They are measured, not read off a data sheet: the
+cores may have other work.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Work:
-    """What one record costs one pass: bytes read, and multiply-adds in float32 and in float64."""
+    """Work of one pass for one record: bytes read, and multiply-adds in float32 and in float64."""
 
     bytes_read: int
     single: int
@@ -71,7 +71,7 @@ def labels_work(n_components: int, n_features: int, itemsize: int = 8) -> Work:
 
 
 def score_multiply_adds(n_features: int) -> int:
-    """Count a lower triangle times a record, and the squares of what comes out."""
+    """Count a lower triangle times a record, and the squares of the result."""
     return n_features * (n_features + 1) // 2 + n_features
 
 

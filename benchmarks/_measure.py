@@ -30,13 +30,13 @@ def seconds(action: Callable[[], object], repeats: int = 3) -> float:
 
 
 def seconds_per_iteration(fit: Callable[[int], object], few: int, many: int, repeats: int = 3) -> float:
-    """Return the cost of one more iteration: what differs between a short and a long run."""
+    """Return the cost of one more iteration: the difference of a long and a short run, per iteration."""
     short = seconds(lambda: fit(few), repeats)
     return (seconds(lambda: fit(many), repeats) - short) / (many - few)
 
 
 def peak_extra_megabytes(prepare: Callable[[], Callable[[], object]]) -> float:
-    """Return how far memory rises during an action, in a process of its own.
+    """Return the rise of memory during an action, in a process of its own.
 
     ``prepare`` makes the data, runs the action once on a small piece (to load and compile), and returns
     the action to measure.
@@ -59,7 +59,7 @@ def _measure_peak(prepare: Callable[[], Callable[[], object]], sender: Any) -> N
 
 
 def peak_megabytes() -> float:
-    """Return the peak memory of this program; ``resource`` counts what its parent had before it began."""
+    """Return the peak memory of this program; ``resource`` would include that of its parent."""
     return _status("VmHWM")
 
 
@@ -74,7 +74,7 @@ class NotInstalledError(RuntimeError):
 
 
 class ScriptError(RuntimeError):
-    """A script failed in its own environment; the message is the last thing it said."""
+    """A script failed in its own environment; the message is its last line of output."""
 
 
 def in_own_environment(name: str, requirements: list[str], script: Path, *arguments: str) -> dict[str, Any]:
@@ -95,10 +95,10 @@ def environment(name: str, requirements: Sequence[str], local: Sequence[str] = (
     name : str
         Name of the environment.
     requirements : sequence of str
-        What pip installs from the index it is configured for.
+        Packages that pip installs from its index.
     local : sequence of str
-        What is taken from pip's local folders only. For names that their owners have not registered at a
-        public index: what may one day appear there under such a name is somebody else's.
+        Packages that are taken from pip's local folders only: their owners have not registered these names at
+        a public index, so that a package of that name there would be somebody else's.
     """
     folder = ROOT / ".bench" / name
     python, ready = folder / "bin" / "python", folder / ".ready"
@@ -129,13 +129,13 @@ def printed_by(python: Path, *arguments: str) -> dict[str, Any]:
 
 
 def _last_words(text: str) -> str:
-    """Return the last line that says something, without addresses and paths: results are published."""
+    """Return the last line that is not empty, without addresses and paths: results are published."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return re.sub(r"\S*/\S*", "(a path)", lines[-1]) if lines else "no reason given"
 
 
 def machine() -> dict[str, Any]:
-    """Describe where the figures were taken, without naming the machine."""
+    """Describe the machine and its software, without its name."""
     return {
         "cores": len(os.sched_getaffinity(0)),
         "architecture": platform.machine(),

@@ -1,4 +1,4 @@
-"""What the paper states about its experiments: sets, components, budgets, and scores printed as numbers.
+"""The experiments of the paper: sets, components, budgets, and scores printed as numbers.
 
 Byun, Choi and Lee, *Improving the utility of differentially private clustering through dynamical processing*.
 Its other scores are curves in figures. It states no delta.

@@ -1,7 +1,7 @@
 """Fit another library's private k-means; runs in an environment of its own and imports nothing of ours.
 
 ``python _peer_fit.py LIBRARY FOLDER``: the folder holds the records in the box [-1, 1] (``records.npy``) and
-what is asked for (``settings.json``); the released centres are left there (``centres.npy``). Prints JSON.
+the settings (``settings.json``); the released centres are left there (``centres.npy``). Prints JSON.
 """
 
 import json

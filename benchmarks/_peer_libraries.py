@@ -1,4 +1,4 @@
-"""Other libraries of private clustering: how each is installed, run, and what it spends of its claim.
+"""Other libraries of private clustering: their installation, their fits, and the epsilon they spend.
 
 Every library has an environment of its own, made by the configured pip when it is first needed. One that
 cannot be installed is reported with the reason; nothing is left out silently.
@@ -45,17 +45,17 @@ class Peer:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Name in tables.
     key : str
         Name of its environment, and of its fit in ``_peer_fit.py``.
     distribution : str
-        What pip calls it.
+        Name for pip.
     requirements : tuple of str
-        What pip takes from its index.
+        Packages that pip takes from its index.
     local : tuple of str
-        What pip takes from local folders only, see ``environment``.
+        Packages that pip takes from local folders only, see ``environment``.
     spent : callable
-        Epsilon spent for each one claimed, from the number of columns.
+        Epsilon spent per epsilon claimed, as a function of the number of columns.
     """
 
     name: str
@@ -95,7 +95,7 @@ UNPACKAGED: Mapping[str, str] = MappingProxyType(
 
 
 def state(peer: Peer) -> dict[str, str | None]:
-    """Return what a results file says about a library: its version, or why it does not take part."""
+    """Return the version of a library, or why it does not take part, for the results file."""
     try:
         found = printed_by(peer.python(), "-c", _VERSION, peer.distribution)
     except NotInstalledError as reason:

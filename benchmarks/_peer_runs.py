@@ -26,7 +26,7 @@ _BY_NAME = {peer.name: peer for peer in PEERS}
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a fit gave: labels, centres if it releases any, seconds of the fit alone, and epsilon spent."""
+    """Result of a fit: labels, centres if it releases any, seconds of the fit alone, and epsilon spent."""
 
     labels: IntArray
     centres: FloatArray | None
@@ -146,7 +146,7 @@ def _fit_own(task: Task, data: LabelledData) -> Found:
 
 @lru_cache
 def _compile(method: str) -> None:
-    """Fit once: what is compiled or loaded on first use is no part of a fit, here as with other libraries."""
+    """Fit once, so that compiling and loading are not timed, here as with other libraries."""
     data = blobs(0)
     few = replace(data, X=data.X[:_FEW], y=data.y[:_FEW])
     _estimator(method, few, None, 1.0, 0).fit(few.X)

@@ -93,7 +93,7 @@ def _cost(results: Results, method: str, dataset: str) -> str:
 
 
 def cost_table(results: Results) -> Table:
-    """Return the cost on the six, as a ratio to what is possible without privacy."""
+    """Return the cost on the six, relative to that without privacy."""
     return _by_dataset("K-means cost", results, lambda method, name: _cost(results, method, name))
 
 

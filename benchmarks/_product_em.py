@@ -1,4 +1,4 @@
-"""What can be found without privacy: EM of mixtures of products on the exact records of a table.
+"""A reference without privacy: EM of mixtures of products on the exact records of a table.
 
 A missing number is put at the component's own mean, and its variance left out: exact where numbers do not
 depend on each other within a component. Log densities and moments are then linear in the same products of

@@ -72,7 +72,7 @@ def mean_table(results: Results) -> Table:
 
 
 def reference_table(results: Results) -> Table:
-    """Return what the methods that see the records reach."""
+    """Return the scores of the methods that see the records."""
     rows = [
         [method, *(_text(results.main(method, dataset)) for dataset in results.datasets)]
         for method in results.references
@@ -99,7 +99,7 @@ def _component_table(results: Results, dataset: str) -> Table:
 
 
 def tenth_table(results: Results) -> Table:
-    """Return the default estimator at epsilon 1 beside what the paper prints for epsilon 10."""
+    """Return the scores of the default estimator at epsilon 1 beside those of the paper for epsilon 10."""
     rows = []
     for dataset in (name for name in results.datasets if name in _paper.PRINTED):
         for k, printed in zip(_paper.PRINTED_COMPONENTS, _paper.PRINTED[dataset][10.0], strict=True):
@@ -112,7 +112,7 @@ def tenth_table(results: Results) -> Table:
 
 
 def wide_table(results: Results) -> Table:
-    """Return what loose bounds cost the default estimator."""
+    """Return the scores of the default estimator with wide bounds."""
     factors = [1.0, *results.settings["bounds_factors"]]
     rows = []
     for dataset in results.datasets:
@@ -155,7 +155,7 @@ def sets_ahead(results: Results, epsilon: float) -> tuple[int, int]:
 
 
 def run_table(results: Results) -> Table:
-    """Return how runs went: failures, whether K clusters were reached, time."""
+    """Return failures, runs that reached K clusters, and times."""
     rows = []
     for method in results.settings["methods"]:
         runs = results.of_method(method)
@@ -170,7 +170,7 @@ def run_table(results: Results) -> Table:
 
 
 def failure_table(results: Results) -> Table:
-    """Return what went wrong, and how often."""
+    """Return the errors and their numbers."""
     errors = Counter((row["method"], row["dataset"], row["error"]) for row in results.rows if row["error"])
     rows = [
         [method, data, str(n), error.replace("|", "\\|")] for (method, data, error), n in errors.most_common()

@@ -1,4 +1,4 @@
-"""The page of results: every table of a results file, with what a reader must know to judge them."""
+"""The page of results: every table of a results file, with explanations."""
 
 import os
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ Prints JSON, and writes it to FILE. Needs CUDA. Records are made on the device; 
 fewer of them, that models and sums are those of the engine for arrays, bit for bit. The peer of the default
 estimator is expectation-maximisation without privacy in torch, in float64: as many rounds and components as
 the soft rounds of the fit have. It is written twice: with ``torch.distributions``, as in a textbook, and with
-one product of matrices for all whitened records, as who knows GPUs writes it.
+one product of matrices for all whitened records, as an expert would write it.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def fit(records: Any, engine: Any) -> DPMoGHard:
 
 
 def measured_fits(n_rows: int) -> dict[str, float]:
-    """Time whole fits, what their passes would take at memory bandwidth, and plain torch."""
+    """Time whole fits, beside the time of their passes at memory bandwidth and beside plain torch."""
     records = groups_on_device(n_rows)
     fit(records[:100_000], TensorEngine())  # load and compile
     size = records.numel() * records.element_size()

@@ -1,4 +1,4 @@
-"""The section on scale of the page of results, kept between two marks while the rest is written anew."""
+"""The section on scale of the page of results, between two marks: writing the rest anew keeps it."""
 
 import textwrap
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ END = "<!-- The end of what benchmarks/scale.py writes. -->"
 
 
 def replace_section(page: Path, text: str) -> None:
-    """Put a section into a page, in place of the one it has."""
+    """Replace the section of a page, or add it."""
     whole = page.read_text(encoding="utf-8")
     old = kept_section(whole)
     new = whole.replace(old, text) if old else f"{whole.rstrip()}\n\n{text}\n"
@@ -25,7 +25,7 @@ def kept_section(page: str) -> str:
 
 
 def section(results: dict[str, Any]) -> str:
-    """Return what was measured, as Markdown."""
+    """Return the measurements as Markdown."""
     parts = {
         "models": _models,
         "files": _files,

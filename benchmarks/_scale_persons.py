@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _peak_of_this_process() -> float:
-    """Return the most memory that was resident, in MB; getrusage also counts that of the parent."""
+    """Return the peak of resident memory, in MB; getrusage would include that of the parent."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

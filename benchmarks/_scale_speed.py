@@ -16,7 +16,7 @@ from dpmorse.typing import FloatArray
 
 
 def against_scikit_learn(n_rows: int = 1_000_000) -> dict[str, Any]:
-    """Return seconds of an iteration and of labels, and how many times faster ours are."""
+    """Return seconds of an iteration and of labels, and the factors by which ours are faster."""
     X = overlapping_groups(n_rows, N_COMPONENTS, 0.3)
     fits = fitters(X)
     for name in ("DPMoGHard", "KMeans (lloyd)"):

@@ -1,4 +1,4 @@
-"""What surrounds the passes over records: loading the library, and the tree of a released mixture."""
+"""The time outside of passes over records: loading the library, and the tree of a released mixture."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ SIZES = ((8, 25), (64, 50), (256, 13))
 
 
 def start_up() -> dict[str, float]:
-    """Return how long processes take that load, that load the libraries below, or that fit the first time."""
+    """Return the time to load the library, to load the libraries below it, and to fit for the first time."""
     found = {name: seconds(partial(_process, words), _REPEATS) for name, words in _PROCESSES.items()}
     return {
         **{f"{name}, s": value for name, value in found.items()},

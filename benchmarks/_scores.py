@@ -1,4 +1,4 @@
-"""Results of many runs put together: mean, spread and worst case over seeds, looked up by what was run."""
+"""Results of many runs: mean, spread and worst case over seeds, by setting."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ def short(value: float) -> str:
 
 
 class Results:
-    """What a results file holds, with scores by setting.
+    """The content of a results file, with scores by setting.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Small data with private bounds, and small clusters far away: what numbers and labels are like there."""
+"""Numbers and labels on small data with private bounds, and on small clusters far away."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def private_bounds(shape: str, seed: int) -> Row:
 
 
 _FEWEST = 30
-"""Records of a component whose spread is compared: that of fewer is chance."""
+"""Fewest records of a component whose spread is compared: that of fewer is chance."""
 
 
 def far_cluster(n_columns: int, seed: int) -> Row:

@@ -1,4 +1,4 @@
-"""Fits that are not told the number of clusters: which number is suggested, and how good its clusters are."""
+"""Fits without a given number of clusters: the suggested number, and the quality of its clusters."""
 
 import multiprocessing
 from typing import Any

@@ -1,4 +1,4 @@
-"""How good the default is in many columns, beside methods that see the exact records.
+"""Quality of the default in many columns, beside methods that see the exact records.
 
 ``python -m benchmarks.columns --data DIR`` takes generated sets of 33 to 96 columns, images of the USPS
 digits in 64 and 256 columns (``DIR`` holds ``usps256.parquet``) and scikit-learn's digits. Every method is
@@ -42,7 +42,7 @@ FAMILIES = (
 
 METHODS = (DEFAULT, "KMeans", "GaussianMixture")
 INSTANCES = (610, 611, 612)
-"""Nothing was set on these."""
+"""Instances on which no constant was set."""
 
 
 def images(folder: Path) -> Iterator[LabelledData]:
@@ -64,7 +64,7 @@ def _same_bounds(X: FloatArray, lower: float, upper: float) -> tuple[FloatArray,
 
 
 def row_of(data: LabelledData, n_seeds: int) -> dict[str, Any]:
-    """Return the mean score of each method over seeds, and how long the default takes."""
+    """Return the mean score of each method over seeds, and the seconds of the default."""
     start, known = time.perf_counter(), data.y != NOISE
     row: dict[str, Any] = {"name": data.name, "shape": data.X.shape}
     for method in METHODS:

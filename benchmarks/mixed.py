@@ -1,4 +1,4 @@
-"""How good the default is on tables with categories and holes, beside methods that see the exact records.
+"""Quality of the default on tables with categories and missing values, beside methods without privacy.
 
 ``python -m benchmarks.mixed`` runs all parts; ``--parts families,holes,categories,synthetic,speed`` some of
 them. Every method is told K and nothing else; instances are ones on which nothing was set. Prints tables in
@@ -41,7 +41,7 @@ def frame_of(table: MixedTable) -> pd.DataFrame:
 
 
 def columns_of(table: MixedTable) -> dict[str, Any]:
-    """Return what is public of a table; any value may be missing."""
+    """Return the public description of a table in which any value may be missing."""
     bounds = zip(table.lower, table.upper, strict=True)
     numbers = {f"number {j}": Numeric(low, high, missing="ignore") for j, (low, high) in enumerate(bounds)}
     levels = {f"code {j}": Nominal(list(range(n)), missing="ignore") for j, n in enumerate(table.n_levels)}
@@ -139,7 +139,7 @@ def _synthetic(kind: str, instance: int) -> list[float]:
 
 
 def _total_variation(real: pd.DataFrame, fake: pd.DataFrame, names: list[str]) -> float:
-    """Return the distance of the laws of some categories, of records where they are there."""
+    """Return the distance of the laws of some categories, over the records that have them."""
     shares = [
         frame[names].dropna().astype(str).value_counts(normalize=True).rename(str(i))
         for i, frame in enumerate((real, fake))
@@ -187,7 +187,7 @@ def _show(title: str, head: tuple[str, ...], rows: list[tuple[str, Any]]) -> Non
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Run the parts of the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -34,7 +34,7 @@ _SPREAD = 0.5
 
 @dataclass(frozen=True)
 class Setting:
-    """What is drawn at random; the estimator is told the bounds, the budget and the number of clusters."""
+    """A random setting; the estimator is told the bounds, the budget and the number of clusters."""
 
     number: int
     shape: str
@@ -80,7 +80,7 @@ class Setting:
 
 
 def measure(setting: Setting, seed: int) -> dict[str, Any]:
-    """Fit once; return how each published number compares with the records at hand."""
+    """Fit once; compare each published number with the records at hand."""
     X = setting.records(seed)
     lower, upper = setting.bounds
     with warnings.catch_warnings():

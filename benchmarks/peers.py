@@ -1,4 +1,4 @@
-"""How good other libraries' private clusterings are beside ours: same records, bounds and budget.
+"""Quality of private clusterings of other libraries beside ours: same records, bounds and budget.
 
 ``python -m benchmarks.peers --data DIR --out FILE`` runs the bases of dpmorse, its default estimator and
 every other library that can be installed, on the six public datasets and on generated blobs. ``DIR`` holds
@@ -53,12 +53,12 @@ def versions(peers: Sequence[State]) -> dict[str, str]:
 
 
 def methods(peers: Sequence[State]) -> tuple[str, ...]:
-    """Return what takes part: ours, the libraries that are installed, and k-means without privacy."""
+    """Return the methods: ours, those of installed libraries, and k-means without privacy."""
     return (*own_methods(), *versions(peers), REFERENCE)
 
 
 def configs(folder: Path, datasets: Sequence[str]) -> dict[str, str]:
-    """Return what results depend on, for each dataset: its records and the code; "" has that of the code."""
+    """Return fingerprints of the records of each dataset and of the code; "" has that of the code alone."""
     found = fingerprints(folder, [name for name in datasets if name != BLOBS])
     sources = [meaning((_HERE / name).read_text(encoding="utf-8")) for name in _CODE]
     compared = hashlib.sha256("\n".join(sources).encode()).hexdigest()[:8]
@@ -66,7 +66,7 @@ def configs(folder: Path, datasets: Sequence[str]) -> dict[str, str]:
 
 
 def tasks(options: argparse.Namespace, peers: Sequence[State]) -> list[Task]:
-    """Return every run: seed by seed, so that few seeds of everything are there early."""
+    """Return every run, seed by seed, so that all settings have results of a few seeds early."""
     config, version = configs(options.data, options.datasets), versions(peers)
 
     def task(method: str, dataset: str, seed: int) -> Task:
@@ -83,7 +83,7 @@ def tasks(options: argparse.Namespace, peers: Sequence[State]) -> list[Task]:
 
 
 def settings(options: argparse.Namespace, peers: Sequence[State]) -> dict[str, Any]:
-    """Return what was asked for and who took part, as it is kept in the results file."""
+    """Return the settings and the methods, for the results file."""
     columns = {name: records(name, 0, options.data).n_features for name in options.datasets}
     return {
         "version": dpmorse.__version__,

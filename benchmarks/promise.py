@@ -3,7 +3,7 @@
 ``python -m benchmarks.promise --out FILE`` takes each setting of columns, records and epsilon, asks the plan
 for the smallest cluster that can be seen, draws tables in which one cluster has exactly that size and lies
 apart from three others, and fits the default estimator: told the number of clusters, and with "auto". The
-same with parts of the size says how careful the promise is. Results are appended to the file
+same with parts of the size shows how cautious the promise is. Results are appended to the file
 as JSON lines; what is there already is not fitted again.
 """
 
@@ -60,7 +60,7 @@ class Setting:
 
     def promised(self) -> int:
         """Return the smallest cluster that can be seen, as ``dpmorse plan`` says."""
-        base = self.estimator().base_for(self.columns)
+        base = self.estimator()._base_for(self.columns)
         return rehearse(base, self.columns, self.records).smallest_cluster
 
     def table(self, size: int, seed: int) -> tuple[FloatArray, IntArray]:

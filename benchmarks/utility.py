@@ -1,4 +1,4 @@
-"""How good private clusterings are: the paper's experiments, and more, by one command.
+"""Quality of private clusterings: the paper's experiments, and more, by one command.
 
 ``python -m benchmarks.utility --data DIR --out FILE`` runs every method of dpmorse on the six public
 datasets. ``DIR`` holds ``shuttle.parquet`` and so on; a file that is missing is downloaded and kept there.
@@ -113,7 +113,7 @@ def _write_parquet(data: LabelledData, path: Path) -> None:
 
 
 def plan_of(options: argparse.Namespace) -> Plan:
-    """Return what the options ask for."""
+    """Return the runs that the options ask for."""
     return Plan(
         methods=options.methods,
         datasets=options.datasets,
@@ -141,7 +141,7 @@ def command(plan: Plan) -> str:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """Return what was asked for, as it is kept in the results file."""
+    """Return the settings, for the results file."""
     return {
         "version": dpmorse.__version__,
         "code": plan.configs[""],

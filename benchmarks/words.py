@@ -1,4 +1,4 @@
-"""Whether the words of the report keep their promise: how far apart a cluster is, how large, how it differs.
+"""Whether the words of the report are right: how far apart a cluster is, how large, how it differs.
 
 ``python -m benchmarks.words --out FILE`` draws groups of five shapes that no other benchmark uses, from 2 to
 10 columns, 2,000 to 40,000 records and epsilon .5 to 3, some as tables with categories, fits the default
@@ -78,7 +78,7 @@ SHAPES: dict[str, Callable[[int, int, np.random.Generator], FloatArray]] = {
 
 
 def drawn(seed: int) -> tuple[FloatArray, IntArray, dict[str, Any]]:
-    """Return records, their groups, and what they were drawn by."""
+    """Return records, their groups, and the setting that they were drawn from."""
     rng = np.random.default_rng([seed, 20261117])
     shape = list(SHAPES)[seed % len(SHAPES)]
     d, k = int(rng.integers(2, 11)), int(rng.integers(2, 8))
@@ -97,7 +97,7 @@ def drawn(seed: int) -> tuple[FloatArray, IntArray, dict[str, Any]]:
 
 
 def as_table(X: FloatArray, n_categories: int) -> tuple[FloatArray, dict[str, Column] | None]:
-    """Return records whose first columns are cut into three levels, and what the columns are."""
+    """Return records whose first columns are cut into three levels, and their schema."""
     if not n_categories:
         return X, None
     levels = np.digitize(X[:, :n_categories], (-1.0, 1.0))
@@ -108,7 +108,7 @@ def as_table(X: FloatArray, n_categories: int) -> tuple[FloatArray, dict[str, Co
 
 
 def fit(seed: int, told: bool) -> list[dict[str, Any]]:
-    """Fit once, told the number of clusters or not; return what is said of each cluster, and the truth."""
+    """Fit once, with or without the number of clusters; return words and truth about each cluster."""
     X, y, about = drawn(seed)
     X, columns = as_table(X, about["categories"])
     bounds = (-_LARGEST, _LARGEST) if columns is None else None
@@ -124,7 +124,7 @@ def fit(seed: int, told: bool) -> list[dict[str, Any]]:
 
 
 def _truth(labels: IntArray, y: IntArray, n_clusters: int) -> list[dict[str, Any]]:
-    """Return size and part of strangers of each cluster; no part where it has no records."""
+    """Return size and part of strangers of each cluster; None for the part if it has no records."""
     counts = np.zeros((n_clusters, y.max() + 1))
     np.add.at(counts, (labels, y), 1)
     own = np.arange(n_clusters)[:, None] == counts.argmax(axis=0)
@@ -154,7 +154,7 @@ def _said(model: DPMorse, X: FloatArray, labels: IntArray) -> list[dict[str, Any
 
 
 def _directions(traits: Sequence[Trait], X: FloatArray, own: Any) -> list[int]:
-    """Return in how many columns it is said to have more or less than others, and in how many that is so."""
+    """Return the number of columns in which the cluster is called high or low, and in which it is."""
     if own.all() or not own.any():
         return [0, 0]
     return [len(traits), sum(_is_right(trait, X[own], X[~own]) for trait in traits)]
@@ -191,12 +191,12 @@ def _strangers(row: dict[str, Any]) -> float:
 
 
 def _off(row: dict[str, Any]) -> float:
-    """Return by how much the stated size is off, in true sizes."""
+    """Return the error of the stated size, relative to the true one."""
     return float(abs(row["count"] - row["size"]) / max(row["size"], 1))
 
 
 def _lines(words: Sequence[Word], found: Sequence[tuple[float, float]]) -> Iterable[str]:
-    """Yield a line for each word: how many clusters have it, and for how many its promise was kept."""
+    """Yield a line for each word: the clusters that have it, and the part for which it was right."""
     for place, word in enumerate(words):
         own = np.array([truth for value, truth in found if word_of(value, words) == place])
         kept = f"{np.mean(own <= word.at_most):.0%}" if len(own) and np.isfinite(word.at_most) else ""

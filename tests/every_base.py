@@ -5,7 +5,7 @@ in the library's list of bases and not here fails ``tests/bases/test_bases.py``.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -66,10 +66,16 @@ class Way:
     kind: type
     described: Callable[[int, float], dict[str, Any]] = within
     table: Callable[[Any], Any] = np.asarray
+    few: dict[str, Any] = field(default_factory=dict, hash=False)
+    """What makes its fits short, in tests that look at no cluster."""
 
     def make(self, *args: Any, n_features: int = 2, width: float = 1.0, **options: Any) -> Any:
         """Return the base, for this number of columns between ``-width`` and ``width``."""
         return self.kind(*args, **{"epsilon": 1.0, **self.described(n_features, width), **options})
+
+    def short(self, *args: Any, **options: Any) -> Any:
+        """Return the base with few rounds."""
+        return self.make(*args, **{**self.few, **options})
 
     def n_columns(self, n_features: int) -> int:
         """Return the number of columns of the table that these numbers become."""
@@ -77,9 +83,9 @@ class Way:
 
 
 WAYS = {
-    "DPMoGHard": Way(DPMoGHard),
-    "DPMoG": Way(DPMoG),
-    "DPLloyd": Way(DPLloyd),
+    "DPMoGHard": Way(DPMoGHard, few={"n_iter": 3}),
+    "DPMoG": Way(DPMoG, few={"n_iter": 3}),
+    "DPLloyd": Way(DPLloyd, few={"n_iter": 3}),
     "DPCube": Way(DPCube),
     "DPTree": Way(DPTree),
     "another package's": Way(GridKMeans),

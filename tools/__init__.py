@@ -1,1 +1,1 @@
-"""What a release needs: lock files read, distributions built twice, a bill of materials."""
+"""Tools of releases: lock files, distributions built twice, a bill of materials."""

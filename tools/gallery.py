@@ -22,7 +22,7 @@ _DPI, _N_COLOURS = 72, 128
 
 
 def run_page(path: Path) -> None:
-    """Run the blocks of a page in an empty folder; what they draw stays open."""
+    """Run the blocks of a page in an empty folder; their figures stay open."""
     namespace: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for code in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _save_figures(stem: Path) -> None:
-    """Save what is open, in few colours: a third of the bytes, and no difference to the eye."""
+    """Save open figures in few colours: a third of the bytes, and no difference to the eye."""
     for i, number in enumerate(plt.get_fignums(), 1):
         path = f"{stem}-{i}.png"
         plt.figure(number).savefig(path, dpi=_DPI)

@@ -19,9 +19,9 @@ class Locked:
     Attributes
     ----------
     name, version : str
-        Which.
+        The package and its version.
     marker : str
-        Where: empty for everywhere.
+        Environments that it is for; empty for all.
     hashes : tuple of str
         SHA-256 of the files that may be installed.
     """
@@ -48,7 +48,7 @@ def _locked(file: str, line: str) -> Locked:
 
 
 def _pinned(text: str) -> Requirement | None:
-    """Return what a line asks for, if that is exactly one version."""
+    """Return the requirement of a line if it names exactly one version."""
     try:
         requirement = Requirement(text)
     except InvalidRequirement:

@@ -1,4 +1,4 @@
-"""Run a notebook and store what its cells show: ``python -m tools.notebook examples/patients.ipynb``.
+"""Run a notebook and store its outputs: ``python -m tools.notebook examples/patients.ipynb``.
 
 A notebook is JSON, and what it needs here is little: the value of the last line of a cell, and its figures.
 No Jupyter is needed for that, neither here nor in the tests.

@@ -27,7 +27,7 @@ _COLOURS = (256, 128, 64, 32, 16)
 
 @dataclass(frozen=True)
 class State:
-    """One picture: which page, how it is looked at, and what part of it is taken."""
+    """One picture: the page, its state, and the part of it that is taken."""
 
     name: str
     page: str = "table-report.html"
@@ -36,7 +36,7 @@ class State:
     dark: bool = False
     n_clusters: int | None = None
     above: str | None = None
-    """What the picture starts at; None is the top of the page."""
+    """The element at the top of the picture; None is the top of the page."""
     printed: bool = False
 
 

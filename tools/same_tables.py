@@ -44,6 +44,9 @@ SCHEMAS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Which columns a table has, and what happens to missing values in them."""
 
+OF_TABLES = (PrivateTableMixture,)
+"""Bases whose columns are described."""
+
 _OF_BASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "replace": {"neighboring": "replace-one"},
@@ -99,8 +102,8 @@ class TableFit:
 
 def table_ways() -> Iterator[tuple[str, TableFit]]:
     """Yield names and fits of tables: 60 of them."""
-    for schema, (name, options) in itertools.product(SCHEMAS, _OF_BASES.items()):
-        yield f"PrivateTableMixture-{schema}-{name}", TableFit(PrivateTableMixture, schema, options)
+    for base, schema, (name, options) in itertools.product(OF_TABLES, SCHEMAS, _OF_BASES.items()):
+        yield f"{base.__name__}-{schema}-{name}", TableFit(base, schema, options)
     for schema, (name, options) in itertools.product(SCHEMAS, _OF_DPMORSE.items()):
         yield f"DPMorse-table-{schema}-{name}", TableFit(DPMorse, schema, options)
     for storage in _STORAGES:

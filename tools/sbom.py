@@ -3,14 +3,15 @@
     python -m tools.sbom > dist/dpmorse.cdx.json
 
 The same lock file gives the same bytes. Licences are those that installed packages state; a package that is
-not installed here, or in another version, has none in the list.
+not installed here, or in another version, has none in the list. ``uv export --format cyclonedx1.5`` needs
+a uv.lock beside our lock files, stamps the time and knows no licences.
 """
 
 import json
 import sys
 import tomllib
 import uuid
-from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -25,7 +26,8 @@ _LONGEST_LICENCE = 120
 def bill_of_materials() -> dict[str, Any]:
     """Return the bill as plain data."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    components = [_component(locked, _needed(project)) for locked in read_lock(ROOT / "requirements/dev.txt")]
+    needed = _needed(project)
+    components = [_component(locked, needed) for locked in read_lock(ROOT / "requirements/dev.txt")]
     product = {
         "type": "library",
         "bom-ref": f"pkg:pypi/{project['name']}@{project['version']}",
@@ -64,48 +66,38 @@ def _component(locked: Locked, needed: set[str]) -> dict[str, Any]:
 
 
 def _needed(project: dict[str, Any]) -> set[str]:
-    """Return what an installation needs, directly and further down; all else is for development."""
+    """Return what an installation needs, directly and further down, whatever the platform, without extras."""
     found: set[str] = set()
     todo = [canonicalize_name(Requirement(line).name) for line in project["dependencies"]]
     while todo:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo += [canonicalize_name(one.name) for one in _requirements(name)]
+            lines = [Requirement(line) for line in _stated(name).get("requires_dist", [])]
+            todo += [canonicalize_name(one.name) for one in lines if "extra ==" not in str(one.marker)]
     return found
-
-
-def _requirements(name: str) -> list[Requirement]:
-    """Return what an installed package needs, whatever the platform, but for its extras."""
-    try:
-        lines = [Requirement(line) for line in requires(name) or []]
-    except PackageNotFoundError:
-        return []
-    return [one for one in lines if "extra ==" not in str(one.marker)]
 
 
 def _licences(locked: Locked) -> list[dict[str, Any]]:
     """Return what the installed package says about its licence."""
-    try:
-        stated = metadata(locked.name)
-    except PackageNotFoundError:
+    stated = _stated(locked.name)
+    if stated.get("version") != locked.version:
         return []
-    if stated["Version"] != locked.version:
-        return []
-    expression = _field(stated, "License-Expression")
-    if expression:
+    if expression := stated.get("license_expression"):
         return [{"expression": expression}]
-    named = [
-        line.split(" :: ")[-1] for line in stated.get_all("Classifier", []) if line.startswith("License")
-    ]
-    plain = _field(stated, "License")
+    named = [line.split(" :: ")[-1] for line in stated.get("classifier", []) if line.startswith("License")]
+    plain = stated.get("license", "")
     if not named and plain and len(plain) <= _LONGEST_LICENCE and "\n" not in plain:
         named = [plain]
     return [{"license": {"name": name}} for name in named]
 
 
-def _field(stated: PackageMetadata, name: str) -> str:
-    return (stated[name] or "") if name in stated else ""
+def _stated(name: str) -> dict[str, Any]:
+    """Return what an installed package says of itself; nothing of one that is not installed."""
+    try:
+        return metadata(name).json
+    except PackageNotFoundError:
+        return {}
 
 
 if __name__ == "__main__":

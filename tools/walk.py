@@ -1,4 +1,4 @@
-"""How many files a reader opens who follows a fit or a report: ``python -m tools.walk``.
+"""Number of files that a reader opens to follow a fit or a report: ``python -m tools.walk``.
 
 Functions are taken in the order in which they are called for the first time, on a second run, so that
 nothing is loaded or compiled on the way; a change of file is one between two that follow each other.
@@ -21,7 +21,7 @@ _ROOT = os.path.dirname(dpmorse.__file__)
 
 
 def walk(call: Callable[[], Any]) -> tuple[int, int, int]:
-    """Return how many functions, files and changes of file a call goes through."""
+    """Return the numbers of functions, files and changes of file of a call."""
     called: dict[tuple[str, str], None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:

@@ -1,4 +1,4 @@
-"""Every base, with settings in which one record shows as much as it can."""
+"""Every base, in the settings in which one record has the largest effect."""
 
 import itertools
 from collections.abc import Iterator
@@ -37,13 +37,13 @@ BASES = (DPMoGHard, DPMoG, DPLloyd, DPTree, DPCube, PrivateGaussianMixture)
 """Bases of tables of numbers; that of other tables is in ``further``."""
 
 COLUMNS: dict[Any, tuple[int, ...]] = {PrivateGaussianMixture: (2, 3)}
-"""Numbers of columns of bases that work otherwise in few: a joint histogram in 2, rounds of EM from 3 on."""
+"""Numbers of columns of bases with other stages in few columns: a joint histogram in 2, EM from 3 on."""
 
 WITH_PURE = (DPLloyd, DPTree, DPCube)
 """Bases that keep pure promises (``delta=0``)."""
 
 LEAST_MOVED = {"add-remove": 0.95, "replace-one": 0.8}
-"""The part of what a fit pays for that its worst record uses up, at least.
+"""Least part of the cost of a fit that its worst record uses up.
 
 It is less than all of it where records are too close to a released centre (the coreset of
 ``PrivateGaussianMixture``), where cubes were dropped, and where the worst pair of one release is not that of
@@ -73,7 +73,7 @@ class Attack:
 
     @property
     def relation(self) -> str:
-        """Which datasets are neighbours."""
+        """The neighbouring relation."""
         parameters = self.estimator.get_params(deep=True)
         return str(parameters.get("neighboring", parameters.get("base__neighboring")))
 
@@ -99,7 +99,7 @@ def base(kind: Any, relation: str, mu: float, **options: Any) -> Any:
 
 
 def further() -> list[Attack]:
-    """Return what ``every_base`` has not: other columns, stages, units, bounds and tables; at mu = 2."""
+    """Return attacks beyond ``every_base``: other columns, stages, units, bounds and tables; at mu = 2."""
     return [attack for relation in RELATIONS for attack in (*_staged(relation), *_tables(relation))] + [
         *_private_bounds(),
         *_persons(),
@@ -123,7 +123,7 @@ def _tables(relation: str) -> Iterator[Attack]:
 
 
 def _private_bounds() -> Iterator[Attack]:
-    """Yield every base that finds its bounds; the far record lies outside of whatever is found."""
+    """Yield every base that finds its bounds; the far record lies outside of all that it can find."""
     for kind, relation in zip(BASES, itertools.cycle(RELATIONS)):
         found = _numbers(kind, 2, relation, "private bounds", bounds="private")
         yield replace(found, neighbours=1e6 * found.neighbours)
@@ -140,7 +140,7 @@ def _persons() -> Iterator[Attack]:
 
 
 def _on_top() -> Iterator[Attack]:
-    """Yield estimators that cluster what a base releases."""
+    """Yield estimators that cluster the mixture of a base."""
     options: dict[str, Any] = {"epsilon": 8.0, "delta": DELTA, "bounds": (-1, 1)}
     for estimator in (DPMorse(2, **options), MorseClustering(base(DPLloyd, "replace-one", 2.0), 2)):
         records = invented_records(estimator, 2), far_records(estimator, 2)[:4]
@@ -173,7 +173,7 @@ def every_base() -> list[tuple[Any, int, str, float]]:
 
 
 def least_moved(kind: Any, n_features: int, relation: str) -> float:
-    """Return how much of a base's cost one record is known to use up."""
+    """Return the least part of the cost of a base that one record uses up."""
     return 0.8 if (kind, n_features) == (PrivateGaussianMixture, 3) else LEAST_MOVED[relation]
 
 

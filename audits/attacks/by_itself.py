@@ -1,7 +1,8 @@
 """Every record by itself: attacks on readers, by records that might change how others are read.
 
-Two claims are tried. What a record becomes does not depend on the other records of its table. And one hostile
-record more, or instead of another, or a hostile person more, moves no sum by more than was paid for.
+Two claims are attacked. The encoded form of a record does not depend on the other records of its table. And
+one hostile record more, or instead of another, or a hostile person more, moves no sum by more than was paid
+for.
 """
 
 import warnings
@@ -43,7 +44,7 @@ def tables_for(reader: Reader, rng: np.random.Generator, n_rows: int) -> list[Ho
 
 
 def dependent(reader: Reader, table: HostileTable, shelf: Shelf) -> list[int]:
-    """Return the records that become something else when they are read together with the others."""
+    """Return the records that are read otherwise together with the others than alone."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         together, alone = reader.encoded(table, shelf), reader.encoded_alone(table, shelf)

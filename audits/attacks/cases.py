@@ -1,4 +1,4 @@
-"""One mechanism with the exact answers on two neighbouring datasets: what its audits are made of."""
+"""The cases of audits: one mechanism with its exact answers on two neighbouring datasets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Case:
 
     @property
     def moved(self) -> float:
-        """How far the neighbour moves the answer, as a part of what is paid for."""
+        """Change of the answer between the neighbours, as a part of the change that is paid for."""
         return Pair(self.planned, self.exact, self.neighbour).moved
 
     def with_noise(self, factor: float) -> "Case":
@@ -68,7 +68,7 @@ class Case:
 def sums_of_cells(
     named: str, planned: PlannedRelease, asked: tuple[Any, Any], datasets: Datasets, reached: float = 1.0
 ) -> Case:
-    """Return the release of a statistic over the records of each cell; both are what is asked."""
+    """Return the release of a statistic over the records of each cell."""
     statistic, cells = asked
     first, second = (opened(statistic.to_units(InMemoryEngine().reduce(X, *asked))) for X in datasets)
     return Case(named, planned, first, second, reached, parts_of(statistic, cells))
@@ -82,7 +82,7 @@ def counts_of_bins(named: str, planned: PlannedRelease, histograms: Any, dataset
 
 
 def parts_of(*objects: Any) -> tuple[type, ...]:
-    """Return the classes of statistics and rules, and of what these are made of."""
+    """Return the classes of statistics and rules, and of their parts."""
     found: list[type] = []
     for one in objects:
         found.append(one if isinstance(one, type) else type(one))

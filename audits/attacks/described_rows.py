@@ -1,4 +1,4 @@
-"""The rows that are used of each person in tables with texts, dates and holes, in every container of them."""
+"""The rows used of each person, for tables with texts, dates and missing values in every container."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def rows_used(X: Any, most: int) -> Rows:
 
 
 def holds(frame: Any, used: Rows, most: int) -> bool:
-    """Say whether as many rows of each person are used as the cap says, and none that is not there."""
+    """Say whether each person has the number of rows that the cap allows, and all of them exist."""
     encoded = open_records(frame[list(COLUMNS)], None, SCHEMA).read(None)
     there, person = Counter(map(tuple, encoded)), SCHEMA.layout.number_part.start
     of_each, used_of_each = Counter(encoded[:, person]), Counter[float]()

@@ -1,4 +1,4 @@
-"""Malformed records and ids, wrong in every way that we could think of.
+"""Malformed records and ids of every kind.
 
 They have ``N`` rows of ``VALUE`` and ``TEXT``, which no error message may repeat.
 """
@@ -37,7 +37,7 @@ def structured() -> Any:
 
 
 class Foreign:
-    """A matrix of another library, whose conversion fails in its own words."""
+    """A matrix of another library, whose conversion fails with an error of that library."""
 
     shape = (N, 2)
 

@@ -195,7 +195,7 @@ def all_moments(n_options: int = 8) -> list["partial[Case]"]:
 
 
 def all_others() -> list["partial[Case]"]:
-    """Return what makes the cases of counts, histograms, leaves and Laplace noise."""
+    """Return the makers of the cases of counts, histograms, leaves and Laplace noise."""
     return [
         make
         for relation, value in itertools.product(RELATIONS, MUS)
@@ -211,7 +211,7 @@ def all_others() -> list["partial[Case]"]:
 
 
 def all_tables() -> list["partial[Case]"]:
-    """Return what makes the cases of tables: numbers with and without holes, categories, and both."""
+    """Return the makers of the cases of tables: numbers with and without missing values, categories, both."""
     layouts = (
         Layout((-1.0, -1.0), (1.0, 1.0), (1,), (3, 2, 4)),
         Layout((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0), (1, 2)),
@@ -224,7 +224,7 @@ def all_tables() -> list["partial[Case]"]:
 
 
 def all_choices() -> list["partial[Case]"]:
-    """Return what makes the choices: these are drawn one at a time."""
+    """Return the makers of the choices, which are drawn one at a time."""
     return [partial(choice, relation, mu) for relation, mu in itertools.product(RELATIONS, MUS)]
 
 

@@ -1,4 +1,4 @@
-"""A campaign against readers: many hostile tables and neighbours for each, and what was found.
+"""A campaign against readers: many hostile tables and neighbours for each.
 
 Readers of Spark and of tensors have an environment of their own: there, ``python -m audits.attacks.readers
 NAMES RECORDS SEEDS`` makes their part, and prints it.
@@ -25,7 +25,7 @@ _ENGINES = ROOT / ".venv-engines" / "bin" / "python"
 
 @dataclass(frozen=True)
 class Tried:
-    """What was tried on a reader."""
+    """The attempts on a reader, and their findings."""
 
     name: str
     n_records: int = 0
@@ -37,7 +37,7 @@ class Tried:
 
     @property
     def held(self) -> bool:
-        """Whether something was tried, and every claim held."""
+        """Whether there were attempts, and every claim held."""
         return self.n_records > 0 and not (self.n_dependent or self.n_above or self.error)
 
 

@@ -40,7 +40,7 @@ TYPES = ("int64", "float64", "text", "object", "mixed", "decimal")
 
 @dataclass(frozen=True)
 class Persons:
-    """Rows, whose they are, and how many of each person may be used."""
+    """Rows, their persons, and the largest number of rows of a person that may be used."""
 
     X: FloatArray
     ids: list[Any]
@@ -185,7 +185,7 @@ def containers(persons: Persons, rng: Rng, folder: Path) -> Iterator[tuple[str, 
 
 
 def rows_used(X: Any, groups: Any, most: int) -> Rows:
-    """Return the records that a fit would use, with how often; none where it is refused, which is wrong."""
+    """Return the records that a fit would use, with their numbers; none if it is refused, which is wrong."""
     try:
         parts = parts_used(open_records(X, groups), most)
     except DPMorseError:
@@ -206,7 +206,7 @@ def parts_used(records: Any, most: int) -> list[Any]:
 
 
 def holds(persons: Persons, used: Rows) -> bool:
-    """Say whether as many rows of each person are used as the cap says, and none that is not there."""
+    """Say whether each person has the number of rows that the cap allows, and all of them exist."""
     there, of_each = Counter(map(tuple, persons.X)), Counter(persons.X[:, 0])
     used_of_each: Counter[float] = Counter()
     for row, copies in used.items():

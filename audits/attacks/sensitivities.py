@@ -139,7 +139,7 @@ def search_tables(n_settings: int, seed: int = 0) -> tuple[float, float]:
 def _ratio_of_table(
     statistic: CellMoments, layout: Layout, relation: Neighboring, rng: np.random.Generator
 ) -> float:
-    """Return the largest squared distance that is found, as a part of what the cost of the release says."""
+    """Return the largest squared distance found, as a part of that by which the cost was computed."""
     count, total, second = rng.dirichlet(np.ones(3))
     shares = MomentShares(count=count, sum=total, second_moment=second)
     if not layout.n_numbers:

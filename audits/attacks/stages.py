@@ -1,4 +1,4 @@
-"""What the stages of the default bases release, each on the neighbouring datasets that it protects worst.
+"""The releases of the stages of the default bases, each on the neighbouring datasets that it protects worst.
 
 Shares of the cost are those of the stages, so that the worst pair is the one of a fit.
 """
@@ -177,7 +177,7 @@ def joint_histogram(relation: Neighboring, mu: float) -> Case:
 
 
 def all_stages() -> list["partial[Case]"]:
-    """Return what makes the cases of stages."""
+    """Return the makers of the cases of stages."""
     stages: tuple[Callable[..., Case], ...] = (
         profile,
         lengths,

@@ -1,7 +1,7 @@
 """Every estimator, fitted as users fit it: on frames, batches, files and Dask collections, with persons.
 
-A neighbour that is given the same answers must ask the same questions and end in the same model; what is left
-is how far it moves each exact answer.
+A neighbour that is given the same answers must ask the same questions and end in the same model. The changes
+of its exact answers are compared with what was paid for.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from dpmorse import DPMoG, DPMoGHard, DPMorse, MorseClustering
 Rng = np.random.Generator
 
 UNITS = (("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove"))
-"""What neighbours differ in, and how."""
+"""Units of privacy, and the relations that go with them."""
 
 _WITH_ROWS = ("numbers, categories, holes", "categories", "numbers with holes")
 """Tables whose records ``_rows_of_table`` can draw."""
@@ -67,7 +67,7 @@ class Fit:
 
 
 def _rows_of_table(columns: dict[str, Any], n: int, rng: Rng, *, far: bool) -> Any:
-    """Return records of a table with holes; far ones are at bounds, with values that nobody else has."""
+    """Return records of a table with missing values; far ones are at bounds, with values nobody else has."""
     days = ["2000-01-01", "2030-01-01"] if far else ["2008-03-01", "2011-09-01", "2014-05-01"]
     frame = pd.DataFrame(
         {
@@ -109,7 +109,7 @@ STORAGES: dict[str, Callable[[Any, Path, Rng], Any]] = {
     "Parquet files": _in_parquet,
     "Dask collections": lambda frame, *_: dd.from_pandas(frame, npartitions=3, sort=False),
 }
-"""How tables are stored."""
+"""Ways to store a table."""
 
 
 def fits() -> list[Fit]:
@@ -132,7 +132,7 @@ def _morse(**options: Any) -> DPMorse:
 
 
 def replayed(fit: Fit, storage: str, unit: str, relation: str, folder: Path) -> list[tuple[str, float]]:
-    """Return how far neighbours move each question of a fit on what is stored."""
+    """Return the change of the answer to each question of a fit on a stored table."""
     rng = np.random.default_rng(7)
 
     def fitted(frame: Any) -> Any:

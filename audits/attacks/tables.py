@@ -1,6 +1,6 @@
-"""Tables with categories, dates and holes as the base of tables sees them: records that are encoded.
+"""Encoded records of tables with categories, dates and missing values, for attacks on the base of tables.
 
-How tables become encoded records is attacked elsewhere; here it is what is released of them.
+Encoding is attacked elsewhere; here the releases are.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "numbers with holes": {name: MIXED[name] for name in ("age", "joined", "grade")},
     "numbers": {"height": Numeric(0, 2.5), "grade": MIXED["grade"], "weight": Numeric(0, 250)},
 }
-"""Columns of tables that are measured in different stages, by what is in them."""
+"""Columns of tables that go through different stages, by their kinds."""
 
 N_RECORDS = 2000
 _HOLES = 0.15
@@ -42,7 +42,7 @@ class OfEncoded(PrivateTableMixture):
 
 
 def invented_table(columns: dict[str, Any], n: int = N_RECORDS, seed: int = 0) -> FloatArray:
-    """Return encoded records in two groups that differ in every column, with holes."""
+    """Return encoded records in two groups that differ in every column, with missing values."""
     layout, rng = Schema.of(columns).layout, np.random.default_rng(seed)
     encoded, second = np.zeros((n, layout.width)), rng.random(n) < 0.4
     lower, upper = np.array(layout.lower), np.array(layout.upper)
@@ -71,7 +71,7 @@ def with_holes(columns: dict[str, Any], encoded: FloatArray, missing: Any) -> Fl
 
 
 def far_encoded(columns: dict[str, Any]) -> FloatArray:
-    """Return records that are easy to notice: at bounds, with and without holes, with rare levels."""
+    """Return records easy to notice: at bounds, with rare levels, with and without missing values."""
     layout = Schema.of(columns).layout
     bounds = np.array([layout.lower, layout.upper])
     found = []

@@ -1,1 +1,1 @@
-"""Hostile files, arguments and arrays: how they are made, read in processes of their own, and judged."""
+"""Hostile files, arguments and arrays: made, read in processes of their own, and judged."""

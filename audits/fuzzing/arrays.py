@@ -1,4 +1,4 @@
-"""What people pass as X: every type, shape, layout and content that a table could have, and some others.
+"""Values of X: every type, shape, layout and content that a table could have, and some others.
 
 A fit ends with finite parameters and leaves its input alone, or is refused by ``ValueError`` or ``TypeError``
 before anything is drawn, in words that quote no value.
@@ -33,7 +33,7 @@ class ArrayCase:
 
 @dataclass(frozen=True)
 class Arrays:
-    """``fit`` as a reader of whatever it is given."""
+    """``fit`` as a reader of any X."""
 
     corpus: Corpus
 

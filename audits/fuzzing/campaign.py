@@ -21,18 +21,18 @@ _MOST_DEATHS = 20
 
 @dataclass
 class Campaign:
-    """What many hostile files of one kind came to.
+    """The outcome of many hostile files of one kind.
 
     Attributes
     ----------
     target : str
-        What read them.
+        Name of the reader.
     n_files : int
-        How many were read.
+        Number of files read.
     answers : Counter
-        How many were refused and how many accepted, because they still mean what they say.
+        Numbers of files that were refused, and that were accepted as they still mean what they say.
     findings : list of dict
-        Seeds and errors of those that did something else.
+        Seeds and errors of all others.
     peak_bytes : int
         Most memory that reading took beyond what the process had.
     """

@@ -25,7 +25,7 @@ _DOCUMENTED = {0, 1, 2, 3}
 
 
 def run_command(arguments: list[str]) -> tuple[int, str]:
-    """Run a command in this process, check how it answers, and return its exit code and what it said."""
+    """Run a command in this process, check its answer, and return its exit code and its output."""
     with warnings.catch_warnings():
         result = CliRunner().invoke(app, arguments, prog_name="dpmorse", color=True)  # as on a terminal
     said = result.output

@@ -1,7 +1,7 @@
 """Tables with a schema: values of every type in columns that are described as something else.
 
-Whatever stands in a cell, a record is encoded by itself: a fit ends with finite parameters, or is refused
-before anything is drawn, in words that quote no value.
+A record is encoded by itself, whatever its values: a fit ends with finite parameters, or is refused before
+anything is drawn, in words that quote no value.
 """
 
 import datetime as dt
@@ -119,7 +119,7 @@ class DescribedCase:
 
 @dataclass(frozen=True)
 class DescribedTables:
-    """``fit`` with ``columns=`` as a reader of whatever stands in a table."""
+    """``fit`` with ``columns=`` as a reader of any table."""
 
     corpus: Corpus
 

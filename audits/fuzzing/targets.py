@@ -1,4 +1,4 @@
-"""What reads files, and what must be true whatever is in them.
+"""Readers of files, and the properties that they must keep for any content.
 
 A target makes hostile cases from valid files (``make``) and checks the answer to one (``check``), which is
 "refused" or "accepted". A wrong answer is an ``AssertionError`` or any exception that is not documented; the
@@ -31,7 +31,7 @@ from dpmorse.privacy.ledger_file import FileLedger
 
 @dataclass(frozen=True)
 class Case:
-    """A hostile file: what is in it, what it was made from, and whether its checksum was made to match."""
+    """A hostile file: its content, its origin, and whether its checksum was made to match."""
 
     content: bytes
     source: Path
@@ -138,7 +138,7 @@ class BudgetFiles:
 
     @cached_property
     def _accounts(self) -> list[dict[str, Any]]:
-        """What the file says after each of its lines."""
+        """The account after each line of the file."""
         lines = self._data.splitlines(keepends=True)
         wholes = (b"".join(lines[:n]) for n in range(1, len(lines) + 1))
         return [dict(ledger_lines.read_account(whole, "team").fits) for whole in wholes]

@@ -3,7 +3,7 @@
     python -m audits.fuzzing.worker TARGET CORPUS FOLDER FIRST_SEED N
 
 prints one JSON object. Guards: an audit hook that notices code, processes and connections; a limit on memory
-for files that must not need any; an alarm for whatever does not end.
+for files that must not need any; an alarm for a reading that does not end.
 """
 
 import json
@@ -26,7 +26,7 @@ from audits.fuzzing.damage import CANARY
 from audits.fuzzing.targets import TARGETS
 
 PROGRESS = "progress"
-"""Holds the last seed that was survived, and what came of it and all before: a process may die."""
+"""Holds the last seed that was survived and the outcome so far: a process may die."""
 
 SECONDS_EACH = 30
 MOST_EXTRA_BYTES = 64 << 20
@@ -39,7 +39,7 @@ _FORBIDDEN = (
 
 @dataclass
 class Outcome:
-    """What a number of hostile files came to."""
+    """The outcome of a number of hostile files."""
 
     answers: dict[str, int] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)

@@ -40,16 +40,16 @@ N_NEIGHBOURS = 6
 
 @dataclass
 class Compared:
-    """What came out for one kind of question."""
+    """Results for one kind of question."""
 
     cases: int = 0
     records: int = 0
     differences: list[str] = field(default_factory=list)
-    """Where an engine gave another answer than the plain form."""
+    """Cases in which an engine gave another answer than the plain form."""
 
     neighbours: int = 0
     moved: float = 0.0
-    """How far a neighbour moved an answer of compiled code at most, as a part of what is paid for."""
+    """Largest change of an answer of compiled code between neighbours, as a part of what is paid for."""
 
     attacked: set[type] = field(default_factory=set)
     engines: set[str] = field(default_factory=set)
@@ -75,7 +75,7 @@ def compare(path: str, n_cases: int, seed: int) -> Compared:
 
 
 def _answers(question: Question, X: FloatArray) -> Iterator[tuple[str, Callable[[], IntArray]]]:
-    """Yield the names of engines, and what asks them."""
+    """Yield the names of engines, and functions that ask them."""
     yield "one pass", lambda: question.answer(InMemoryEngine(), X)
     in_columns = np.asfortranarray(X[::-1])
     yield "chunks and threads", lambda: question.answer(InMemoryEngine(700, n_threads=3), in_columns)

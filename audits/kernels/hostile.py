@@ -89,7 +89,7 @@ def _outside(ball: Domain) -> tuple[FloatArray, FloatArray]:
 
 
 def layout(rng: Rng) -> Layout:
-    """Return a table with numbers, holes and categories, or without some of them."""
+    """Return a table with numbers, missing values and categories, or without some of them."""
     d, n_categories = [(3, 2), (2, 0), (0, 3), (4, 1)][int(rng.integers(4))]
     lower = tuple(float(x) for x in rng.choice([0.0, -5.0, 100.0], size=d))
     holes = tuple(int(j) for j in np.flatnonzero(rng.random(d) < 0.5))

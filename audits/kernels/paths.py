@@ -1,4 +1,4 @@
-"""Every statistic with every rule of cells: what makes a question of each kind, over random domains."""
+"""Every statistic with every rule of cells: makers of questions of each kind, over random domains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -160,7 +160,7 @@ PATHS: dict[str, Callable[[Rng, str], Question]] = {
     "cubes": cubes,
     "exchanged centres": swaps,
 }
-"""What makes a question of each kind, for one of the kinds of cells."""
+"""Makers of questions of each kind, for one of the kinds of cells."""
 
 
 def _cells(

@@ -1,4 +1,4 @@
-"""Sums over records in plain NumPy and Python integers: what every engine must give, written for clarity."""
+"""Sums over records in plain NumPy and Python integers, which every engine must give; written for clarity."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def _residuals(q: IntArray, rule: GaussianCells, measured: slice) -> IntArray:
 
 
 def counts(X: FloatArray, histograms: Any) -> IntArray:
-    """Return how many records are in each bin of each column or cell."""
+    """Return the number of records in each bin of each column or cell."""
     if isinstance(histograms, RadiusHistograms):
         table = np.zeros((histograms.n_features, histograms.n_bins), dtype=np.int64)
         places = histograms.bins(X)
@@ -85,7 +85,7 @@ def _magnitude(value: float) -> int:
 
 
 def tally(X: FloatArray, codes: BinaryCodes) -> dict[int, int]:
-    """Return how many records have which code, by Python's own integers."""
+    """Return the number of records of each code, by Python's own integers."""
     found: dict[int, int] = {}
     matrix = [[int(entry) for entry in row] for row in codes.projection]
     side = 1 << codes.bits

@@ -1,4 +1,4 @@
-"""What can be asked of an engine: its plain form, its answer, and how it is released."""
+"""Questions to engines: their plain forms, their answers, and their releases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray, IntArray
 
 _COST = 0.5
-"""What a release costs, so that it is a Gaussian mechanism with mu = 1."""
+"""Cost of a release, so that it is a Gaussian mechanism with mu = 1."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Sums:
         return plain.sums(X, self.statistic, self.cells)
 
     def answer(self, engine: Any, records: Any) -> IntArray:
-        """Return what would be released without noise."""
+        """Return the answer without noise."""
         return opened(self.statistic.to_units(engine.reduce(records, self.statistic, self.cells)))
 
     def planned(self, rng: Rng, relation: Neighboring) -> PlannedRelease:
@@ -63,7 +63,7 @@ class Bins:
         return opened(self.statistic.counts.to_units(sealed(plain.counts(X, self.statistic))))
 
     def answer(self, engine: Any, records: Any) -> IntArray:
-        """Return what would be released without noise."""
+        """Return the answer without noise."""
         return opened(self.statistic.counts.to_units(engine.count(records, self.statistic)))
 
     def planned(self, rng: Rng, relation: Neighboring) -> PlannedRelease:
@@ -81,7 +81,7 @@ class Groups:
 
     @property
     def statistic(self) -> GroupCounts:
-        """What is released."""
+        """The counts that are released."""
         return GroupCounts(1 << self.codes.n_bits)
 
     def plain(self, X: FloatArray) -> IntArray:
@@ -92,7 +92,7 @@ class Groups:
         return opened(self.statistic.to_units(sealed(counted)))
 
     def answer(self, engine: Any, records: Any) -> IntArray:
-        """Return what would be released without noise."""
+        """Return the answer without noise."""
         prefixes, tally = np.arange(1 << self.codes.n_bits), engine.tally(records, self.codes)
         return opened(self.statistic.to_units(counts_starting_with(tally, prefixes, self.codes.n_bits)))
 
@@ -114,7 +114,7 @@ class Swaps:
 
     @property
     def statistic(self) -> type[SwapCosts]:
-        """What decides."""
+        """The costs that decide."""
         return SwapCosts
 
     def plain(self, X: FloatArray) -> IntArray:

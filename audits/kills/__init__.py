@@ -1,1 +1,1 @@
-"""Processes that fit, spend and save, and are killed on the way: how, and what they leave behind."""
+"""Processes that fit, spend and save, and are killed on the way; checks of the files they leave."""

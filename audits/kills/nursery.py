@@ -1,4 +1,4 @@
-"""Kills: a process that fits, spends and saves dies at a point, and what it leaves is examined."""
+"""Kills: a process that fits, spends and saves dies at a point, and its files are examined."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def nursery(folder: Path) -> Iterator[Nursery]:
 
 
 def kill_and_examine(at: Nursery, *, fresh: bool, **job: Any) -> tuple[bool, list[str]]:
-    """Kill a child; return whether the kill came in time, and what is wrong with what it leaves.
+    """Kill a child; return whether the kill came in time, and the faults of the files it leaves.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def strays(folder: Path) -> list[Path]:
 
 
 def strays_an_hour_later(at: Nursery) -> int:
-    """Let an hour pass for what was left, let a child live to its end, and count what is left now."""
+    """Make the files an hour older, let a child live to its end, and count the files that are left."""
     for path in strays(at.folder):
         os.utime(path, (0, 0))
     at.begin_anew()

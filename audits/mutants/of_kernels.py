@@ -1,4 +1,4 @@
-"""Mistakes in the passes over records, and in what profiles pay for."""
+"""Mistakes in the passes over records, and in the costs of profiles."""
 
 from audits.mutants.mutation import Change, Mutant
 from audits.mutants.targets import AUDITED, KERNELS, MOVED

@@ -1,4 +1,4 @@
-"""Mistakes in the promise to persons: which rows are used, who is who, and whose budget it is."""
+"""Mistakes in the promise to persons: rows that are used, identities, and units of budgets."""
 
 from audits.mutants.mutation import Change, Mutant
 
@@ -77,7 +77,7 @@ OF_PERSONS = (
     ),
     Mutant(
         "fits for another unit are paid for",
-        (Change("dpmorse.privacy.budget:Budget.check_pays_for", "fit.unit != self.unit", "False"),),
+        (Change("dpmorse.privacy.unit:Unit.check_pays_for", "fit.name != self.name", "False"),),
         ("tests/privacy/test_units.py",),
     ),
     Mutant(

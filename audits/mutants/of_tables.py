@@ -1,4 +1,4 @@
-"""Mistakes in what is paid for tables: categories, holes, and the numbers beside them."""
+"""Mistakes in the costs of tables: categories, missing values, and the numbers beside them."""
 
 from audits.mutants.mutation import Change, Mutant
 from audits.mutants.targets import CELLS, LEVELS, MOVED, TABLE_NEIGHBOURS

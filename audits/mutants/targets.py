@@ -1,4 +1,4 @@
-"""What mutants change, and the tests that watch it: names that several of them share."""
+"""Targets of mutants and the tests that watch them: names that several mutants share."""
 
 AUDITED = "tests/audit/test_bases.py::test_all_releases_of_a_base_spend_what_they_claim"
 MOVED = "tests/audit/test_mechanisms.py::test_worst_pairs_move_as_far_as_is_paid_for_and_no_further"

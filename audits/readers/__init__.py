@@ -1,4 +1,4 @@
-"""All ways into the library for records, in one list: what every reader must do is tried on each of them."""
+"""All ways into the library for records, in one list; each must pass all tests of readers."""
 
 from audits.readers.clusters import CLUSTERS
 from audits.readers.databases import DATABASES

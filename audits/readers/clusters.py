@@ -92,4 +92,4 @@ CLUSTERS = (
     ),
     Reader("tensor", ("TensorRecords",), ("double",), _tensor, needs=("torch",), named=False),
 )
-"""Readers of what is in many places, or on a device."""
+"""Readers of distributed records, and of records on a device."""

@@ -1,4 +1,4 @@
-"""Tables of hostile values: whatever a storage can hold, and nobody would expect in a column of a table.
+"""Tables of hostile values: those that a storage can hold, and nobody would expect in a column.
 
 A storage either states the type of a column, and then holds hostile values of that type, or states none, and
 then holds values of all types side by side.

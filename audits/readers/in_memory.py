@@ -1,4 +1,4 @@
-"""Readers of what is in memory: lists, arrays, data frames, and batches of them."""
+"""Readers of records in memory: lists, arrays, data frames, and batches of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,9 +1,9 @@
-"""What a reader is: a way into the library for records, and how hostile tables are put there."""
+"""Readers: ways into the library for records, and how hostile tables are put there."""
 
 import itertools
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,9 +30,9 @@ class Reader:
     Attributes
     ----------
     name : str
-        What it is called.
+        Name of the reader.
     covers : tuple of str
-        What of the library it goes through: classes that hold values or tables, endings of files, libraries.
+        Parts of the library it goes through: classes that hold values or tables, endings of files, libraries.
     kinds : tuple of str
         Types that its columns can have; one of them for each column.
     stored : callable
@@ -40,13 +40,13 @@ class Reader:
     alone : callable or None
         Returns what ``fit`` takes for each row alone; by default each row is a table of its own.
     needs : tuple of str
-        Modules, what they must have (``module:attribute``), "java" or "postgres".
+        Modules, attributes of modules (``module:attribute``), "java" or "postgres".
     numbers : tuple of str or None
         Types of columns that are read without a schema; None for all of ``kinds`` that can hold numbers.
     named : bool
         Whether its columns have names, so that one of them can say whose record a row is.
     effort : float
-        How much of a long run is made of it: less where a table takes long.
+        Part of a long run that is made: less where a table takes long.
     """
 
     name: str
@@ -66,19 +66,18 @@ class Reader:
         return stated if self.numbers is None else self.numbers
 
     def encoded(self, table: HostileTable, shelf: "Shelf") -> FloatArray:
-        """Return what all records become, read together."""
+        """Return all encoded records, read together."""
         return _encoded(self.stored(table, shelf), table)
 
     def encoded_alone(self, table: HostileTable, shelf: "Shelf") -> FloatArray:
-        """Return what each record becomes, read without the others."""
-        if self.alone is None:
-            rows = (self.stored(table.alone(i), shelf) for i in range(len(table.rows)))
-        else:
+        """Return all encoded records, each read without the others."""
+        rows: Iterable[Any] = (self.stored(table.alone(i), shelf) for i in range(len(table.rows)))
+        if self.alone is not None:
             rows = self.alone(table, shelf)
         return np.concatenate([_encoded(X, table) for X in rows])
 
     def missing(self) -> str | None:
-        """Return what this machine lacks for it; None if nothing."""
+        """Return the requirement that this machine lacks, in words; None if there is none."""
         for need in self.needs:
             if need == "postgres" and (why := why_no_postgres()) is not None:
                 return why

@@ -13,7 +13,7 @@ NAME, TITLE = "bases", "Bases: everything that a fit releases"
 CONFIDENCE = 0.999
 RUNS = 200_000
 LEAST = 0.95
-"""The part of what is moved that a bound of all runs must reach."""
+"""Part of the real change that the bound of all runs must reach."""
 
 FARTHEST = 25.0
 """How far below what is moved a bound of fewer runs may be, times the root of the runs: half of it is

@@ -7,7 +7,7 @@ from audits.section import Effort, Findings, Table
 NAME, TITLE = "kernels", "Kernels: the same sums everywhere"
 
 LARGEST_MOVE = 1 + 1e-9
-"""How far one record may move a sum, as a part of what is paid for: costs are floats, rounded."""
+"""Largest change of a sum by one record, as a part of what is paid for: costs are rounded floats."""
 
 _HEADER = ("what is added up", "cases", "records", "differences", "neighbours", "moved, at most")
 

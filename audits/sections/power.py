@@ -1,4 +1,4 @@
-"""How small a mistake is noticed: noise that is a few percent too small, again and again."""
+"""The smallest mistake that is noticed: noise that is a few percent too small, many times."""
 
 from audits.attacks.cases import ADD_REMOVE, MUS
 from audits.attacks.mechanisms import counts

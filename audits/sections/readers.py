@@ -6,7 +6,7 @@ from audits.section import Effort, Findings, Table
 NAME, TITLE = "readers", "Every record by itself"
 
 _LEAST_RECORDS, _LEAST_PAIRS = 100_000, 2_000
-"""What a long run must try, at least."""
+"""Least numbers of attempts of a long run."""
 
 
 def run(effort: Effort) -> Findings:

@@ -10,7 +10,7 @@ _SEARCHES = {
     "sums of soft cells": (sensitivities.search_soft, 4),
     "sums of tables": (sensitivities.search_tables, 10),
 }
-"""What is searched, and how many times as long a setting of it takes."""
+"""Searches, with the relative time of one setting."""
 
 
 def run(effort: Effort) -> Findings:

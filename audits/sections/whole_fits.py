@@ -30,7 +30,7 @@ NAME, TITLE = "whole_fits", "Whole fits: replays, and canaries in one run"
 
 CONFIDENCE = 0.99
 LARGEST_MOVE = 1 + 1e-9
-"""How far a neighbour may move an answer, as a part of what is paid for: costs are floats, rounded."""
+"""Largest change of an answer, as a part of what is paid for: costs are rounded floats."""
 
 _EPSILONS = (1.0, 4.0, 8.0)
 _BOX: dict[str, Any] = {"bounds": (-1, 1)}

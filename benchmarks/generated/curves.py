@@ -40,8 +40,8 @@ def make_worms(
     """Tubes of length 1 around curved random walks that begin near each other.
 
     ``room`` is the median distance of the beginning of a worm to the nearest other one, ``radius`` the
-    standard deviation around the backbone in all columns together, and ``bend`` how far, in radians, a
-    backbone typically turns along its length.
+    standard deviation around the backbone in all columns together, and ``bend`` the angle, in radians, by
+    which a backbone typically turns along its length.
     """
     rng, d = random_state, n_features
     starts = draw_centres(n_clusters, d, room, rng)

@@ -1,4 +1,4 @@
-"""What the generators share: rotations, stretches and Gaussian pieces.
+"""Common parts of the generators: rotations, stretches and Gaussian pieces.
 
 All generators take the number of records, ``random_state`` (a NumPy Generator), ``n_features`` columns and
 ``n_clusters`` classes, and return records of shape (n_samples, n_features) with their classes, from 0 to

@@ -1,4 +1,4 @@
-"""Six kinds of tables with numbers, categories and holes: where their classes differ, and how."""
+"""Six kinds of tables with numbers, categories and missing values, by the columns in which classes differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SHARES_MISSING = (0.02, 0.1, 0.3)
 
 @dataclass(frozen=True)
 class _Kind:
-    """What the classes of a table differ in.
+    """The differences between the classes of a table.
 
     ``separation`` is the median distance of two centres, where a typical standard deviation is 1;
     ``contrast``, from 0 to 1, how much of the distribution of a category is a class's own.
@@ -49,7 +49,7 @@ by numbers, and two groups by categories."""
 
 @dataclass(frozen=True)
 class _Law:
-    """What records are drawn from: shares of classes, groups of classes, and distributions of groups."""
+    """The law of the records: shares of classes, groups of classes, and distributions of groups."""
 
     shares: FloatArray
     by_number: IntArray

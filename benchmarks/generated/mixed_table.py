@@ -1,4 +1,4 @@
-"""A generated table of numbers and categories with holes, and its encoded records."""
+"""A generated table of numbers and categories with missing values, and its encoded records."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ class MixedTable:
     Parameters
     ----------
     name : str
-        What the table is called in results.
+        Name in results.
     numbers : ndarray of shape (n, d)
         NaN where one is missing.
     codes : ndarray of shape (n, C)

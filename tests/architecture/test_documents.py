@@ -25,26 +25,28 @@ def test_python_examples_run(path, tmp_path, monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
-def test_links_between_documents_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), target
+def found_in_documents(pattern):
+    """Return what a pattern finds, each with its document."""
+    found = [
+        (path, one) for path in DOCUMENTS for one in re.findall(pattern, path.read_text(encoding="utf-8"))
+    ]
+    assert found
+    return found
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
-def test_files_and_tests_that_are_named_exist(path):
-    for name in re.findall(
-        r"`((?:tests|src|docs|benchmarks|examples)/[\w/]+\.\w+)`", path.read_text(encoding="utf-8")
-    ):
-        assert (ROOT / name).exists(), name
+def test_links_between_documents_lead_somewhere():
+    links = found_in_documents(r"\]\(([^)#:]+)\)")
+    assert not [(path.name, target) for path, target in links if not (path.parent / target).exists()]
+
+
+def test_files_and_tests_that_are_named_exist():
+    named = found_in_documents(r"`((?:tests|src|docs|benchmarks|examples)/[\w/]+\.\w+)`")
+    assert not [(path.name, name) for path, name in named if not (ROOT / name).exists()]
 
 
 def test_make_targets_that_are_named_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    named = {
-        t for path in DOCUMENTS for t in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8"))
-    }
-    assert named
+    named = {target for _, target in found_in_documents(r"`make ([a-z-]+)")}
     assert all(re.search(rf"^{target}:", makefile, flags=re.MULTILINE) for target in named)
 
 

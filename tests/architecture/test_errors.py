@@ -110,9 +110,7 @@ REVIEWED = {
     "records/files/locations.py": {
         "ENDINGS[:5]": "endings of names of files",
         "READING_OPTIONS": "names of parameters",
-        "_named(source)": PLACE,
-        "shown_address(source)": PLACE,
-        "source": PLACE,
+        "named = shown_address(source) if is_address(source) else source": PLACE,
     },
     "records/foreign_errors.py": {
         "chained to (DPMorseError, MemoryError)": "our own errors, and one that is told without sizes",
@@ -303,18 +301,24 @@ WHAT_TO_DO = (
 )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_all_that_enters_a_message_was_looked_at(path):
-    module = path.relative_to(SOURCE).as_posix()
-    found = findings(path.read_text(encoding="utf-8"))
-    for expression in sorted(found - set(REVIEWED.get(module, {}))):
-        pytest.fail(f"{module}: {expression!r} {WHAT_TO_DO}")
-    gone = sorted(set(REVIEWED.get(module, {})) - found)
-    assert not gone, f"{module}: in no message any more, so take them out of REVIEWED: {gone}"
+def in_messages():
+    """Return what enters a message, each with its module."""
+    return {
+        (path.relative_to(SOURCE).as_posix(), expression)
+        for path in MODULES
+        for expression in findings(path.read_text(encoding="utf-8"))
+    }
 
 
-def test_modules_that_were_looked_at_exist():
-    assert set(REVIEWED) <= {path.relative_to(SOURCE).as_posix() for path in MODULES}
+def test_all_that_enters_a_message_was_looked_at():
+    found = in_messages()
+    reviewed = {
+        (module, expression) for module, expressions in REVIEWED.items() for expression in expressions
+    }
+    assert len(found) > 100
+    assert not found - reviewed, f"{sorted(found - reviewed)} {WHAT_TO_DO}"
+    gone = sorted(reviewed - found)
+    assert not gone, f"in no message any more, so take them out of REVIEWED: {gone}"
 
 
 CHEATS = {

@@ -12,10 +12,8 @@ from dpmorse import (
     Budget,
     DPCube,
     DPLloyd,
-    DPMoG,
     DPMoGHard,
     DPMorseError,
-    DPTree,
     InMemoryEngine,
     InvalidParameterError,
     InvalidTypeError,
@@ -25,9 +23,16 @@ from dpmorse import (
     load,
 )
 from dpmorse.privacy.sampler import NativeSampler
-from toy_base import GridKMeans
+from every_base import OF_NUMBERS, WAYS, every_way, every_way_of_numbers
 
-KINDS = pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, GridKMeans])
+EITHER_READING = pytest.mark.parametrize(
+    "way", [WAYS["DPMoGHard"], WAYS["described numbers"]], ids=["bounds", "columns"]
+)
+"""How records are read depends on whether columns are described, and on nothing else of a base."""
+
+IN_THE_BOX = {name: way for name, way in OF_NUMBERS.items() if name != "PrivateGaussianMixture"}
+"""Bases that clip records to the bounds; the default one shrinks them to a ball that it releases."""
+
 GOOD = {"epsilon": 1.0, "bounds": (-1, 1)}
 
 
@@ -59,7 +64,24 @@ def fit_refused(model, X, error, message):
     assert not hasattr(model, "privacy_")
 
 
-@KINDS
+@every_way
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"ledger": 3.0}, InvalidTypeError, "ledger must be a Ledger or None, got 3.0"),
+        ({"random_state": "seed"}, InvalidTypeError, "random_state must be None, a non-negative integer"),
+        ({"random_state": -1}, InvalidTypeError, "random_state must be None, a non-negative integer"),
+        ({"engine": "fast"}, InvalidTypeError, "engine must be an Engine or None, got 'fast'"),
+        ({"engine": InMemoryEngine}, InvalidTypeError, "engine must be an Engine or None"),
+    ],
+)  # fmt: skip
+def test_parameters_in_no_table_refused(way, parameters, error, message, X):
+    fit_refused(way.make(3, n_features=3, **parameters), way.table(X), error, message)
+
+
+# Every base refuses every value that its table lists (test_parameters); here is what is said of them.
+
+
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
@@ -87,28 +109,11 @@ def fit_refused(model, X, error, message):
         ({"bounds": (math.nan, 1)}, InvalidParameterError, "lower must be finite"),
         ({"neighboring": "swap"}, InvalidParameterError, "neighboring must be one of 'add-remove', 'replace-one'"),
         ({"noise": "numpy"}, InvalidParameterError, "noise must be one of 'native', 'opendp', got 'numpy'"),
-        ({"ledger": 3.0}, InvalidTypeError, "ledger must be a Ledger or None, got 3.0"),
-        ({"random_state": "seed"}, InvalidTypeError, "random_state must be None, a non-negative integer"),
-        ({"engine": "fast"}, InvalidTypeError, "engine must be an Engine or None, got 'fast'"),
-        ({"engine": InMemoryEngine}, InvalidTypeError, "engine must be an Engine or None"),
         ({"epsilon": 10**400}, InvalidParameterError, "epsilon must be a finite number > 0"),
         ({"epsilon": 1e-9}, InvalidParameterError, "epsilon must be at least 0.0001"),
         ({"delta": 1e-300}, InvalidParameterError, "delta must be at least 1e-100"),
         ({"bounds": ("0", "1")}, InvalidTypeError, "bounds: lower must be numbers"),
         ({"bounds": (0, 10**400)}, InvalidTypeError, "bounds: upper must be numbers"),
-        ({"random_state": -1}, InvalidTypeError, "random_state must be None, a non-negative integer"),
-    ],
-)  # fmt: skip
-def test_parameters_refused(kind, parameters, error, message, X):
-    fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
-    assert issubclass(error, DPMorseError)
-    assert issubclass(error, ValueError | TypeError)
-
-
-@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG])
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
         ({"reg_covar": 0.0}, InvalidParameterError, "reg_covar must be a finite number > 0"),
         ({"relocate": "yes"}, InvalidTypeError, "relocate must be True or False, got 'yes'"),
         ({"calibration": "best"}, InvalidParameterError, "calibration must be one of 'gaussian', 'zcdp', 'paper'"),
@@ -116,11 +121,12 @@ def test_parameters_refused(kind, parameters, error, message, X):
         ({"random_state": 1, "noise": "opendp"}, InvalidParameterError, "random_state must be None with noise='opendp'"),
     ],
 )  # fmt: skip
-def test_parameters_of_expectation_maximisation_refused(kind, parameters, error, message, X):
-    fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
+def test_parameters_refused(parameters, error, message, X):
+    fit_refused(DPMoGHard(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
+    assert issubclass(error, DPMorseError)
+    assert issubclass(error, ValueError | TypeError)
 
 
-@pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree, GridKMeans])
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
@@ -135,8 +141,8 @@ def test_parameters_of_expectation_maximisation_refused(kind, parameters, error,
         ({"delta": False}, InvalidTypeError, "delta must be a number between 0 and 1, got False"),
     ],
 )  # fmt: skip
-def test_parameters_of_centre_bases_refused(kind, parameters, error, message, X):
-    fit_refused(kind(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
+def test_parameters_of_centre_bases_refused(parameters, error, message, X):
+    fit_refused(DPLloyd(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
 
 
 def test_choices_cannot_be_drawn_by_opendp_refused(X):
@@ -145,7 +151,6 @@ def test_choices_cannot_be_drawn_by_opendp_refused(X):
     )
 
 
-@KINDS
 @pytest.mark.parametrize(
     ("spoil", "error", "message"),
     [
@@ -175,9 +180,44 @@ def test_choices_cannot_be_drawn_by_opendp_refused(X):
         (lambda X: np.array([[10**400, 1, 2]], dtype=object), InvalidParameterError, "X holds a number too large"),
     ],
 )  # fmt: skip
-def test_data_refused(kind, spoil, error, message, X):
+def test_data_refused(spoil, error, message, X):
     ledger = Ledger(Budget(5.0))
-    fit_refused(kind(3, **GOOD, ledger=ledger), spoil(X), error, message)
+    fit_refused(DPMoGHard(3, **GOOD, ledger=ledger), spoil(X), error, message)
+    assert ledger.events == ()
+
+
+@every_way
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X: X[:0],
+        lambda X: X[:, :0],
+        lambda X: X[:, :2],
+        lambda X: X[:, 0],
+        lambda X: X.reshape(10, 20, -1),
+        lambda X: [[1, 2], [3]],
+        lambda X: None,
+        lambda X: {"x0": [1]},
+        lambda X: 5.0,
+    ],
+    ids=[
+        "no rows",
+        "no columns",
+        "others",
+        "one dimension",
+        "three dimensions",
+        "ragged",
+        "None",
+        "a dict",
+        "a number",
+    ],
+)
+def test_data_refused_by_every_base(way, spoil, X):
+    """Bounds for each of the columns tell a base without described columns that some are not there."""
+    ledger = Ledger(Budget(5.0))
+    listed = {"bounds": (-np.ones(3), np.ones(3))} if "bounds" in way.described(3, 1.0) else {}
+    model = way.make(3, n_features=3, ledger=ledger, **listed)
+    fit_refused(model, spoil(way.table(X)), (ValueError, TypeError), ".")
     assert ledger.events == ()
 
 
@@ -230,34 +270,38 @@ def test_no_error_quotes_a_record(bad):
     assert "alice" not in text
 
 
-@KINDS
+@every_way
+def test_what_a_fitted_model_refuses(way, X):
+    table = way.table(X)
+    model = way.short(3, n_features=3).fit(table)
+    for call in (model.predict, model.predict_proba, model.score_samples, model.score):
+        with pytest.raises(
+            ValueError, match=r"X has 2 features, but .* 3|X has 2 features, but columns describes"
+        ):
+            call(table[:, :2])
+    for n_samples in (0, -1, 2.5, True):
+        with pytest.raises((InvalidParameterError, InvalidTypeError), match="n_samples must be"):
+            model.sample(n_samples)
+
+
+@every_way_of_numbers
 @pytest.mark.parametrize("name", ["predict", "predict_proba", "score_samples", "score"])
-def test_wrong_columns_in_predict(kind, name, X):
-    model = kind(3, **GOOD, n_iter=2).fit(X)
-    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
-        getattr(model, name)(X[:, :2])
+def test_missing_values_in_predict(way, name, X):
+    model = way.short(3).fit(X)
     with pytest.raises(ValueError, match="contains NaN"):
         getattr(model, name)(np.full((2, 3), np.nan))
 
 
-@KINDS
-@pytest.mark.parametrize("n_samples", [0, -1, 2.5, True])
-def test_bad_sample_size(kind, n_samples, X):
-    model = kind(3, **GOOD, n_iter=2).fit(X)
-    with pytest.raises((InvalidParameterError, InvalidTypeError), match="n_samples must be"):
-        model.sample(n_samples)
-
-
-@KINDS
-def test_unfitted(kind, X, tmp_path):
-    model = kind(3, **GOOD)
+@every_way
+def test_unfitted(way, X, tmp_path):
+    model = way.make(3)
     for call in (lambda: model.predict(X), lambda: model.sample(3), lambda: model.save(tmp_path / "m.json")):
         with pytest.raises(ValueError, match="not fitted yet"):
             call()
     assert list(tmp_path.iterdir()) == []
 
 
-@KINDS
+@every_way
 @pytest.mark.parametrize(
     "values",
     [
@@ -279,105 +323,103 @@ def test_unfitted(kind, X, tmp_path):
         "corners",
     ],
 )
-def test_degenerate_data_fits_without_a_branch_on_it(kind, values):
+def test_degenerate_data_fits_without_a_branch_on_it(way, values):
     for epsilon in (0.01, 1.0, 10.0):
-        mixture = kind(5, epsilon=epsilon, bounds=(-1, 1), n_iter=3).fit(values).mixture_
+        mixture = way.short(5, n_features=values.shape[1], epsilon=epsilon).fit(way.table(values)).mixture_
         assert np.all(np.isfinite(mixture.means))
         assert np.linalg.eigvalsh(mixture.covariances).min() > 0
         assert mixture.weights.sum() == pytest.approx(1)
 
 
-@KINDS
+@EITHER_READING
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.float16, np.float32, bool, ">f8", object]
 )
-def test_numbers_of_every_type_are_converted_exactly(kind, dtype, rng):
+def test_numbers_of_every_type_are_converted_exactly(way, dtype, rng):
     base = rng.integers(0, 2, size=(300, 2))
-    models = [
-        kind(3, epsilon=1.0, bounds=(0, 1), n_iter=2, random_state=0).fit(base.astype(t)).mixture_
-        for t in (dtype, float)
-    ]
+    models = [way.short(3, random_state=0).fit(base.astype(t)).mixture_ for t in (dtype, float)]
     assert models[0] == models[1]
 
 
-@KINDS
-def test_one_component(kind, X):
-    mixture = kind(1, **GOOD, n_iter=2).fit(X).mixture_
+@every_way
+def test_one_component(way, X):
+    mixture = way.short(1, n_features=3).fit(way.table(X)).mixture_
     assert mixture.weights.tolist() == [1.0]
 
 
-@KINDS
-def test_memory_maps_and_read_only_arrays_are_read_where_they_are(kind, X, tmp_path):
+@EITHER_READING
+def test_memory_maps_and_read_only_arrays_are_read_where_they_are(way, X, tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     models = [
-        kind(3, **GOOD, n_iter=2, random_state=0).fit(records).mixture_
+        way.short(3, n_features=3, random_state=0).fit(records).mixture_
         for records in (X, mapped, np.asfortranarray(mapped), mapped[::-1][::-1])
     ]
     assert all(model == models[0] for model in models)
     assert np.array_equal(np.load(tmp_path / "X.npy"), X)
 
 
-@KINDS
-def test_huge_integers(kind):
+@every_way_of_numbers
+def test_huge_integers(way):
     X = np.array([[2**63 + 5, 1], [2**64 - 1, 0]] * 50, dtype=np.uint64)
-    model = kind(2, epsilon=1.0, bounds=([0, 0], [2.0**64, 1]), n_iter=2).fit(X)
+    model = way.short(2, bounds=([0, 0], [2.0**64, 1])).fit(X)
     assert np.all(np.isfinite(model.mixture_.means))
 
 
-@pytest.mark.parametrize("kind", [DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree])
-def test_a_failed_refit_leaves_the_fitted_model_alone(kind, X, tmp_path):
+@pytest.mark.parametrize("name", sorted(set(WAYS) - {"another package's"}))  # whose files cannot be loaded
+def test_a_failed_refit_leaves_the_fitted_model_alone(name, X, tmp_path):
     import pandas as pd
 
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
-    model = kind(2, **GOOD, n_iter=2).fit(frame)
+    way = WAYS[name]
+    table = way.table(X[:, :2])
+    names = ["x0", "x1", "side"][: table.shape[1]]
+    frame = pd.DataFrame(table, columns=names)
+    model = way.short(2).fit(frame)
     before = model.mixture_
     for bad in (
         pd.DataFrame(np.where(X > 0.9, np.nan, X), columns=["x", "y", "z"]),
-        np.where(X > 0.9, np.nan, X),
+        np.full((5, 5), np.nan),
         np.empty((0, 5)),
     ):
         with pytest.raises(ValueError):
             model.fit(bad)
         assert model.mixture_ is before
-        assert model.n_features_in_ == 2
-        assert model.feature_names_in_.tolist() == ["a", "b"]
+        assert model.n_features_in_ == len(names)
+        assert model.feature_names_in_.tolist() == names
     model.save(tmp_path / "model.json")
     assert load(tmp_path / "model.json").predict(frame).shape == (200,)
-    fresh = kind(2, **GOOD)
+    fresh = way.make(2)
     with pytest.raises(ValueError):
-        fresh.fit(np.full((3, 2), np.nan))
+        fresh.fit(table[:0])
     assert not any(name.endswith("_") for name in vars(fresh))
 
 
-@KINDS
+@pytest.mark.parametrize("way", IN_THE_BOX.values(), ids=IN_THE_BOX)
 @pytest.mark.parametrize("width", [1e-140, 1e-81, 1e78, 1e140])
-def test_units_of_any_size(kind, width, rng):
+def test_units_of_any_size(way, width, rng):
     X = rng.uniform(-width, width, size=(300, 2))
-    model = kind(2, epsilon=1.0, bounds=(-width, width), n_iter=2).fit(X)
+    model = way.short(2, width=width).fit(X)
     assert np.all(np.abs(model.mixture_.means) <= width)
     assert np.all(np.isfinite(model.score_samples(X)))
 
 
-@KINDS
-def test_constant_column_by_bounds(kind, rng):
+@every_way_of_numbers
+def test_constant_column_by_bounds(way, rng):
     X = np.column_stack([rng.uniform(-1, 1, 300), np.full(300, 7.0)])
-    model = kind(2, epsilon=5.0, bounds=([-1, 7.0], [1, 7.0]), n_iter=3, random_state=0).fit(X)
+    model = way.short(2, epsilon=5.0, bounds=([-1, 7.0], [1, 7.0]), random_state=0).fit(X)
     live = model.mixture_.weights > 0
     assert model.mixture_.means[live, 1] == pytest.approx(np.full(live.sum(), 7.0), abs=0.2)
 
 
-@KINDS
-def test_out_of_bounds_values_are_clipped_without_a_word(kind, rng):
+@pytest.mark.parametrize("way", IN_THE_BOX.values(), ids=IN_THE_BOX)
+def test_out_of_bounds_values_are_clipped_without_a_word(way, rng):
     """Whether a record was out of bounds is private: no warning, no error, the model of the clipped data."""
     X = rng.normal(size=(500, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = kind(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0).fit(X).mixture_
-    assert (
-        found
-        == kind(3, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0).fit(np.clip(X, -1, 1)).mixture_
-    )
+        warnings.simplefilter("ignore", NoisyModelWarning)
+        found = way.short(3, random_state=0).fit(X).mixture_
+    assert found == way.short(3, random_state=0).fit(np.clip(X, -1, 1)).mixture_
 
 
 def test_too_large_a_model_is_refused_up_front():

@@ -83,7 +83,7 @@ def test_a_ball_is_dropped_below_the_level_of_its_hurdle(rng):
 def test_a_plan_promises_less_for_less_noise(n_columns):
     sizes = [
         rehearse(
-            DPMorse(4, epsilon=epsilon, bounds=(-1, 1)).base_for(n_columns), n_columns, 3000
+            DPMorse(4, epsilon=epsilon, bounds=(-1, 1))._base_for(n_columns), n_columns, 3000
         ).smallest_cluster
         for epsilon in (0.5, 1.0, 3.0)
     ]

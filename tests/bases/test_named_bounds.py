@@ -22,7 +22,7 @@ def frame():
 
 def test_bounds_by_name_are_those_of_the_columns(frame, tmp_path):
     fits = [DPMoGHard(2, epsilon=1.0, bounds=b, random_state=0).fit(frame) for b in (BY_NAME, PAIR)]
-    assert fits[0].to_document() == fits[1].to_document()
+    assert fits[0]._to_document() == fits[1]._to_document()
     fits[0].save(tmp_path / "model.json")
     assert load(tmp_path / "model.json").bounds == [[0.0, 60.0], [110.0, 220.0]]
 
@@ -32,7 +32,7 @@ def test_where_columns_have_no_names_bounds_go_by_position(frame):
     fits = [
         DPMoGHard(2, epsilon=1.0, bounds=b, random_state=0).fit(frame.to_numpy()) for b in (by_name, PAIR)
     ]
-    assert fits[0].to_document() == fits[1].to_document()
+    assert fits[0]._to_document() == fits[1]._to_document()
 
 
 @pytest.mark.parametrize("make", [partial(DPMorse, 2), lambda **of: MorseClustering(DPMoGHard(2, **of))])

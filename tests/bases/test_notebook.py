@@ -127,7 +127,7 @@ def test_where_text_is_wanted_there_is_no_html(model):
 def test_reprs_of_what_a_fit_releases_fit_on_a_line(model, table_model):
     tree, base = model.merge_tree_, model.base_
     for each in (
-        *(tree, tree.critical_points, model.graph_, model.mixture_, base.profile_, model.table()),
+        *(tree, tree.critical_points, tree.graph, model.mixture_, base.profile_, model.table()),
         *(table_model.mixture_, table_model.base_.profile_, table_model.table(), model.privacy_),
     ):
         text = repr(each)

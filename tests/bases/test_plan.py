@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from dpmorse import Budget, DPMorse, Ledger, ModelFormatError, MorseClustering
+from dpmorse import Budget, DPLloyd, DPMorse, Ledger, ModelFormatError, MorseClustering
 from dpmorse.bases import (
     CENTRES,
     BinaryCodes,
@@ -16,47 +16,73 @@ from dpmorse.bases import (
     Plan,
     SecondMoments,
     Stage,
-    available_bases,
     rehearse,
 )
 from dpmorse.bases.plan import BOUNDS, SHARE_OF_BOUNDS
 from dpmorse.privacy import Composition, Step
+from every_base import OF_NUMBERS, every_way, every_way_of_numbers
 
-BASES = pytest.mark.parametrize("kind", available_bases().values())
 GOOD = {"epsilon": 1.0, "bounds": (-1.0, 1.0)}
 
 
-@BASES
-def test_a_fit_reserves_its_plan(kind, blobs):
-    base = kind(**GOOD)
-    plan = base.plan(2)
-    fitted = base.fit(blobs[0])
+FITTED = {}
+
+
+@pytest.fixture
+def fitted(way, blobs):
+    """A model that tests share, for they leave it alone."""
+    if way not in FITTED:
+        FITTED[way] = way.make().fit(way.table(blobs[0]))
+    return FITTED[way]
+
+
+@pytest.fixture(scope="module")
+def with_private_bounds():
+    """Models that find their bounds, by name."""
+    X = np.random.default_rng(0).uniform(-0.5, 0.5, size=(2000, 2))
+    return {name: way.make(bounds="private").fit(X) for name, way in OF_NUMBERS.items()}
+
+
+@every_way
+def test_a_fit_reserves_its_plan(way, fitted):
+    plan = way.make().plan(way.n_columns(2))
     assert fitted.privacy_.reserved == plan.events == fitted.plan_.events
     assert fitted.plan_.stages == plan.stages
 
 
-@BASES
-@pytest.mark.parametrize("bounds", [(-1.0, 1.0), "private"])
-def test_stages_share_the_whole_budget(kind, bounds):
-    plan = kind(epsilon=1.0, bounds=bounds).plan(3)
+@every_way
+def test_stages_share_the_whole_budget(way):
+    plan = way.make(n_features=3).plan(way.n_columns(3))
     total = sum(stage.cost for stage in plan.stages)
     assert Composition.of(plan.events).rho == pytest.approx(total, rel=1e-6)
     assert Composition.of(plan.events).epsilon(1e-6) == pytest.approx(1.0, rel=1e-3)
-    assert (BOUNDS in plan) is (bounds == "private")
-    if bounds == "private":
-        assert plan[BOUNDS].cost == pytest.approx(SHARE_OF_BOUNDS * total)
+    assert BOUNDS not in plan
 
 
-@BASES
-def test_releases_are_named_after_stages_of_the_plan(kind, blobs):
-    fitted = kind(epsilon=1.0, bounds="private").fit(blobs[0])
+@every_way_of_numbers
+def test_private_bounds_have_their_share_of_the_budget(way):
+    plan = way.make(bounds="private").plan(3)
+    total = sum(stage.cost for stage in plan.stages)
+    assert Composition.of(plan.events).rho == pytest.approx(total, rel=1e-6)
+    assert plan[BOUNDS].cost == pytest.approx(SHARE_OF_BOUNDS * total)
+
+
+@every_way
+def test_releases_are_named_after_stages_of_the_plan(way, fitted):
     stages = [stage.name for stage in fitted.plan_.stages]
     assert list(dict.fromkeys(event.step.stage for event in fitted.privacy_.events)) == stages
 
 
-@BASES
-def test_a_report_of_another_plan_is_refused(kind, blobs):
-    fitted = kind(**GOOD).fit(blobs[0])
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_releases_of_bounds_come_first(name, with_private_bounds):
+    model = with_private_bounds[name]
+    stages = [stage.name for stage in model.plan_.stages]
+    assert stages[0] == BOUNDS
+    assert list(dict.fromkeys(event.step.stage for event in model.privacy_.events)) == stages
+
+
+@every_way
+def test_a_report_of_another_plan_is_refused(fitted):
     plan, report = fitted.plan_, fitted.privacy_
     assert plan.checked(report) == report
     assert plan.checked(replace(report, reserved=())) == report, "files of version 1 do not say"
@@ -67,6 +93,7 @@ def test_a_report_of_another_plan_is_refused(kind, blobs):
         report.events[::-1] if len(report.events) > 1 else (),
         (*report.events[:-1], replace(last, step=Step("another stage"))),
         (*report.events[:-1], replace(last, rho=2 * last.rho)) if math.isinf(last.pure_epsilon) else (),
+        tuple(replace(event, neighboring="replace-one") for event in report.events),
     ):
         if events != report.events:
             with pytest.raises(ModelFormatError, match=r"privacy\.events"):
@@ -75,20 +102,23 @@ def test_a_report_of_another_plan_is_refused(kind, blobs):
         plan.checked(replace(report, reserved=report.reserved[:-1] or (replace(last, rho=0.0),)))
 
 
-def test_the_plan_of_an_estimator_with_a_morse_step_is_that_of_its_base(blobs):
+@every_way
+def test_the_plan_of_an_estimator_with_a_morse_step_is_that_of_its_base(way):
+    base, n_columns = way.make(n_features=3), way.n_columns(3)
+    assert MorseClustering(base).plan(n_columns).events == base.plan(n_columns).events
+
+
+def test_the_plan_of_dpmorse_is_that_of_its_fit(blobs):
     model = DPMorse(3, **GOOD)
     assert model.plan(2).events == model.fit(blobs[0]).privacy_.reserved
-    for kind in available_bases().values():
-        base = kind(**GOOD)
-        assert MorseClustering(base).plan(2).events == base.plan(2).events
 
 
-@BASES
-def test_a_rehearsal_makes_the_releases_of_a_fit(kind, rng):
-    base = kind(**GOOD, random_state=0)
-    rehearsed = rehearse(base, 3, 4000)
-    fitted = base.fit(rng.uniform(-0.5, 0.5, size=(4000, 3)))
-    assert rehearsed.rho <= Composition.of(base.plan(3).events).rho * (1 + 1e-9)
+@every_way
+def test_a_rehearsal_makes_the_releases_of_a_fit(way, rng):
+    base, n_columns = way.make(n_features=3, random_state=0), way.n_columns(3)
+    rehearsed = rehearse(base, n_columns, 4000)
+    fitted = base.fit(way.table(rng.uniform(-0.5, 0.5, size=(4000, 3))))
+    assert rehearsed.rho <= Composition.of(base.plan(n_columns).events).rho * (1 + 1e-9)
     assert abs(rehearsed.n_releases - len(fitted.privacy_.events)) <= 12
 
 
@@ -117,16 +147,16 @@ def test_any_text_of_a_file_is_read_and_written_back(text):
 def test_the_number_of_records_is_public_under_replace_one_only(rng):
     X = rng.uniform(-1, 1, size=(777, 2))
     for neighboring, is_public in (("replace-one", True), ("add-remove", False)):
-        base = available_bases()["DPLloyd"](**GOOD, neighboring=neighboring, random_state=1)
+        base = DPLloyd(**GOOD, neighboring=neighboring, random_state=1)
         stages = [stage.name for stage in base.plan(2).stages]
         assert ("number of records" in stages) is not is_public
         assert np.isfinite(base.fit(X).mixture_.means).all()
 
 
-@BASES
-def test_private_bounds_are_checked_apart(kind, blobs):
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_private_bounds_are_checked_apart(name, with_private_bounds):
     """Two releases, at no more than their stage; nothing else of that stage, and something besides."""
-    fitted = kind(epsilon=1.0, bounds="private").fit(blobs[0])
+    fitted = with_private_bounds[name]
     plan, report = fitted.plan_, fitted.privacy_
     first, second, *others = report.events
     for events in (
@@ -139,14 +169,6 @@ def test_private_bounds_are_checked_apart(kind, blobs):
     ):
         with pytest.raises(ModelFormatError, match=r"privacy\.events"):
             plan.checked(replace(report, events=events))
-
-
-@BASES
-def test_releases_under_another_relation_are_refused(kind, blobs):
-    fitted = kind(**GOOD).fit(blobs[0])
-    events = tuple(replace(event, neighboring="replace-one") for event in fitted.privacy_.events)
-    with pytest.raises(ModelFormatError, match=r"privacy\.events"):
-        fitted.plan_.checked(replace(fitted.privacy_, events=events))
 
 
 def test_a_stage_that_the_plan_does_not_have_is_named():
@@ -175,7 +197,7 @@ def test_stages_that_an_author_has_divided_wrongly_are_refused(stages):
 
 def test_a_parameter_that_is_in_no_table_is_refused_before_anything_is_spent(blobs):
     @dataclass(eq=False, repr=False)
-    class More(available_bases()["DPLloyd"]):
+    class More(DPLloyd):
         extra: int = 1
 
     with pytest.raises(TypeError, match="not in the table of its settings_type, CentreSettings: extra"):

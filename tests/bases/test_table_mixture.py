@@ -151,6 +151,7 @@ def test_missingness_that_means_something_is_found():
     assert np.mean(scores["ignore"]) < 0.2
 
 
+@pytest.mark.long
 def test_more_budget_is_better_on_average():
     scores = []
     for epsilon in (0.3, 10.0):

@@ -171,9 +171,9 @@ def test_a_column_that_is_written_in_another_way_is_spoken_of(tmp_path):
 
 def changed(model, change):
     """The base from its document, with a part of it changed."""
-    document = json.loads(json.dumps(model.base_.to_document()))
+    document = json.loads(json.dumps(model.base_._to_document()))
     change(document)
-    return PrivateTableMixture.from_document(upgraded(document, version=3))
+    return PrivateTableMixture._from_document(upgraded(document, version=3))
 
 
 def _less_noise(base):

@@ -159,7 +159,7 @@ def test_a_cut_is_saved_as_cut(model, blobs, tmp_path):
 def test_contradictory_files_are_refused(change, message, model, tmp_path):
     from dpmorse.persistence.model_file import write_document
 
-    document = copy.deepcopy(model.to_document())
+    document = copy.deepcopy(model._to_document())
     change(document)
     write_document(tmp_path / "bad.json", document)
     with pytest.raises(ModelFormatError, match=message):

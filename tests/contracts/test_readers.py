@@ -26,7 +26,7 @@ HERE = [reader for reader in READERS if (reader.name in IN_ENGINES) == (find_spe
 
 SOURCE = Path(records.__file__).parent
 
-NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "TextFile"}
+NO_READERS = {"Values", "Records", "GivenRecords", "StreamedRecords", "BatchedTable", "TextFile"}
 """Protocols, bases, and what a DataFile reads through."""
 
 
@@ -46,7 +46,7 @@ def reader(request):
     return request.param
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_a_record_is_read_by_itself(reader, seed, place):
     for table in tables_for(reader, np.random.default_rng(seed), 12 if reader.name == "file .xlsx" else 24):
         odd = dependent(reader, table, place)

@@ -1,106 +1,34 @@
 """The replay audit: neighbours that are given the same answers ask the same questions and end in the same model.
 
 What is left of a neighbour is then the exact answer to each question, and it may be moved by no more than is paid:
-for every estimator, relation, unit and storage, where neighbours differ in one record or in a person with many.
+for every way to make a base, relation, unit and storage, where neighbours differ in one record or in a person with
+many: extreme numbers, every kind of missing value, and levels that nobody else has.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmorse import (
-    DPCube,
-    DPLloyd,
-    DPMoG,
-    DPMoGHard,
-    DPMorse,
-    DPTree,
-    MorseClustering,
-    PrivateGaussianMixture,
-)
+from audits.attacks.tables import MIXED
+from dpmorse import DPCube, DPLloyd, DPMoG, DPMoGHard, DPMorse, DPTree, MorseClustering
+from every_base import OF_NUMBERS, WAYS, Way
 from replay_checks import check_paid_for
-from toy_base import GridKMeans
 
+pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pure noise, and Dask's own
 
-BASES = (DPMoGHard, DPMoG, DPLloyd, DPCube, DPTree, PrivateGaussianMixture, GridKMeans)
-NAMES = ["a", "b", "c"]
 MOST = 3
+UNITS = [("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove")]
 
 
-def frame_of(X, ids):
-    pd = pytest.importorskip("pandas")
-    return pd.DataFrame(X, columns=NAMES).assign(id=ids)
+# -- neighbours ----------------------------------------------------------------------------------------
 
 
-class Batches:
-    """Frames in another order in every pass."""
-
-    def __init__(self, frame, rng):
-        self.frame, self.rng = frame, rng
-
-    def __iter__(self):
-        frame = self.frame.iloc[self.rng.permutation(len(self.frame))]
-        return (frame.iloc[start : start + 70] for start in range(0, len(frame), 70))
-
-
-def in_parquet(X, ids, folder, rng):
-    frame_of(X, ids).to_parquet(folder / "x.parquet", index=False)
-    return str(folder / "x.parquet"), "id"
-
-
-def in_csv(X, ids, folder, rng):
-    frame_of(X, ids).to_csv(folder / "x.csv", index=False)
-    return str(folder / "x.csv"), "id"
-
-
-def in_dask(X, ids, folder, rng):
-    dd = pytest.importorskip("dask.dataframe")
-    return dd.from_pandas(frame_of(X, ids), npartitions=3, sort=False).shuffle("id"), "id"
-
-
-def in_tensor(X, ids, folder, rng):
-    torch = pytest.importorskip("torch")
-    return torch.from_numpy(X), torch.from_numpy(ids)
-
-
-STORAGES = {
-    "array": lambda X, ids, folder, rng: (X, ids),
-    "frame": lambda X, ids, folder, rng: (frame_of(X, ids), "id"),
-    "parquet": in_parquet,
-    "csv": in_csv,
-    "batches": lambda X, ids, folder, rng: (Batches(frame_of(X, ids), rng), "id"),
-    "Dask": in_dask,
-    "tensor": in_tensor,
-}
-
-
-def stored(storage, X, ids, folder, rng):
-    """The records, in another order, where they are kept; and their ids."""
-    order = rng.permutation(len(X))
-    folder.mkdir()
-    return STORAGES[storage](X[order], ids[order], folder, rng)
-
-
-def without_ids(X, groups):
-    """What is fitted where nobody owns several rows."""
-    if not isinstance(groups, str):
-        return X
-    if isinstance(X, str):
-        from dpmorse import DataFiles
-
-        return DataFiles(X, columns=NAMES)
-    if isinstance(X, Batches):
-        return Batches(X.frame[NAMES], X.rng)
-    return X[NAMES]
-
-
-def fit(model, unit, records):
-    X, groups = records
-    return model.fit(X, groups=groups) if unit == "person" else model.fit(without_ids(X, groups))
-
-
-def neighbours(unit, relation, rng):
-    """A dataset and one that differs in a record, or in all of a person's, far out and many of them equal."""
+def of_numbers(unit, relation, rng):
+    """Numbers that differ in a record, or in all records of a person, far out and many of them equal."""
     X, ids = np.clip(rng.normal(size=(260, 3)) * 0.4, -1, 1), rng.integers(0, 60, size=260)
     if unit == "person":
         rows = np.vstack([np.ones((9, 3)), rng.choice([-1.0, 1.0], size=(8, 3))])
@@ -112,86 +40,245 @@ def neighbours(unit, relation, rng):
     return (X, ids), (np.vstack([X, np.ones(3)]), np.append(ids, 1000))
 
 
-def check(monkeypatch, model, unit, relation, storage, folder):
-    """Compare two fits that are given the same answers; with the same records, sums are of the same bits."""
-    rng = np.random.default_rng(5)
-    one, other = (
-        stored(storage, X, ids, folder / str(i), rng)
-        for i, (X, ids) in enumerate(neighbours(unit, relation, rng))
+def in_the_plane(unit, relation, rng):
+    return tuple((X[:, :2], ids) for X, ids in of_numbers(unit, relation, rng))
+
+
+def in_many_columns(unit, relation, rng):
+    """Of three columns a dozen copies, each with another scale."""
+    scales = np.linspace(0.5, 1.0, 36)
+    return tuple((np.tile(X, 12) * scales, ids) for X, ids in of_numbers(unit, relation, rng))
+
+
+def framed(way, neighbours):
+    """Return neighbours as frames of the table that numbers become for a base."""
+
+    def found(unit, relation, rng):
+        return tuple(frame_of(way.table(X)).assign(id=ids) for X, ids in neighbours(unit, relation, rng))
+
+    return found
+
+
+def frame_of(table):
+    """Return a table as a frame, whose first columns are numbers and the last one may be text."""
+    named = [f"x{j}" for j in range(table.shape[1])]
+    if table.dtype == object:
+        named[-1] = "side"
+    return pd.DataFrame(table, columns=named).infer_objects()
+
+
+def table_of(n, rng):
+    """Records with missing values in every column that may have them."""
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 15, n),
+            "ward": rng.choice(["north", "south", "east", "attic"], n),
+            "smoker": rng.choice([True, False], n).astype(object),
+            "income": rng.lognormal(9, 1, n),
+            "grade": rng.choice(["low", "mid", "high"], n),
+            "joined": pd.Timestamp("2010-01-01") + pd.to_timedelta(rng.integers(0, 3000, n), unit="D"),
+        }
     )
-    check_paid_for(monkeypatch, lambda: model().fit_on(one), lambda: model().fit_on(other))
+    for name in ("age", "ward", "smoker", "income", "joined"):
+        frame.loc[rng.random(n) < 0.2, name] = None
+    return frame.assign(id=rng.integers(0, 60, n))
 
 
-class Fit:
-    """An estimator, and how it is fitted on what is stored."""
-
-    def __init__(self, kind, unit, relation, **options):
-        rows = {"max_rows_per_group": MOST} if unit == "person" else {"neighboring": relation}
-        few = {"n_iter": 3} if kind in {DPMoGHard, DPMoG} else {}
-        parameters = {"epsilon": 2.0, "bounds": (-1, 1), "random_state": 0, **rows, **few, **options}
-        self.unit = unit
-        if kind is MorseClustering:
-            self.estimator = MorseClustering(DPMoGHard(4, n_iter=2, **parameters), 2)
-        else:
-            self.estimator = kind(3, **parameters)
-
-    def fit_on(self, records):
-        return fit(self.estimator, self.unit, records)
-
-
-UNITS = [("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove")]
+def strange_rows(n, rng):
+    """Records at the edges of everything, all of one person."""
+    frame = pd.DataFrame(
+        {
+            "age": rng.choice([0.0, 120.0, 1e9], n),
+            "ward": rng.choice(["north", "cellar"], n),
+            "smoker": rng.choice([True, False], n).astype(object),
+            "income": rng.choice([0.0, 1e5], n),
+            "grade": rng.choice(["low", "high"], n),
+            "joined": pd.to_datetime(rng.choice(["2000-01-01", "2030-01-01"], n)),
+        }
+    )
+    frame.loc[::2, ["age", "income"]] = np.nan
+    frame.loc[1::3, ["ward", "smoker"]] = None
+    return frame.assign(id=1000)
 
 
-@pytest.mark.long
+def of_mixed(unit, relation, rng):
+    frame = table_of(260, rng)
+    if unit == "person":
+        return frame, pd.concat([frame, strange_rows(17, rng)], ignore_index=True)
+    one = strange_rows(1, rng)
+    if relation == "replace-one":
+        without = frame.drop(index=frame["age"].first_valid_index())  # the other one has no age
+        return frame, pd.concat([without, one], ignore_index=True)
+    return frame, pd.concat([frame, one], ignore_index=True)
+
+
+# -- where records are ---------------------------------------------------------------------------------
+
+
+class Batches:
+    """Frames in another order in every pass."""
+
+    def __init__(self, frame):
+        self.frame, self.rng = frame, np.random.default_rng(1)
+
+    def __iter__(self):
+        frame = self.frame.iloc[self.rng.permutation(len(self.frame))]
+        return (frame.iloc[start : start + 70] for start in range(0, len(frame), 70))
+
+
+def in_parquet(frame, folder):
+    frame.to_parquet(folder / "x.parquet", index=False)
+    return str(folder / "x.parquet")
+
+
+def in_csv(frame, folder):
+    frame.to_csv(folder / "x.csv", index=False)
+    return str(folder / "x.csv")
+
+
+def in_dask(frame, folder):
+    dd = pytest.importorskip("dask.dataframe")
+    found = dd.from_pandas(frame, npartitions=3, sort=False)
+    return found.shuffle("id") if "id" in frame else found
+
+
+def in_tensor(frame, folder):
+    torch = pytest.importorskip("torch")
+    return torch.from_numpy(frame.to_numpy())
+
+
+STORAGES = {
+    "frame": lambda frame, folder: frame,
+    "parquet": in_parquet,
+    "csv": in_csv,
+    "batches": lambda frame, folder: Batches(frame),
+    "Dask": in_dask,
+}
+
+WITHOUT_NAMES = {"array": lambda frame, folder: frame.to_numpy(), "tensor": in_tensor}
+"""Where ids are held apart from records."""
+
+
+def stored(frame, unit, storage, folder, rng):
+    """Return the records, in another order, where they are kept, and their ids if persons are protected."""
+    shuffled = frame.iloc[rng.permutation(len(frame))].reset_index(drop=True)
+    folder.mkdir()
+    if storage in WITHOUT_NAMES:
+        X = WITHOUT_NAMES[storage](shuffled.drop(columns="id"), folder)
+        return X, type_of_ids(X, shuffled["id"].to_numpy()) if unit == "person" else None
+    if unit == "person":
+        return STORAGES[storage](shuffled, folder), "id"
+    return STORAGES[storage](shuffled.drop(columns="id"), folder), None
+
+
+def type_of_ids(X, ids):
+    """Return ids in what holds the records."""
+    if isinstance(X, np.ndarray):
+        return ids
+    import torch
+
+    return torch.from_numpy(ids)
+
+
+# -- what is fitted ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator, and frames of neighbours that go with it."""
+
+    make: Callable[..., Any]
+    neighbours: Callable[..., Any]
+    of_numbers: bool = True
+    """Whether its table is one of numbers, which arrays and tensors hold."""
+
+
+def of_way(way, neighbours=of_numbers, n_features=3, **options):
+    few = {"n_iter": 3} if way.kind in {DPMoGHard, DPMoG} else {}
+    numeric = way.table(np.zeros((1, 3))).dtype != object
+
+    def make(**rest):
+        return way.make(3, n_features=n_features, epsilon=2.0, random_state=0, **{**few, **options, **rest})
+
+    return Case(make, framed(way, neighbours), numeric)
+
+
+def on_top(**options):
+    return MorseClustering(DPMoGHard(4, n_iter=2, epsilon=2.0, bounds=(-1, 1), random_state=0, **options), 2)
+
+
+def of_columns(*names):
+    """Return the case of some columns of a table of all kinds."""
+    columns = {name: MIXED[name] for name in names}
+
+    def make(**options):
+        return DPMorse(2, epsilon=2.0, columns=columns, random_state=0, **options)
+
+    def found(unit, relation, rng):
+        return tuple(frame[[*names, "id"]] for frame in of_mixed(unit, relation, rng))
+
+    return Case(make, found, of_numbers=False)
+
+
+CASES = {
+    **{name: of_way(way) for name, way in WAYS.items()},
+    "DPMorse": of_way(Way(DPMorse)),
+    "MorseClustering": Case(on_top, framed(Way(DPMorse), of_numbers)),
+    "joint histogram": of_way(Way(DPMorse), in_the_plane, 2),
+    "directions": of_way(Way(DPMorse), in_many_columns, 36),
+    "all kinds of columns": of_columns(*MIXED),
+    "categories alone": of_columns("ward", "smoker"),
+    "age and grade": of_columns("age", "grade"),
+}
+
+LIGHT = {("all kinds of columns", storage) for storage in STORAGES} | {
+    (name, "frame") for name in CASES if name != "directions"
+}
+"""What is not marked long: every case in one storage, and every storage for one case."""
+
+STORED = [
+    pytest.param(
+        case, storage, id=f"{name}-{storage}", marks=[] if (name, storage) in LIGHT else pytest.mark.long
+    )
+    for name, case in CASES.items()
+    for storage in ({**STORAGES, **WITHOUT_NAMES} if case.of_numbers else STORAGES)
+]
+
+
+def check(monkeypatch, case, unit, relation, storage, folder, **options):
+    """Compare two fits that are given the same answers; with the same records, sums are of the same bits."""
+    rng, rows = np.random.default_rng(5), {"neighboring": relation}
+    if unit == "person":
+        rows = {"max_rows_per_group": MOST}
+    one, other = (
+        stored(frame, unit, storage, folder / str(i), rng)
+        for i, frame in enumerate(case.neighbours(unit, relation, rng))
+    )
+    fits = [
+        lambda X=X, groups=groups: case.make(**rows, **options).fit(X, groups=groups)
+        for X, groups in (one, other)
+    ]
+    check_paid_for(monkeypatch, *fits)
+
+
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
-@pytest.mark.parametrize("kind", [*BASES, DPMorse, MorseClustering])
-@pytest.mark.parametrize("storage", STORAGES)
-def test_every_estimator_in_every_storage(storage, kind, unit, relation, monkeypatch, tmp_path):
-    check(monkeypatch, lambda: Fit(kind, unit, relation), unit, relation, storage, tmp_path)
+@pytest.mark.parametrize(("case", "storage"), STORED)
+def test_every_estimator_in_every_storage(case, storage, unit, relation, monkeypatch, tmp_path):
+    check(monkeypatch, case, unit, relation, storage, tmp_path)
 
 
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
 @pytest.mark.parametrize("kind", [DPLloyd, DPCube, DPTree])
 @pytest.mark.parametrize("storage", ["array", "batches"])
 def test_pure_promises(storage, kind, unit, relation, monkeypatch, tmp_path):
-    check(monkeypatch, lambda: Fit(kind, unit, relation, delta=0), unit, relation, storage, tmp_path)
+    check(monkeypatch, CASES[kind.__name__], unit, relation, storage, tmp_path, delta=0)
 
 
 @pytest.mark.parametrize(("unit", "relation"), UNITS)
-@pytest.mark.parametrize("kind", BASES)
+@pytest.mark.parametrize("name", OF_NUMBERS)
 @pytest.mark.parametrize("storage", ["array", "parquet"])
-def test_private_bounds(storage, kind, unit, relation, monkeypatch, tmp_path):
-    check(monkeypatch, lambda: Fit(kind, unit, relation, bounds="private"), unit, relation, storage, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("unit", "relation"), UNITS)
-@pytest.mark.parametrize("storage", STORAGES)
-def test_the_joint_histogram_of_two_columns(storage, unit, relation, monkeypatch, tmp_path):
-    monkeypatch.setattr(f"{__name__}.NAMES", NAMES[:2])
-    original = neighbours
-
-    def in_the_plane(*arguments):
-        return tuple((X[:, :2], ids) for X, ids in original(*arguments))
-
-    monkeypatch.setattr(f"{__name__}.neighbours", in_the_plane)
-    check(monkeypatch, lambda: Fit(DPMorse, unit, relation), unit, relation, storage, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("unit", "relation"), UNITS)
-@pytest.mark.parametrize("storage", STORAGES)
-def test_the_directions_of_many_columns(storage, unit, relation, monkeypatch, tmp_path):
-    columns = 12 * NAMES  # of three columns a dozen copies, each with another scale
-    scales = np.linspace(0.5, 1.0, len(columns))
-    monkeypatch.setattr(f"{__name__}.NAMES", [f"{name}{i}" for i, name in enumerate(columns)])
-    original = neighbours
-
-    def in_many_columns(*arguments):
-        return tuple((np.tile(X, 12) * scales, ids) for X, ids in original(*arguments))
-
-    monkeypatch.setattr(f"{__name__}.neighbours", in_many_columns)
-    check(monkeypatch, lambda: Fit(DPMorse, unit, relation), unit, relation, storage, tmp_path)
+def test_private_bounds(storage, name, unit, relation, monkeypatch, tmp_path):
+    check(monkeypatch, CASES[name], unit, relation, storage, tmp_path, bounds="private")
 
 
 def test_a_cap_that_is_bypassed_is_noticed(monkeypatch, tmp_path):
@@ -200,11 +287,4 @@ def test_a_cap_that_is_bypassed_is_noticed(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Chosen, "_used", lambda self, batch, hashes: np.ones(len(batch), dtype=bool))
     with pytest.raises(AssertionError, match=r"assert .* <= "):
-        check(
-            monkeypatch,
-            lambda: Fit(DPMoGHard, "person", "add-remove"),
-            "person",
-            "add-remove",
-            "batches",
-            tmp_path,
-        )
+        check(monkeypatch, CASES["DPMoGHard"], "person", "add-remove", "batches", tmp_path)

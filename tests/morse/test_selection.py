@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import RULES, merge_tree
+from dpmorse.morse import RULES, find_critical_points, merge_tree
 from dpmorse.morse.rules import scores as scoring
 from dpmorse.morse.rules.groups import total_variances
 from dpmorse.morse.rules.scores import most_agreed
@@ -73,18 +73,20 @@ def test_total_variance_is_that_of_a_sample():
     assert total_variances(mixture) == pytest.approx(X.var(axis=0), rel=0.02)
 
 
-@pytest.mark.parametrize("rule", ["likelihood", "variance", "auto"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_number_of_clusters_is_reached_and_cuts_nest(rule, family):
-    tree = merge_tree(random_mixture(family, 2, seed=951), rule=rule, n_clusters=3)
-    previous = None
-    for k in range(1, tree.n_leaves + 1):
-        labels = tree.cut(k)
-        assert len(set(labels.tolist())) == k
-        if previous is not None:
-            assert len(set(zip(labels, previous, strict=True))) == k
-        previous = labels
-    assert np.all(np.diff(tree.merges.heights) >= 0)
+def test_every_number_of_clusters_is_reached_and_cuts_nest(family):
+    mixture = random_mixture(family, 2, seed=951)
+    points = find_critical_points(mixture)
+    for rule in ("likelihood", "variance", "auto"):
+        tree = merge_tree(mixture, rule=rule, n_clusters=3, critical_points=points)
+        previous = None
+        for k in range(1, tree.n_leaves + 1):
+            labels = tree.cut(k)
+            assert len(set(labels.tolist())) == k
+            if previous is not None:
+                assert len(set(zip(labels, previous, strict=True))) == k
+            previous = labels
+        assert np.all(np.diff(tree.merges.heights) >= 0)
 
 
 @pytest.mark.parametrize("rule", ["likelihood", "variance", "auto"])

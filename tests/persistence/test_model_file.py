@@ -111,7 +111,7 @@ def test_a_profile_counts_in_the_size_of_a_model(profiled):
     with pytest.raises(InvalidParameterError, match=r"needs 3060000 covariance entries.* or profile=False\."):
         with_profile.plan(50)
     assert with_profile.set_params(profile=False).plan(50)
-    document, k, d = profiled.to_document(), profiled.mixture_.n_components, profiled.n_features_in_
+    document, k, d = profiled._to_document(), profiled.mixture_.n_components, profiled.n_features_in_
     parts = [document[name] for name in ("mixture", "partition", "profile")]
     found = sum(np.size(value) for part in parts for value in part.values())
     triangles = profiled._settings.n_triangles * k * d * (d + 1) // 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmorse import Budget, DPMoGHard, InvalidParameterError, InvalidTypeError, Ledger
-from dpmorse.privacy import FileLedger, Mechanism, Neighboring
+from dpmorse.privacy import FileLedger, Mechanism, Neighboring, Unit
 from release_events import event
 
 OLDER = Path(__file__).parents[1] / "older_files"
@@ -21,13 +21,15 @@ def make(request, tmp_path):
     """Return what makes a ledger of a budget."""
     if request.param == "memory":
         return Ledger
-    return lambda budget: FileLedger(tmp_path / f"{budget.unit_name}.budget", budget)
+    return lambda budget: FileLedger(tmp_path / f"{budget.protects.word}.budget", budget)
 
 
 def test_whose_budget_it_is():
-    assert BY_PATIENT.unit_name == "patient"
-    assert replace(BY_PATIENT, unit=None).unit_name == "group"
-    assert Budget(1.0).unit_name == "row"
+    assert BY_PATIENT.protects.word == "patient"
+    assert replace(BY_PATIENT, unit=None).protects.word == "group"
+    assert Budget(1.0).protects.word == "row"
+    assert BY_PATIENT.protects == Unit(Neighboring.ADD_REMOVE_GROUP, 3, "patient")
+    assert Budget(1.0, neighboring="replace-one").protects == Unit(Neighboring.REPLACE_ONE)
     assert list(vars(BY_PATIENT))[-1] == "unit", "the last field: budgets are written by position as well"
 
 
@@ -131,7 +133,7 @@ def older(kind, tmp_path):
 
 def test_files_of_rows_of_version_1_are_read_and_continued(tmp_path):
     ledger = older("rows", tmp_path)
-    assert (ledger.budget.unit, ledger.budget.unit_name) == (None, "row")
+    assert (ledger.budget.unit, ledger.budget.protects.word) == (None, "row")
     assert len(ledger.account().unfinished) == 1
     before = ledger.spent.rho
     with ledger.reserve([event(neighboring=ledger.budget.neighboring)], ledger.budget) as reservation:
@@ -144,7 +146,7 @@ def test_files_of_rows_of_version_1_are_read_and_continued(tmp_path):
 )
 def test_files_of_groups_of_version_1_are_read_and_not_continued(unit, message, tmp_path):
     ledger = older("groups", tmp_path)
-    assert (ledger.budget.unit, ledger.budget.unit_name) == (None, "group")
+    assert (ledger.budget.unit, ledger.budget.protects.word) == (None, "group")
     assert len(ledger.events) == 2
     assert ledger.odometer() > 0
     before = Path(ledger.path).read_bytes()

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 import dpmorse.privacy.mechanism as mechanism_module
 from described_tables import SCHEMA, columns
@@ -21,10 +22,11 @@ from dpmorse import (
     InvalidParameterError,
     InvalidTypeError,
     Ledger,
+    Numeric,
     Query,
 )
-from dpmorse.bases import TABLE_BASES, available_bases
 from dpmorse.records import open_matching, open_records
+from every_base import OF_NUMBERS, WAYS
 from needed import needed
 from parts_read import arrays_of
 
@@ -118,12 +120,15 @@ def model(kind=DPMoGHard, **options):
     return kind(3, epsilon=1.0, bounds=(-1, 1), random_state=0, **options)
 
 
-@pytest.mark.parametrize("name", sorted(set(available_bases()) - set(TABLE_BASES)))
+@pytest.mark.parametrize("name", [*OF_NUMBERS, "described numbers"])
 def test_every_base_releases_the_model_of_the_array(name, table, X, duck, lite):
-    kind = available_bases()[name]
-    expected = model(kind).fit(X).mixture_
+    way, named = WAYS[name], {}
+    if name not in OF_NUMBERS:
+        named = {"columns": {column: Numeric(-1, 1) for column in NAMES}}
+    base = way.short(3, random_state=0, **named)
+    expected = base.fit(X).mixture_
     for X_there in sources(table, duck, lite).values():
-        assert model(kind).fit(X_there).mixture_ == expected
+        assert clone(base).fit(X_there).mixture_ == expected
 
 
 def test_labels_are_an_array_in_the_order_of_the_rows(table, X, duck, lite):

@@ -172,11 +172,8 @@ OWNERS = [f"p{i % 60}" for i in range(N)]
 
 def chosen(records):
     """Return the rows that are used, in an order of their own."""
-    rows = (
-        np.concatenate(arrays_of(records.read(None, 3)))
-        if not hasattr(records, "unowned")
-        else records.read(None, 3)
-    )
+    found = records.read(None, 3)
+    rows = found if isinstance(found, np.ndarray) else np.concatenate(arrays_of(found))
     return rows[np.lexsort(rows.T)]
 
 

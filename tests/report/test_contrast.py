@@ -41,10 +41,10 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("scheme", BLOCKS)
-@pytest.mark.parametrize(("text", "paper"), PAIRS)
-def test_text_can_be_read(scheme, text, paper):
+def test_text_can_be_read(scheme):
     found = colours(BLOCKS[scheme])
-    assert contrast(found[text], found[paper]) >= 4.5
+    contrasts = {(text, paper): contrast(found[text], found[paper]) for text, paper in PAIRS}
+    assert not {pair: seen for pair, seen in contrasts.items() if seen < 4.5}
 
 
 def test_the_dark_colours_are_the_same_in_both_places():

@@ -91,7 +91,9 @@ def test_synthetic_records_stay_inside_the_bounds(hard_model, embedded):
         assert shown.max() == pytest.approx(most, abs=1e-3)
 
 
-@pytest.mark.parametrize(("n_components", "n_features"), [(200, 3), (150, 60), (1, 1)])
+@pytest.mark.parametrize(
+    ("n_components", "n_features"), [(200, 3), pytest.param(150, 60, marks=pytest.mark.long), (1, 1)]
+)
 def test_any_number_of_numbers_fits_in_a_small_page(n_components, n_features, hard_model, embedded):
     rng = np.random.default_rng(0)
     means = rng.uniform(-40, 40, size=(n_components, n_features))

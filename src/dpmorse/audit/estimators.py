@@ -89,7 +89,10 @@ def audit_estimator(
     check_is_estimator(estimator)
     n_canaries = _checked_number(n_canaries)
     rng = np.random.default_rng(random_state)
-    model = clone(estimator) if X is not None else _without_ledger(clone(estimator))
+    model = clone(estimator)
+    if X is None:  # nothing real is spent
+        ledgers = [name for name in model.get_params(deep=True) if name in {"ledger", "base__ledger"}]
+        model.set_params(**dict.fromkeys(ledgers))
     replaced = parameter(estimator, "neighboring") == Neighboring.REPLACE_ONE
     rows = parameter(estimator, "max_rows_per_group")
     canaries: Canaries | TableCanaries
@@ -156,12 +159,6 @@ def _others(estimator: Any, n_features: int, rng: np.random.Generator) -> FloatA
     domain = public_box(estimator, wanted)
     scaled = np.clip(_SPREAD * rng.standard_normal((_N_OTHERS, wanted)), -1, 1)
     return domain.centre + domain.half_width * scaled
-
-
-def _without_ledger(model: Any) -> Any:
-    """Return the model without its ledger, so that nothing real is spent."""
-    ledgers = [name for name in model.get_params(deep=True) if name in {"ledger", "base__ledger"}]
-    return model.set_params(**dict.fromkeys(ledgers))
 
 
 def _checked_number(n_canaries: object) -> int:

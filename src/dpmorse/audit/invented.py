@@ -35,8 +35,8 @@ def parameter(estimator: Any, name: str) -> Any:
 def base_of(estimator: Any, n_features: int) -> PrivateFit:
     """Return the unfitted base that makes the releases of an estimator."""
     base = estimator
-    if hasattr(estimator, "base_for"):
-        base = estimator.base_for(n_features)
+    if hasattr(estimator, "_base_for"):
+        base = estimator._base_for(n_features)
     if not isinstance(base, PrivateFit):
         raise InvalidTypeError(
             f"estimator must release what it learns through a base derived from PrivateFit, got "

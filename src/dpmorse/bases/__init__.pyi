@@ -8,6 +8,7 @@ from dpmorse.bases.centres.dp_lloyd import DPLloyd as DPLloyd
 from dpmorse.bases.centres.dp_tree import DPTree as DPTree
 from dpmorse.bases.em.dpmog import DPMoG as DPMoG
 from dpmorse.bases.em.dpmog_hard import DPMoGHard as DPMoGHard
+from dpmorse.bases.fitted import FittedBase as FittedBase
 from dpmorse.bases.hurdles import NOISY as NOISY
 from dpmorse.bases.hurdles import Hurdle as Hurdle
 from dpmorse.bases.labelling import Label as Label
@@ -16,6 +17,7 @@ from dpmorse.bases.labelling import each_record as each_record
 from dpmorse.bases.mixture_estimator import NO_LABELS as NO_LABELS
 from dpmorse.bases.mixture_estimator import FitResult as FitResult
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMixtureEstimator
+from dpmorse.bases.mixture_estimator import fitted_base as fitted_base
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
 from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers
 from dpmorse.bases.numbers import numbers_told_later as numbers_told_later

@@ -19,7 +19,6 @@ from dpmorse.bases.private_bounds import release_bounds
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
 from dpmorse.bases.settings import Settings
-from dpmorse.densities import GaussianMixture
 from dpmorse.engine import Source
 from dpmorse.exceptions import (
     InvalidParameterError,
@@ -74,13 +73,6 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         columns: Schema | None = self._settings.columns
         return columns
 
-    @property
-    def landscape_(self) -> GaussianMixture:
-        """The density whose valleys the Morse step looks at, made of released values alone."""
-        check_is_fitted(self, "mixture_")
-        landscape: GaussianMixture = self.partition_.landscape
-        return landscape
-
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
 
@@ -116,7 +108,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
         report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
         self.remember(result, plan.checked(report), plan.settings, records.columns)
-        self.warn_of_numbers(stacklevel=2)
+        self._warn_of_numbers(stacklevel=2)
         return self
 
     def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _plain_data
+from dpmorse.bases.fitted import FittedBase, ForeignBase
 from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.settings import Settings
@@ -33,9 +34,9 @@ from dpmorse.persistence import (
 )
 from dpmorse.privacy import PrivacyReport
 from dpmorse.profiles import AnyProfile, Profile, TableProfile
-from dpmorse.records import Columns, unowned
+from dpmorse.records import Columns, Function, unowned
 from dpmorse.statistics import Domain
-from dpmorse.typing import IntArray
+from dpmorse.typing import IntArray, LabelArray
 
 NO_LABELS = (
     "labels_ is not kept on purpose: the label of a training record is a function of that person's own "
@@ -119,18 +120,17 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         same device for tensors, a lazy array for Dask collections, one more column ("cluster") for Spark.
         """
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, Label(self.partition_, self.domain_))
+        return self._label_each(X)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
-        shares = each_record(self, X, OfClipped(self.partition_.responsibilities, self.domain_))
-        return self._probabilities(X, shares)
+        return self._probabilities(X, self._each_labelled(X, self.partition_.responsibilities))
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "mixture_")
-        return each_record(self, X, OfClipped(self.mixture_.log_density, self.described_domain))
+        return self._each_described(X, self.mixture_.log_density)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -163,6 +163,26 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         profile = self.profile_
         return Domain(profile.lower, profile.upper) if isinstance(profile, Profile) else self.domain_
 
+    @property
+    def landscape_(self) -> GaussianMixture:
+        """The density whose valleys the Morse step looks at, made of released values alone."""
+        check_is_fitted(self, "mixture_")
+        landscape: GaussianMixture = self.partition_.landscape
+        return landscape
+
+    @property
+    def _released(self) -> FittedBase:
+        return self
+
+    def _label_each(self, X: Any, of_component: LabelArray | None = None) -> Any:
+        return each_record(self, X, Label(self.partition_, self.domain_, of_component))
+
+    def _each_labelled(self, X: Any, function: Function) -> Any:
+        return each_record(self, X, OfClipped(function, self.domain_))
+
+    def _each_described(self, X: Any, function: Function) -> Any:
+        return each_record(self, X, OfClipped(function, self.described_domain))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
 
@@ -170,7 +190,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         ``random_state`` among them). It is written whole or not at all.
         """
         check_is_fitted(self, "mixture_")
-        write_document(path, self.to_document())
+        write_document(path, self._to_document())
 
     @property
     def labels_(self) -> NoReturn:
@@ -193,7 +213,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         }
         set_at_once(self, learnt, columns.names)
 
-    def to_document(self) -> dict[str, Any]:
+    def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
         names = getattr(self, "feature_names_in_", None)
         return {
@@ -208,7 +228,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         }
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> Self:
+    def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the parts against one another."""
         keys = ("estimator", "parameters", "feature_names", *_RELEASED)
         fields = _plain_data.fields("the file", document, *keys)
@@ -237,6 +257,11 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Return an unfitted estimator with these parameters and its report, or say what contradicts what."""
         raise NotImplementedError
+
+
+def fitted_base(base: Any) -> FittedBase:
+    """Return what is read of a fitted base, whoever wrote it."""
+    return base if isinstance(base, PrivateMixtureEstimator) else ForeignBase(base)
 
 
 _RELEASED = ("mixture", "domain", "partition", "profile", "privacy")

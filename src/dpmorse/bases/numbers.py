@@ -146,7 +146,7 @@ class PublishedNumbers(NotebookView):
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 
-    def warn_of_numbers(self, stacklevel: int) -> None:
+    def _warn_of_numbers(self, stacklevel: int) -> None:
         """Warn of clusters that may be noise, of bounds that cut and of lists that are too short.
 
         Spreads and tails are in the summary.

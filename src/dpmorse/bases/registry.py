@@ -34,7 +34,7 @@ def base_from_document(document: dict[str, Any]) -> PrivateMixtureEstimator:
     kind = document.get("estimator")
     if not isinstance(kind, str):
         raise ModelFormatError("the file names an estimator this version does not know: it must be a text.")
-    return _find_base(kind).from_document(document)
+    return _find_base(kind)._from_document(document)
 
 
 def _find_base(name: str) -> type[PrivateMixtureEstimator]:

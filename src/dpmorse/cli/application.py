@@ -17,10 +17,10 @@ _ABOUT = """Differentially private clustering.
 A fit spends a privacy budget once and writes a model that may be published. Everything else works on that
 model alone and is free: other numbers of clusters, synthetic records, reports."""
 
-_EXIT_CODES = """
-
-\b
-Exit codes: 0 done; 1 a mistake in the input; 2 a mistake in the command; 3 the budget refuses; 4 a fault."""
+_EXIT_CODES = (
+    "\n\n\b\nExit codes: 0 done; 1 a mistake in the input; 2 a mistake in the command; 3 budget exceeded; "
+    "4 internal error."
+)
 
 
 class _Commands(TyperGroup):

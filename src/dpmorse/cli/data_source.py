@@ -1,16 +1,17 @@
-"""Where the records of a command are: a file, an address, or a query of a database file."""
+"""Where the records of a command are, and what is said about how they are read."""
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from dpmorse.cli.messages import note
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records import Query, Reading, is_address, open_tables
+from dpmorse.records import Query, Reading, in_words, is_address, open_tables, reasons_to_leave_out
 
 _SQLITE = b"SQLite format 3\0"
 """How a database file of SQLite begins."""
@@ -19,6 +20,9 @@ _DUCKDB = b"DUCK"
 """What is behind the first eight bytes of a database file of DuckDB."""
 
 _FOR_OTHERS = "For other databases use dpmorse.Query in Python."
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Separators in words; commas are what everybody expects."""
 
 
 def open_data(file: str | None, sql: str | None, database: str | None, reading: Reading) -> list[Any]:
@@ -32,6 +36,31 @@ def open_data(file: str | None, sql: str | None, database: str | None, reading: 
 def inputs(*paths: str | None) -> tuple[str, ...]:
     """Return the files on this machine that a command reads, which its output must not replace."""
     return tuple(path for path in paths if path is not None and not is_address(path))
+
+
+def tell_reading(table: Any) -> None:
+    """Say which separator and encoding were found in a file."""
+    text = getattr(table, "text", None)
+    if text is not None and table.reading.separator is None and text.separator in _SEPARATORS:
+        note(f"{table.path!r} is read as values with {_SEPARATORS[text.separator]} between (--separator).")
+    if text is not None and table.reading.encoding is None and text.encoding != "utf-8":
+        note(f"{table.path!r} is read as {text.encoding.upper()}, by its first bytes (--encoding).")
+
+
+def tell_left_out(table: Any, known: Collection[str | None]) -> None:
+    """Say which columns are left out by their names or types, where nobody has named columns.
+
+    Parameters
+    ----------
+    table : DataFile or DatasetTable
+        The file.
+    known : collection of str
+        Columns that are used, have another use or were excluded: about these there is nothing to say.
+    """
+    reasons = reasons_to_leave_out(table.types, table.numeric)
+    out = {name: reason for name, reason in reasons.items() if name not in known}
+    if out:
+        note(f"Left out: {in_words(out)}. Name columns with --columns to use them.")
 
 
 def _check(file: str | None, sql: str | None, database: str | None) -> None:

@@ -14,8 +14,7 @@ from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.options import ForceOption, QuietOption
-from dpmorse.cli.outputs import check_folder_output, replacing, write_text
-from dpmorse.cli.plain_table import write_columns
+from dpmorse.cli.outputs import check_folder_output, replacing, write_columns, write_text
 from dpmorse.cli.progress import compiling_told
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy

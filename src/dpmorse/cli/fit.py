@@ -1,7 +1,7 @@
 """``dpmorse fit``: the one command that spends privacy."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -10,12 +10,13 @@ import typer
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.clusters import say_clusters, tell_cautions
-from dpmorse.cli.data_source import inputs, open_data
+from dpmorse.cli.data_source import inputs, open_data, tell_left_out, tell_reading
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
 from dpmorse.cli.models import Model
 from dpmorse.cli.options import (
     BaseOption,
+    ClustersOption,
     ColumnsOption,
     ComponentsOption,
     DatabaseOption,
@@ -31,13 +32,12 @@ from dpmorse.cli.options import (
 )
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
-from dpmorse.cli.reading_notes import tell_left_out, tell_reading
 from dpmorse.cli.reading_options import takes_reading
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
-from dpmorse.schema import Column, Numeric
+from dpmorse.schema import Numeric
 
 Rules = str | dict[str, str]
 """What happens to missing values: in all columns, or in each."""
@@ -81,9 +81,7 @@ def fit(
     ] = False,
     columns: ColumnsOption = None,
     exclude: ExcludeOption = None,
-    clusters: Annotated[
-        str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")
-    ] = "auto",
+    clusters: ClustersOption = "auto",
     components: ComponentsOption = None,
     base: BaseOption = None,
     neighboring: NeighboringOption = "add-remove",
@@ -186,8 +184,9 @@ def _tell(
 ) -> None:
     if json:
         known = model_to_dict(model, output)
+        budget = None if ledger is None else {"file": ledger.path, **budget_to_dict(ledger)}
         told = [*warnings_told(), *known["warnings"]]
-        say_json({**known, **_circumstances(missing, ledger), "warnings": told})
+        say_json({**known, "missing": missing, "budget": budget, "warnings": told})
     if json or quiet:
         tell_cautions(model)
     else:
@@ -238,13 +237,9 @@ def _source(
     excluded = split_names(exclude, table.names)
     wanted = columns or [name for name in given.names if name not in (*besides, *excluded)]
     chosen = choose_columns(table, wanted, besides, exclude, described=given.described is not None)
-    _check_types(table, given.schema_of(chosen) or {})
+    described = given.schema_of(chosen) or {}
+    refuse_text(table, [name for name, column in described.items() if isinstance(column, Numeric)])
     return DataFiles(tables, columns=chosen, unit=unit, missing=missing)
-
-
-def _check_types(table: Any, columns: Mapping[str, Column]) -> None:
-    """Refuse text that is described as numbers, where the file states types, before anything is spent."""
-    refuse_text(table, [name for name, column in columns.items() if isinstance(column, Numeric)])
 
 
 def _checked_ledger(
@@ -274,18 +269,6 @@ def _save(model: Model, output: str) -> None:
             f"the budget is spent, but the model could not be written to {output!r}: {error.strerror}. "
             "What was there before is untouched."
         ) from None
-
-
-def _circumstances(missing: Rules, ledger: FileLedger | None) -> dict[str, Any]:
-    """Return what the JSON output states beyond the model file."""
-    return {
-        "missing": missing,
-        "budget": None if ledger is None else _account(ledger),
-    }
-
-
-def _account(ledger: FileLedger) -> dict[str, Any]:
-    return {"file": ledger.path, **budget_to_dict(ledger)}
 
 
 def _in_words(model: Model, output: str, missing: Rules, ledger: FileLedger | None) -> str:

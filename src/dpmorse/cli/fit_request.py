@@ -81,7 +81,7 @@ class FitRequest:
 
     def plan(self, n_features: int) -> tuple[PrivateFit, Plan[Any]]:
         """Check every parameter as ``fit`` will; return the base and its plan."""
-        base = self.estimator(n_features).base_for(n_features)
+        base = self.estimator(n_features)._base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"--base {self.base} has no plan: derive it from dpmorse.bases.PrivateFit."

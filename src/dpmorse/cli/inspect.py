@@ -1,19 +1,86 @@
-"""``dpmorse inspect``: what a file is like, for the holder of the data, before anything is spent."""
+"""``dpmorse inspect``: what a file is like, for the holder of the data, before anything is spent.
 
+It is said in words, and as a bounds file to be checked and filled in.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from dpmorse.cli.bounds_template import BOUNDS, DATES, HOW, TRUTH, VALUES, file_part, in_toml, quoted
+from dpmorse.cli.column_entries import CODES
 from dpmorse.cli.data_source import inputs
-from dpmorse.cli.inspected import in_words, schema_file
-from dpmorse.cli.messages import reports_mistakes, say
-from dpmorse.cli.options import (
-    DataArgument,
-    ForceOption,
-)
+from dpmorse.cli.messages import printable, reports_mistakes, say
+from dpmorse.cli.options import DataArgument, ForceOption
 from dpmorse.cli.outputs import check_output, write_text
-from dpmorse.cli.reading_options import takes_reading
-from dpmorse.records import Reading, inspected
+from dpmorse.cli.reading_options import in_options, takes_reading
+from dpmorse.records import ColumnFacts, FileFacts, Look, Reading, inspected, listed, reason_of_name
+
+FOR_HOLDER = (
+    "For the holder of the data: what follows is read off the records. It is NOT private, and not for "
+    "publication."
+)
+"""The first line of the output."""
+
+_HEAD = """\
+# Written by `dpmorse inspect` for the holder of {name}. It is read off the records: it is NOT private,
+# and not for publication. It holds no value of a record, and no minimum, maximum or number of them.
+#
+# Check every line. Which columns are used, what they are and whether values may be missing goes into the
+# model, which is published: keep what you would also say without having seen the records, from the form or
+# the code book.
+#
+"""
+
+_WIDEST_NAME = 40
+"""Characters of a name in the list of columns; longer ones are cut there."""
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What is thought of a column.
+
+    Attributes
+    ----------
+    entry : str or None
+        Its form in the schema file; None if it has none.
+    looks_like : str
+        What it looks like, or why it is left out, in words.
+    used : bool
+        Whether it seems to be data.
+    """
+
+    entry: str | None
+    looks_like: str
+    used: bool
+
+    def line(self, name: str) -> str:
+        """Return the line of the schema file; without the mark in front, one that is left out is used."""
+        if self.used:
+            return f"{quoted(name)} = {self.entry}\n"
+        entry = "" if self.entry is None else f" = {self.entry}"
+        return f"# {quoted(name)}{entry}  # left out: {self.looks_like}\n"
+
+
+_FORMS = {
+    Look.TRUTH: TRUTH,
+    Look.DATES: DATES,
+    **dict.fromkeys((Look.DAY_FIRST, Look.MONTH_FIRST, Look.EITHER_FIRST), DATES),
+}
+"""Forms of columns that have one kind of values, by that kind."""
+
+
+_MEND = "write all of them in one way to use them"
+_ADVICE = {
+    Look.TIMES: "write them as a number of hours to use them",
+    Look.SHORT_DATES: "write years with four digits to use them",
+    Look.SIGNED: "name each text with a sign with --na, which reads it as missing, or write a number",
+}
+"""What makes a column of such values one that can be used."""
 
 
 @reports_mistakes
@@ -40,3 +107,124 @@ def inspect(
     if output is not None:
         write_text(output, schema_file(facts))
     say(in_words(facts, output, reading))
+
+
+def in_words(facts: FileFacts, output: str | None, told: Reading) -> str:
+    """Return what is found, a line for each column, and what to do next."""
+    path, verdicts = facts.data.path, _verdicts(facts)
+    width = min(max(len(_shown(name)) for name in verdicts), _WIDEST_NAME)
+    lines = [
+        f"  {_shown(name).ljust(width)}  {'used' if verdict.used else 'left out'}: {verdict.looks_like}"
+        for name, verdict in verdicts.items()
+    ]
+    found = [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
+    return "\n".join([*found, *_steps(shlex.quote(path), output, in_options(told))])
+
+
+def schema_file(facts: FileFacts) -> str:
+    """Return the bounds file, in which bounds and lists are left to be filled in."""
+    name = printable(os.path.basename(facts.data.path))
+    lines = "".join(verdict.line(name) for name, verdict in _verdicts(facts).items())
+    head = _HEAD.format(name=name) + HOW.format(name=name)
+    return f"{head}{file_part(facts.reading)}[bounds]\n{lines}"
+
+
+def _written(facts: FileFacts) -> str:
+    text = facts.data.text
+    if text is None:
+        return "states the types of its columns."
+    decimal = "comma" if text.decimal == "," else "point"
+    separator = {"\t": "tab"}.get(text.separator, text.separator)
+    above = facts.reading.skip or text.skip
+    first = f"line {above + 1}" if above else "its first line"
+    return (
+        f"has names in {first}; separator {separator!r}, encoding {text.encoding.upper()}, decimal {decimal}."
+    )
+
+
+def _notes(facts: FileFacts) -> Iterator[str]:
+    """Yield what concerns the file as a whole."""
+    sums = [name for name, column in facts.columns.items() if column.sums]
+    if sums:
+        yield f"A line of sums seems to be among the records (a word in {listed(sums)}): remove it first.\n"
+    three = [name for name, column in facts.columns.items() if column.three_decimals]
+    if three and facts.reading.thousands is None:
+        mark, sign = (".", ",") if facts.reading.sign == "." else (",", ".")
+        yield (
+            f"All decimals of {listed(three)} have three digits. If they are thousands, inspect it again "
+            f"with --thousands {mark} --decimal {sign}\n"
+        )
+    options = in_options(facts.reading)
+    if options:
+        yield f"Options for fit and predict (a schema file has them): {options}\n"
+
+
+def _steps(path: str, output: str | None, told: str) -> Iterator[str]:
+    schema = shlex.quote(output or "schema.toml")
+    if output is None:
+        again = " ".join(filter(None, ("dpmorse inspect", path, told, "-o", schema)))
+        yield f"{again} writes a file to fill in; then:"
+    else:
+        yield f'Check {output!r}, and replace each "?" by what you know without the data; then:'
+    yield f"  dpmorse fit {path} --bounds {schema} --epsilon 1 -o model.json"
+    yield f"  dpmorse predict {path} --bounds {schema} --model model.json -o labels.csv"
+
+
+def _verdicts(facts: FileFacts) -> dict[str, _Verdict]:
+    codes = facts.reading.na_of
+    return {name: _verdict(name, column, codes.get(name, ())) for name, column in facts.columns.items()}
+
+
+def _verdict(name: str, facts: ColumnFacts, own_codes: tuple[str, ...]) -> _Verdict:
+    """Judge a column."""
+    form, words = _form(facts)
+    reason = reason_of_name(name) or _unfit(facts) or (words if form is None else None)
+    if form is not None and facts.missing:
+        codes = f", {CODES} = {in_toml(own_codes)}" if own_codes else ""
+        form = form.replace(" }", f', missing = "ignore"{codes} }}')
+    if reason is not None:
+        return _Verdict(form, reason, used=False)
+    shown = ", ".join(repr(code) for code in facts.codes)
+    said = f"; {shown} may be a code for missing values" if shown else ""
+    return _Verdict(form, f"{words}; values are missing{said}" if facts.missing else words, used=True)
+
+
+def _unfit(facts: ColumnFacts) -> str | None:
+    """Say why a column seems to be no data."""
+    numbers, text = facts.kinds == {Look.NUMBERS}, Look.TEXT in facts.kinds
+    if facts.constant:
+        mark = facts.missing and facts.kinds
+        return "one mark, or nothing: write yes and no" if mark else "the same value everywhere, or none"
+    if Look.PADDED in facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
+        return "numbers with zeros in front: likely codes, such as postal codes"
+    if facts.counts_rows:
+        return "whole numbers that count the rows"
+    if facts.distinct and (text or (numbers and facts.whole)):
+        return "no two values alike: likely ids, or names"
+    return (
+        "text with many different values: likely free text, names or ids"
+        if text and facts.many_texts
+        else None
+    )
+
+
+def _form(facts: ColumnFacts) -> tuple[str | None, str]:
+    """Return the form of a column, None if it has none, and its kind in words."""
+    words = " and ".join(sorted(facts.kinds))
+    if facts.kinds and facts.kinds <= {Look.NUMBERS, Look.PADDED}:
+        if facts.binary:
+            return TRUTH, "0 and 1"
+        return BOUNDS, "whole numbers" if facts.whole else "numbers"
+    if len(facts.kinds) == 1 and facts.kinds <= _FORMS.keys():
+        return _FORMS[next(iter(facts.kinds))], words
+    if Look.TEXT in facts.kinds:
+        return VALUES, "text: categories"
+    if not facts.kinds:
+        return None, "no values"
+    advice = next((advice for kind, advice in _ADVICE.items() if kind in facts.kinds), _MEND)
+    return None, f"{words}: {advice}"
+
+
+def _shown(name: str) -> str:
+    shown = printable(name) or "''"
+    return shown if len(shown) <= _WIDEST_NAME else f"{shown[: _WIDEST_NAME - 3]}..."

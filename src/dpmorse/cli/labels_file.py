@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpmorse.cli.outputs import replacing
-from dpmorse.cli.plain_table import FORMULA_MARKS
+from dpmorse.cli.outputs import FORMULA_MARKS, replacing
 from dpmorse.exceptions import InvalidParameterError
 
 _FORMULA = f"^[{re.escape(FORMULA_MARKS)}]"

@@ -22,10 +22,10 @@ MISTAKE = 1
 """Exit code for a mistake in the input. Typer uses 2 for a mistake in the command."""
 
 REFUSED = 3
-"""Exit code where the budget refuses."""
+"""Exit code where a fit would exceed the budget."""
 
 FAULT = 4
-"""Exit code for a fault of dpmorse, and for a claim that an audit refutes."""
+"""Exit code for an internal error, and for a claim that an audit refutes."""
 
 DEBUG: ContextVar[bool] = ContextVar("DEBUG", default=False)
 """Whether tracebacks are shown, which may quote records."""

@@ -43,6 +43,7 @@ QuietOption = Annotated[
 DeltaOption = Annotated[
     float, typer.Option("--delta", help="Probability with which the promise may fail. Never from the data.")
 ]
+ClustersOption = Annotated[str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")]
 ComponentsOption = Annotated[
     int | None,
     typer.Option("--components", metavar="K0", min=1, help="Components of the mixture. Default: a rule."),

@@ -11,6 +11,7 @@ from dpmorse.cli.fit_request import DEFAULT, FitRequest, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json
 from dpmorse.cli.options import (
     BaseOption,
+    ClustersOption,
     ComponentsOption,
     DeltaOption,
     JsonOption,
@@ -46,9 +47,7 @@ def plan(
     ] = 10_000,
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="A budget to add to the table.")] = None,
     delta: DeltaOption = DEFAULT_DELTA,
-    clusters: Annotated[
-        str, typer.Option("--clusters", metavar="K|auto", help="Number of clusters.")
-    ] = "auto",
+    clusters: ClustersOption = "auto",
     components: ComponentsOption = None,
     base: BaseOption = None,
     neighboring: NeighboringOption = "add-remove",
@@ -76,7 +75,8 @@ def plan(
     request = replace(request, components=components or suggested)
     _, planned = request.plan(n_columns)  # says what is wrong with the parameters as they were given
     epsilons = sorted({*_EPSILONS, *([] if epsilon is None else [epsilon])})
-    rehearsed = {value: _rehearsed(replace(request, epsilon=value), n_columns, rows) for value in epsilons}
+    bases = {value: replace(request, epsilon=value).plan(n_columns)[0] for value in epsilons}
+    rehearsed = {value: rehearse(bases[value], n_columns, rows) for value in epsilons}
     table = [_row(value, result, rows) for value, result in rehearsed.items()]
     if json:
         settings = {"delta": delta, "columns": n_columns, "rows": rows, "neighboring": neighboring}
@@ -133,11 +133,6 @@ def _in_columns(n_columns: int, columns: dict[str, Column] | None) -> str:
         f"{n_columns} columns ({layout.n_numbers} of numbers, {layout.n_categories} of categories with "
         f"{layout.n_all_levels} levels)"
     )
-
-
-def _rehearsed(request: FitRequest, n_features: int, n_records: int) -> Rehearsed:
-    base, _ = request.plan(n_features)
-    return rehearse(base, n_features, n_records)
 
 
 def _row(epsilon: float, result: Rehearsed, rows: int) -> dict[str, Any]:

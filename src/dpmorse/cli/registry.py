@@ -100,7 +100,7 @@ def _of_model(model: Model) -> dict[str, str]:
 
 
 def _of_privacy(privacy: PrivacyReport) -> dict[str, str]:
-    pure, rows = privacy.budget.is_pure, privacy.budget.max_rows_per_group
+    pure, unit = privacy.budget.is_pure, privacy.budget.protects
     public_size = "" if privacy.neighboring == "add-remove" else " The number of records is public, too."
     by = "pure epsilons" if pure else "zero-concentrated differential privacy"
     laws = sorted({_MECHANISMS[event.noise.name] for event in privacy.events})
@@ -113,9 +113,7 @@ def _of_privacy(privacy: PrivacyReport) -> dict[str, str]:
             f"the fit: all were taken to be public.{public_size} Labels of the records are not part of "
             "the data product."
         ),
-        "privacy_unit": (
-            "record (one row)" if rows is None else f"{privacy.budget.unit_name} (all rows of it)"
-        ),
+        "privacy_unit": (f"{unit.word} (all rows of it)" if unit.is_group else "record (one row)"),
         "privacy_unit_details": f"Adjacent are tables that differ by {privacy.relation}.",
         "privacy_parameters_details": (
             "The epsilons of all releases add up."

@@ -17,8 +17,7 @@ from dpmorse.cli.options import (
     QuietOption,
     the_model,
 )
-from dpmorse.cli.outputs import check_ending, check_output
-from dpmorse.cli.plain_table import write_columns
+from dpmorse.cli.outputs import check_ending, check_output, write_columns
 from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError

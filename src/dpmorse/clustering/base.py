@@ -16,42 +16,29 @@ from dpmorse._docstrings import complete
 from dpmorse.bases import (
     NO_LABELS,
     NOISY,
-    Label,
-    OfClipped,
+    FittedBase,
     Plan,
     PrivateFit,
     PrivateMixtureEstimator,
     PublishedNumbers,
     base_from_document,
     draw_records,
-    each_record,
+    fitted_base,
     set_at_once,
 )
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
-from dpmorse.records import Function, Table, unowned, without_sizes
+from dpmorse.records import unowned
 from dpmorse.typing import IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
 
 
-def _partition(base: Any) -> GaussianMixture:
-    """Return the mixture that labels records: the released one, unless the base has another for labels."""
-    partition: GaussianMixture = getattr(base, "partition_", base.mixture_)
-    return partition
-
-
-def _landscape(base: Any) -> GaussianMixture:
-    """Return the mixture whose tree is built: the one that labels records, or its shadow for tables."""
-    landscape: GaussianMixture = getattr(base, "landscape_", None) or _partition(base)
-    return landscape
-
-
-def least_weight(base: Any) -> float:
+def least_weight(base: FittedBase) -> float:
     """Return the weight below which a cluster may be noise, by the noise of the profile; 0 without one."""
-    profile = getattr(base, "profile_", None)
+    profile = base.profile_
     if profile is None:
         return 0.0
     return float(NOISY * profile.count_stddev / max(float(profile.counts.sum()), 1.0))
@@ -91,7 +78,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         How records find their cluster: through their most probable component, or by a descent to the
         mode in whose basin they lie (slower; exact for overlapping components).
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        Search for saddles. "quadratic-string" is the paper's Algorithm 3.
+        Search for saddles. "quadratic-string" is the paper's Algorithm 3. For experts, like ``assign``.
 
     Attributes
     ----------
@@ -101,11 +88,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         The mixture that labels records, clipped as in ``fit``, and whose tree is ``merge_tree_``. It differs
         from ``mixture_`` only where that clipping had moved records.
     merge_tree_ : MergeTree
-        Modes, saddles, merges; cuts at any number of clusters.
-    modes_, saddles_ : ndarray of shape (n, n_features)
-        Modes of the density of ``partition_``, and saddles between them, lowest f first.
-    graph_ : MorseGraph
-        Modes as nodes, saddles as weighted edges.
+        Modes, saddles and their graph, merges; cuts at any number of clusters.
     n_clusters_ : int
         Number of clusters of ``predict``.
     component_labels_ : ndarray of shape (n_components,)
@@ -134,34 +117,35 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
 
         ``names`` are those of the columns: bounds may go by them.
         """
-        base = self.base_for(n_features)
+        base = self._base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"base must derive from dpmorse.bases.PrivateFit to have a plan, got {type(base).__name__}."
             )
         return base.plan(n_features, names)
 
-    def base_for(self, n_features: int) -> Any:
+    def _base_for(self, n_features: int) -> Any:
         """Check the parameters; return the estimator that will spend the budget, not yet fitted."""
         raise NotImplementedError
 
-    def remember(self, base: Any) -> Self:
+    def _remember(self, base: Any) -> Self:
         """Build the tree of the mixture that a base has released, and keep both."""
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         tree = self._tree_of(base, n_clusters)
         self._set_fitted(base, tree, self._reachable(tree), n_clusters)
-        self.warn_of_numbers(stacklevel=3)
+        self._warn_of_numbers(stacklevel=3)
         return self
 
     def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
         """Build the tree; if that fails, the error carries the fitted base, since its release is paid for."""
+        released = fitted_base(base)
         try:
             return merge_tree(
-                _landscape(base),
+                released.landscape_,
                 rule=self.merge,
                 n_clusters=n_clusters,
                 search=self.search,
-                least_weight=least_weight(base),
+                least_weight=least_weight(released),
             )
         except Exception as error:
             failure = TreeNotBuiltError(
@@ -184,29 +168,25 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         partition, tree = self.partition_, self.merge_tree_
         of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
-            return self._each(
+            return self._released._each_labelled(
                 X,
                 lambda points: label_by_basin(
                     partition, tree.critical_points, tree.leaves, of_leaf, points
                 ).astype(of_leaf.dtype),
-                self._labelled,
             )
-        if isinstance(self.base_, PrivateMixtureEstimator):
-            return each_record(self.base_, X, Label(partition, self.base_.domain_, of_leaf))
-        return of_leaf[self.base_.predict(X)]
+        return self._released._label_each(X, of_leaf)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
         partition, members = self.partition_, np.eye(self.n_clusters_)[self.component_labels_]
-        shares = self._each(X, lambda points: partition.responsibilities(points) @ members, self._labelled)
+        shares = self._released._each_labelled(X, lambda points: partition.responsibilities(points) @ members)
         return self._probabilities(X, shares)
 
     def score_samples(self, X: Any) -> Any:
         """Return the log density of each record under the released mixture."""
         check_is_fitted(self, "merge_tree_")
-        described = getattr(self.base_, "described_domain", None)
-        return self._each(X, self.mixture_.log_density, described)
+        return self._released._each_described(X, self.mixture_.log_density)
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density. On private data this number is not a private release."""
@@ -246,14 +226,14 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads."""
         check_is_fitted(self, "merge_tree_")
-        write_document(path, self.to_document())
+        write_document(path, self._to_document())
 
     @property
     def labels_(self) -> NoReturn:
         """Always absent; see the message."""
         raise AttributeError(NO_LABELS)
 
-    def check_choices(self) -> None:
+    def _check_choices(self) -> None:
         """Refuse values that cannot work, before the base spends anything."""
         _validate.choice(merge=self.merge, among=RULES)
         _validate.choice(assign=self.assign, among=ASSIGNMENTS)
@@ -263,24 +243,22 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
 
     def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str, chosen_for: int | None) -> None:
         """Set everything at once and last: a failed fit leaves no trace."""
+        released = fitted_base(base)
         labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
         learnt = {
             "base_": base,
-            "mixture_": base.mixture_,
-            "partition_": _partition(base),
-            "privacy_": base.privacy_,
+            "mixture_": released.mixture_,
+            "partition_": released.partition_,
+            "privacy_": released.privacy_,
             "merge_tree_": tree,
-            "graph_": tree.graph,
-            "modes_": tree.modes,
-            "saddles_": tree.saddles,
             "_fitted": {
                 "n_clusters": n_clusters,
                 "assign": self.assign,
                 "search": self.search,
                 "chosen_for": chosen_for,
             },
-            "n_features_in_": getattr(base, "n_features_in_", base.mixture_.n_features),
-            **_labels_learnt(labels, base.mixture_.n_components),
+            "n_features_in_": released.n_features_in_,
+            **_labels_learnt(labels, released.mixture_.n_components),
         }
         set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
 
@@ -298,19 +276,10 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return int(min(self.n_clusters, tree.n_leaves))
 
     @property
-    def _labelled(self) -> Any:
-        """Domain to which records are clipped for their label, if the base has one."""
-        return getattr(self.base_, "domain_", None)
+    def _released(self) -> FittedBase:
+        return fitted_base(self.base_)
 
-    def _each(self, X: Any, function: Function, domain: Any) -> Any:
-        """Return a function of every record, clipped to a domain of the base."""
-        if isinstance(self.base_, PrivateMixtureEstimator):
-            return each_record(self.base_, X, OfClipped(function, domain))
-        with without_sizes():
-            records = Table(X).matching(self).numbers(self)
-            return function(np.asarray(records, dtype=np.float64))
-
-    def to_document(self) -> dict[str, Any]:
+    def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
         if not isinstance(self.base_, PrivateMixtureEstimator):
             raise InvalidTypeError(
@@ -319,12 +288,12 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return {
             "estimator": type(self).__name__,
             "parameters": {"merge": self.merge_tree_.rule, **self._fitted},
-            "base": self.base_.to_document(),
+            "base": self.base_._to_document(),
             "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
         }
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> Self:
+    def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
         keys = ("estimator", "parameters", "base", "critical_points")
         fields = _plain_data.fields("the file", document, *keys)
@@ -334,9 +303,9 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         chosen_for = parameters.pop("chosen_for")
         if chosen_for is not None:
             _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
-        model = cls.around(base, parameters)
-        _plain_data.rebuild("parameters", model.check_choices)
-        landscape = _landscape(base)
+        model = cls._around(base, parameters)
+        _plain_data.rebuild("parameters", model._check_choices)
+        landscape = base.landscape_
         points = critical_points_from_dict(fields["critical_points"], landscape)
         tree = _plain_data.rebuild(
             "critical_points",
@@ -354,6 +323,6 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         return model
 
     @classmethod
-    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with this base and these parameters."""
         raise NotImplementedError

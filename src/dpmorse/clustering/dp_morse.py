@@ -106,10 +106,10 @@ class DPMorse(MorseEstimator, FitParameters):
         self._check_parameters()
         records = open_records(X, groups, None if self.columns is None else Schema.of(self.columns))
         with numbers_told_later():
-            base = self.base_for(records.columns.n_features_in_).fit(records)
-        return self.remember(base)
+            base = self._base_for(records.columns.n_features_in_).fit(records)
+        return self._remember(base)
 
-    def base_for(self, n_features: int) -> PrivateGaussianMixture:
+    def _base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
         self._check_parameters()
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
@@ -123,7 +123,7 @@ class DPMorse(MorseEstimator, FitParameters):
         )
 
     def _check_parameters(self) -> None:
-        self.check_choices()
+        self._check_choices()
         if self.columns is not None and self.assign == "basin":
             raise InvalidParameterError(
                 'assign must be "component" where columns are given: categories have no basins.'
@@ -138,7 +138,7 @@ class DPMorse(MorseEstimator, FitParameters):
             )
 
     @classmethod
-    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with the parameters of this base, and these."""
         if not isinstance(base, PrivateGaussianMixture):
             raise ModelFormatError("the base of a DPMorse must be a PrivateGaussianMixture.")

@@ -34,5 +34,5 @@ def load(path: str | os.PathLike[str]) -> PrivateMixtureEstimator | MorseEstimat
     document = read_document(path)
     kind = document.get("estimator")
     if isinstance(kind, str) and kind in _WITH_TREE:
-        return _WITH_TREE[kind].from_document(document)
+        return _WITH_TREE[kind]._from_document(document)
     return base_from_document(document)

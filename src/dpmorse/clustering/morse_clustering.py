@@ -67,9 +67,9 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         of_groups = {} if groups is None else {"groups": groups}
         with numbers_told_later():
             base = self._unfitted_base().fit(X, y, **of_groups)
-        return self.remember(base)
+        return self._remember(base)
 
-    def base_for(self, n_features: int) -> Any:
+    def _base_for(self, n_features: int) -> Any:
         """Check the parameters; return a copy of the base, whatever the number of columns."""
         return self._unfitted_base()
 
@@ -79,7 +79,7 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
                 f"base must be an estimator that releases a mixture, got {_validate.describe(self.base)}. "
                 "For instance: MorseClustering(DPMoGHard(12, epsilon=1.0, bounds=(-1, 1)))."
             )
-        self.check_choices()
+        self._check_choices()
         if self.n_clusters != "auto":
             wanted = int(self.n_clusters)
             n_components = getattr(self.base, "n_components", None)
@@ -92,6 +92,6 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         return clone(self.base)
 
     @classmethod
-    def around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
+    def _around(cls, base: PrivateMixtureEstimator, parameters: dict[str, Any]) -> Self:
         """Return an unfitted estimator with this base and these parameters."""
         return cls(base, **parameters)

@@ -1,9 +1,9 @@
 """Public tower, part 1: released densities. Never imports the private tower, never sees data."""
 
-from dpmorse.densities.carrying import carried as carried
 from dpmorse.densities.differing import DifferingPart as DifferingPart
 from dpmorse.densities.differing import differing_part as differing_part
 from dpmorse.densities.mixture import GaussianMixture as GaussianMixture
+from dpmorse.densities.mixture import carried as carried
 from dpmorse.densities.mixture import rows_of_each as rows_of_each
 from dpmorse.densities.product import ProductMixture as ProductMixture
 from dpmorse.densities.shadow import record_covariances as record_covariances

@@ -286,3 +286,20 @@ def rows_of_each(labels: IntArray, n_labels: int) -> list[IntArray]:
     small = labels.astype(label_dtype(n_labels))  # which NumPy sorts in linear time
     ends = np.cumsum(np.bincount(labels, minlength=n_labels))
     return np.split(np.argsort(small, kind="stable"), ends[:-1])
+
+
+def carried(points: FloatArray, before: GaussianMixture, after: GaussianMixture) -> FloatArray:
+    """Return points moved with their most probable component.
+
+    A point keeps its coordinates in units of the component's standard deviations. Points of components that
+    are the same in both mixtures stay as they are.
+    """
+    moved = points.copy()
+    labels = np.argmax(before.responsibilities(points), axis=1) if len(points) else np.empty(0, np.intp)
+    changed = np.any(before.means != after.means, axis=1)
+    changed |= np.any(before.covariances != after.covariances, axis=(1, 2))
+    for k in np.flatnonzero(changed):
+        mine = labels == k
+        coordinates = (points[mine] - before.means[k]) @ before.whiteners[k].T
+        moved[mine] = after.means[k] + coordinates @ np.linalg.cholesky(after.covariances[k]).T
+    return moved

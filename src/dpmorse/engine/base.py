@@ -12,6 +12,7 @@ from dpmorse.statistics import (
     GaussianCells,
     Histograms,
     ProfileCells,
+    SecondMoments,
     Tally,
 )
 from dpmorse.typing import IntArray
@@ -54,6 +55,10 @@ def check_cells(statistic: CellMoments, cells: "Cells") -> None:
         rule, domain = (cells.offsets.shape[1], cells.grid_bits), statistic.domain
         if rule != (domain.n_features, domain.grid_bits):
             raise ValueError("cells must be for the columns and the grid of the statistic")
+    else:
+        plain = not (statistic.of_residuals or statistic.weight_bits)
+        if not plain or statistic.second_moments is not SecondMoments.NONE:
+            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
 
 
 def _check_profile(statistic: CellMoments, cells: ProfileCells) -> None:

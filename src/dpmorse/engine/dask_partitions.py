@@ -9,7 +9,6 @@ from dpmorse.engine.base import add_up
 from dpmorse.engine.dask_waiting import computed
 from dpmorse.engine.fingerprint import Checked
 from dpmorse.engine.partitioned import PartitionedEngine, Question
-from dpmorse.typing import FloatArray
 
 _FAN_IN = 8
 """Sums that one task adds up: fewer make the tree of tasks deeper, more move more data to one worker."""
@@ -27,7 +26,7 @@ class DaskEngine(PartitionedEngine):
     def answers(self, parts: Sequence[Any], question: Question) -> Checked[Any]:
         """Put a question to all partitions, each a lazy ``Checked`` array; return the sum of answers."""
         shared = dask.delayed(question)  # once in the graph, not once a partition
-        total: Checked[Any] = add_up_lazily([dask.delayed(_answer)(shared, part) for part in parts])
+        total: Checked[Any] = add_up_lazily([dask.delayed(Question.__call__)(shared, part) for part in parts])
         return total
 
 
@@ -36,7 +35,3 @@ def add_up_lazily(parts: Sequence[Any]) -> Any:
     while len(parts) > 1:
         parts = [dask.delayed(add_up)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
     return computed(parts[0])
-
-
-def _answer(question: Question, rows: Checked[FloatArray]) -> Checked[Any]:
-    return question(rows)

@@ -38,7 +38,6 @@ from dpmorse.statistics import (
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,
-    SecondMoments,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray
@@ -117,8 +116,7 @@ class InMemoryEngine:
         def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
             count_pass(X, start, stop, grid, shift, counts)
 
-        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
-        return sealed(np.sum(parts, axis=0))
+        return sealed(self._counts(records, chunk_pass, shape))
 
     def _count_magnitudes(self, records: FloatArray, statistic: MagnitudeHistograms) -> IntArray:
         _check_width(records, statistic.n_features)
@@ -128,18 +126,11 @@ class InMemoryEngine:
             for j, column in enumerate(statistic.bins(X[start:stop]).T):
                 counts[j] += np.bincount(column, minlength=n_bins)
 
-        shape = (statistic.n_features, n_bins)
-        counts: IntArray = np.sum(
-            self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64)), axis=0
-        )
-        return counts
+        return self._counts(records, chunk_pass, (statistic.n_features, n_bins))
 
     def _count_radii(self, records: FloatArray, statistic: RadiusHistograms) -> IntArray:
         _check_width(records, statistic.cells.box.n_columns)
-        shape = (statistic.cells.n_cells, statistic.n_bins)
-        parts = self._over_chunks(records, counting_lengths(statistic), lambda: np.zeros(shape, np.int64))
-        counts: IntArray = np.sum(parts, axis=0)
-        return counts
+        return self._counts(records, counting_lengths(statistic), (statistic.cells.n_cells, statistic.n_bins))
 
     def tally(self, records: FloatArray, codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
@@ -157,9 +148,6 @@ class InMemoryEngine:
         self, records: ArrayOrGrid, statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
         """Add up counts and sums; sums in float64 are exact below 2^41 rows."""
-        plain = not (statistic.of_residuals or statistic.weight_bits)
-        if not plain or statistic.second_moments is not SecondMoments.NONE:
-            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
         k, d = cells.n_cells, statistic.domain.n_features
 
         def chunk_pass(X: Any, start: int, stop: int, totals: IntArray) -> None:
@@ -170,9 +158,16 @@ class InMemoryEngine:
             for j in range(d):
                 totals[:, 1 + j] += np.bincount(labels, q[:, j], minlength=k).astype(np.int64)
 
-        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros((k, 1 + d), np.int64))
-        totals: IntArray = np.sum(parts, axis=0)
+        totals = self._counts(records, chunk_pass, (k, 1 + d))
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
+
+    def _counts(
+        self, records: ArrayOrGrid, chunk_pass: ChunkPass[IntArray], shape: tuple[int, int]
+    ) -> IntArray:
+        """Add up what a pass counts."""
+        parts = self._over_chunks(records, chunk_pass, lambda: np.zeros(shape, np.int64))
+        counts: IntArray = np.sum(parts, axis=0)
+        return counts
 
     def _over_chunks(
         self, records: ArrayOrGrid, chunk_pass: ChunkPass[_T], empty: Callable[[], _T], *, told: bool = True

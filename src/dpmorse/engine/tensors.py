@@ -24,7 +24,6 @@ from dpmorse.statistics import (
     MagnitudeHistograms,
     ProfileCells,
     RadiusHistograms,
-    SecondMoments,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
@@ -80,9 +79,6 @@ class TensorEngine:
     def _reduce_labelled(
         self, records: "Tensor", statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
-        plain = not (statistic.of_residuals or statistic.weight_bits)
-        if not plain or statistic.second_moments is not SecondMoments.NONE:
-            raise ValueError("cells that are only labels have counts and sums of records, nothing else")
         k, d = cells.n_cells, statistic.domain.n_features
         passes, labels, grid = self._passes(records), _labels(), _grid(statistic.domain, records)
 

@@ -2,7 +2,6 @@ from dpmorse.privacy.accounting import Calibration as Calibration
 from dpmorse.privacy.accounting import gaussian_epsilon as gaussian_epsilon
 from dpmorse.privacy.budget import DEFAULT_DELTA as DEFAULT_DELTA
 from dpmorse.privacy.budget import Budget as Budget
-from dpmorse.privacy.budget import Neighboring as Neighboring
 from dpmorse.privacy.events import Composition as Composition
 from dpmorse.privacy.events import ReleaseEvent as ReleaseEvent
 from dpmorse.privacy.events import event_from_dict as event_from_dict
@@ -31,3 +30,5 @@ from dpmorse.privacy.noise import noise_of_sums as noise_of_sums
 from dpmorse.privacy.noise import refuse_pure as refuse_pure
 from dpmorse.privacy.report import PrivacyReport as PrivacyReport
 from dpmorse.privacy.steps import Step as Step
+from dpmorse.privacy.unit import Neighboring as Neighboring
+from dpmorse.privacy.unit import Unit as Unit

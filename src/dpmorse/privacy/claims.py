@@ -1,9 +1,8 @@
-"""The points that a claim of differential privacy must state according to NIST SP 800-226."""
+"""What a claim of differential privacy must state, point by point, as NIST SP 800-226 asks of it."""
 
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from typing import Any
 
-from dpmorse.privacy.budget import Neighboring
 from dpmorse.privacy.noise import GaussianNoise, LaplaceNoise, RandomChoice
 
 Report = Any
@@ -13,8 +12,8 @@ Report = Any
 def claims_of(report: Report) -> dict[str, str]:
     """Return points and sentences; everything follows from the report."""
     return {
-        "Unit of privacy": _unit(report),
-        "Neighbours": _RELATIONS[report.budget.neighboring],
+        "Unit of privacy": report.budget.protects.protected,
+        "Neighbours": report.budget.protects.neighbours,
         "Parameters": _parameters(report),
         "Composition": _composition(report),
         "Mechanism and proof": _mechanism(report),
@@ -28,19 +27,6 @@ def upwards(cost: float) -> str:
     """Write a cost with six digits, never less than it is."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(+Decimal(cost)).normalize():f}"
-
-
-def _unit(report: Report) -> str:
-    budget = report.budget
-    if budget.max_rows_per_group is None:
-        return (
-            "One record (a row of the table). Somebody who has several rows is protected less: the loss "
-            "grows with their number."
-        )
-    return (
-        f"All records of one {budget.unit_name}, of which at most {budget.max_rows_per_group} are used. "
-        "Somebody who counts as several is protected less."
-    )
 
 
 def _parameters(report: Report) -> str:
@@ -66,15 +52,6 @@ def _mechanism(report: Report) -> str:
         "docs/privacy.md of dpmorse (Theorems 1 to 9)."
     )
 
-
-_ONE_MORE = "Tables of which one has one unit more. The number of records is protected as well."
-_RELATIONS = {
-    Neighboring.ADD_REMOVE: _ONE_MORE,
-    Neighboring.ADD_REMOVE_GROUP: _ONE_MORE,
-    Neighboring.REPLACE_ONE: (
-        "Tables that differ in the values of one unit. The number of records is treated as public."
-    ),
-}
 
 _LAWS = {
     GaussianNoise: "Discrete Gaussian noise on sums of integers",

@@ -9,9 +9,10 @@ from typing import Any
 from dpmorse._plain_data import fields, number, of_type, rebuild
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import accounting
-from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.noise import GAUSSIAN, LARGEST_SCALE, Law, law_named
 from dpmorse.privacy.steps import Step
+from dpmorse.privacy.unit import Neighboring
 
 _COARSEST = 8.0**-4
 """Lemma 2 asks for scales of at least 8: one draw with a smaller one makes the sum of s^-4 exceed this."""

@@ -9,7 +9,7 @@ from typing import NoReturn, Self
 
 from dpmorse import _validate
 from dpmorse.exceptions import BudgetExceededError, InvalidParameterError, InvalidTypeError
-from dpmorse.privacy.budget import SMALLEST_DELTA, Budget, without_names
+from dpmorse.privacy.budget import SMALLEST_DELTA, Budget
 from dpmorse.privacy.events import Composition, ReleaseEvent
 
 N_LEVELS = 8
@@ -133,9 +133,10 @@ class Ledger:
         because the first fit cost a household as much as all its patients. So they meet nobody: once
         something was released, or is reserved by a fit that is running, such a ledger pays for no other fit.
         """
-        self.budget.check_pays_for(replace(self.budget, unit=None) if fit is None else fit)
-        if self.budget.lacks_a_name and (self._events or self._reservations):
-            raise without_names()
+        unit = self.budget.protects
+        unit.check_pays_for(replace(unit, name=None) if fit is None else fit.protects)
+        if self._events or self._reservations:
+            unit.check_pays_for_another()
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

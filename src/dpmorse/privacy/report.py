@@ -4,25 +4,10 @@ from dataclasses import dataclass
 from html import escape
 
 from dpmorse.privacy.accounting import Calibration
-from dpmorse.privacy.budget import Budget, Neighboring
+from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.claims import claims_of, upwards
 from dpmorse.privacy.events import Composition, ReleaseEvent
 from dpmorse.privacy.noise import Noise
-
-_RELATION_IN_WORDS = {
-    Neighboring.ADD_REMOVE: (
-        "adding or removing one record (a row). The number of records is protected as well"
-    ),
-    Neighboring.REPLACE_ONE: (
-        "replacing the values of one record (a row). The number of records is treated as public"
-    ),
-}
-
-_GROUP_IN_WORDS = (
-    "adding or removing all records of one {unit}, of which at most {rows} are used. The numbers of records "
-    "and of such groups are protected as well"
-)
-_UNNAMED = "group (such as a person)"
 
 _USED = "Used: {used}, an account, not a smaller promise."
 
@@ -121,10 +106,7 @@ class PrivacyReport:
     @property
     def unit(self) -> str:
         """Who is protected, in a few words."""
-        budget = self.budget
-        if budget.max_rows_per_group is None:
-            return "one row"
-        return f"one {budget.unit_name}, up to {budget.max_rows_per_group} rows"
+        return self.budget.protects.short
 
     @property
     def claims(self) -> dict[str, str]:
@@ -133,11 +115,8 @@ class PrivacyReport:
 
     @property
     def relation(self) -> str:
-        """The neighbouring relation of the promise, in words."""
-        rows, unit = self.budget.max_rows_per_group, self.budget.unit
-        if rows is not None:
-            return _GROUP_IN_WORDS.format(unit=unit or _UNNAMED, rows=rows)
-        return _RELATION_IN_WORDS[self.budget.neighboring]
+        """What the promise is with respect to, in words."""
+        return self.budget.protects.relation
 
     @property
     def _releases(self) -> str:

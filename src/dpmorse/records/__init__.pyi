@@ -6,8 +6,8 @@ from dpmorse.records.databases.query import Query as Query
 from dpmorse.records.files.arrow_values import as_arrow as as_arrow
 from dpmorse.records.files.arrow_values import as_table as as_table
 from dpmorse.records.files.arrow_values import read_described as read_described
+from dpmorse.records.files.batched_table import is_number as is_number
 from dpmorse.records.files.data_file import DataFile as DataFile
-from dpmorse.records.files.data_file import is_number as is_number
 from dpmorse.records.files.data_files import DataFiles as DataFiles
 from dpmorse.records.files.left_out import in_words as in_words
 from dpmorse.records.files.left_out import reason_of_name as reason_of_name

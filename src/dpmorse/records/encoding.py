@@ -15,7 +15,7 @@ from dpmorse.records.base import Columns
 from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.names import listed, shown
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
-from dpmorse.schema import CategoryColumn, Date, NumberColumn, Numeric, Schema
+from dpmorse.schema import Date, NumberColumn, Numeric, Schema
 from dpmorse.typing import FloatArray
 
 _SAY_MISSING = (
@@ -80,7 +80,8 @@ def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> Fl
 def encode_values(held: Mapping[str, Values], schema: Schema) -> FloatArray:
     """Return the encoded records of columns that go by the names of a schema."""
     numbers = _numbers(held, schema)
-    categories = {name: _codes(column, held[name]) for name, column in schema.categories}
+    # the place of each row's level, NaN where there is none
+    categories = {name: held[name].objects().mapped(column.code_of) for name, column in schema.categories}
     both = {**numbers, **categories}
     refuse_missing([name for name, values in both.items() if np.isnan(values).any()], schema)
     n_rows = len(held[schema.names[0]])
@@ -99,11 +100,7 @@ def _numbers(held: Mapping[str, Values], schema: Schema) -> dict[str, FloatArray
     numbers = {name: values for name, values in found.items() if values is not None}
     infinite = [name for name, values in numbers.items() if np.isinf(values).any()]
     refuse_unreadable(infinite, schema)
-    return numbers | {name: _missing_where_infinite(numbers[name]) for name in infinite}
-
-
-def _missing_where_infinite(values: FloatArray) -> FloatArray:
-    return np.where(np.isinf(values), np.nan, values)
+    return numbers | {name: np.where(np.isinf(numbers[name]), np.nan, numbers[name]) for name in infinite}
 
 
 def _number(column: NumberColumn, held: Values) -> FloatArray | None:
@@ -115,11 +112,6 @@ def _number(column: NumberColumn, held: Values) -> FloatArray | None:
     numbers: FloatArray = (days - _DAY_ZERO).astype(np.float64) - column.first
     numbers[np.isnat(days)] = np.nan
     return numbers
-
-
-def _codes(column: CategoryColumn, held: Values) -> FloatArray:
-    """Return the place of each row's level, NaN where there is none."""
-    return held.objects().mapped(column.code_of)
 
 
 def refuse_unreadable(names: Sequence[str], schema: Schema) -> None:

@@ -1,8 +1,8 @@
 """Records that are read anew in every pass, a batch at a time."""
 
+import operator
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Any
 
@@ -49,13 +49,17 @@ class StreamedRecords(Records):
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all batches once, to check them and to choose rows; small data are then kept in memory."""
         few = _Few() if self.owns_arrays else None
-        reads = Reads(self.reads, _called, lasting=self.owns_arrays)
+        reads = Reads(self.reads, operator.call, lasting=self.owns_arrays)
         with one_pass("checking the records"):
             found = add_up_checked(_surveys(reads, most, few))
         refuse_none(found.seen.n_rows, estimator)
         if few is not None and few.batches is not None:
-            reads = replace(reads, start=partial(_kept, few.batches))
-        chosen = choose(found, partial(_look_again, reads), called(self.unit))
+            reads = Reads(partial(iter, few.batches), _itself)
+
+        def look_again(choice: RowChoice) -> Checked[AtLimit]:
+            return add_up(reads.each(partial(at_limits, choice=choice)))
+
+        chosen = choose(found, look_again, called(self.unit))
         return Partitions(reads.then(chosen.rows_of), chosen.seen, chosen.n_used, chosen.others)
 
     def each(self, estimator: Any, function: Function) -> Any:
@@ -91,20 +95,8 @@ def _surveys(reads: Reads, most: int | None, few: _Few | None) -> Iterator[Check
         yield found
 
 
-def _called(read: Read) -> Batch:
-    return read()
-
-
-def _kept(batches: Sequence[Batch]) -> Iterator[Read]:
-    return (partial(_itself, batch) for batch in batches)
-
-
 def _itself(batch: Batch) -> Batch:
     return batch
-
-
-def _look_again(reads: Reads, choice: RowChoice) -> Checked[AtLimit]:
-    return add_up(reads.each(partial(at_limits, choice=choice)))
 
 
 class TableStream(GivenRecords, StreamedRecords):

@@ -174,15 +174,11 @@ def _maker(kind: type) -> Callable[[Any], Any]:
     """Return what makes values of a type plain."""
     if kind.__name__ in _MISSING_TYPES:
         return _nothing
-    return next((make for base, make in _MAKERS if issubclass(kind, base)), _strange)
+    return next((make for base, make in _MAKERS if issubclass(kind, base)), lambda _: _STRANGE)
 
 
 def _nothing(_: object) -> None:
     """Return None: the value is missing."""
-
-
-def _strange(_: object) -> object:
-    return _STRANGE
 
 
 def floats_among(values: list[Any]) -> FloatArray:

@@ -106,10 +106,6 @@ class CellMoments:
         return self.domain.n_features if self.layout is None else self.layout.n_numbers
 
     @property
-    def _in_ball(self) -> bool:
-        return (self.of_residuals and self.n_measured > 0) or self.domain.radius is not None
-
-    @property
     def _n_second(self) -> int:
         """Entries of the second moment of one cell."""
         d = self.n_measured
@@ -135,12 +131,10 @@ class CellMoments:
         return of_moments + self._levels.cost(inverse, neighboring, noise)
 
     def _cost_of_moments(self, scales: NoiseScales, neighboring: Neighboring, noise: Noise) -> Fraction:
-        return noise.cost(self._bounds.sensitivity(self._inverse(scales), neighboring, noise.norm))
-
-    def _inverse(self, scales: NoiseScales) -> InverseScales:
         one = 1 << self.unit_bits
         count, total, second = (Fraction(one, s) for s in (scales.count, scales.sum, scales.diagonal))
-        return InverseScales(count, total, second, Fraction(scales.diagonal, scales.off_diagonal) ** 2)
+        inverse = InverseScales(count, total, second, Fraction(scales.diagonal, scales.off_diagonal) ** 2)
+        return noise.cost(self._bounds.sensitivity(inverse, neighboring, noise.norm))
 
     def calibrate(
         self,
@@ -277,7 +271,8 @@ class CellMoments:
         return np.where(released, norms, 1.0), np.where(released, parts / parts[released].sum(), 1.0)
 
     def _wide(self, noise: Noise) -> bool:
-        return noise.norm is Norm.L2 and self._in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
+        in_ball = (self.of_residuals and self.n_measured > 0) or self.domain.radius is not None
+        return noise.norm is Norm.L2 and in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
 
     def _in_units(self, scales: FloatArray, noise: Noise) -> NoiseScales:
         """Round scales up to integers."""

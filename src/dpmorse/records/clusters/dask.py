@@ -31,7 +31,6 @@ from dpmorse.records.persons.id_values import owners_of
 from dpmorse.records.persons.owners import Owners, called, check_length
 from dpmorse.records.persons.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
 from dpmorse.schema import Schema
-from dpmorse.typing import FloatArray
 
 _BESIDE = (
     "groups must be the name of a column of X, or a Dask collection with the partitions of X: a partition is "
@@ -87,7 +86,7 @@ class DaskRecords(GivenRecords):
         refuse_none(found.seen.n_rows, estimator)
         chosen = choose(found, self._look_again, called(self.unit))
         shared = dask.delayed(replace(chosen, at_limit=None))  # rows at limits are added up by the client
-        used = [dask.delayed(_rows_of)(shared, batch) for batch in self._batches]
+        used = [dask.delayed(Chosen.rows_of)(shared, batch) for batch in self._batches]
         return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
 
     def each(self, estimator: Any, function: Function) -> Any:
@@ -192,10 +191,6 @@ def _batch(part: Any, expected: _Expected, groups: Any = None) -> Batch:
 def _owned_batch(part: Any, expected: _Expected, column: str) -> Batch:
     table = expected.table(part, column)
     return Batch(table.numbers(least=0), table.owners())
-
-
-def _rows_of(chosen: Chosen, batch: Batch) -> Checked[FloatArray]:
-    return chosen.rows_of(batch)
 
 
 def _applied(function: Function, part: Any, expected: _Expected, tail: tuple[int, ...], kind: Any) -> Any:

@@ -79,10 +79,14 @@ class SparkRecords(Records):
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all partitions once, to check them and to choose the rows that are used."""
         parts = self._parts
+
+        def look_again(choice: RowChoice) -> Checked[AtLimit]:
+            return add_up_checked(parts.sums(partial(at_limits, choice=choice)))
+
         surveys = parts.sums(partial(survey, most=most))
         found = add_up_checked(surveys)
         refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, partial(_look_again, parts), called(self.unit))
+        chosen = choose(found, look_again, called(self.unit))
         shared = replace(chosen, at_limit=None)  # rows at limits are added up by the driver
         return Partitions(parts.then(shared.rows_of, len(surveys)), chosen.seen, chosen.n_used, chosen.others)
 
@@ -194,10 +198,6 @@ def _by_place(X: Any) -> Any:
 
 def _place(i: int) -> str:
     return f"_{i}"
-
-
-def _look_again(parts: SparkParts, choice: RowChoice) -> Checked[AtLimit]:
-    return add_up_checked(parts.sums(partial(at_limits, choice=choice)))
 
 
 def _new_column(example: Any) -> tuple[str, Any]:

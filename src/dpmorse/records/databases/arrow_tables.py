@@ -11,11 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpmorse.exceptions import InvalidTypeError
+from dpmorse.records.files.batched_table import BatchedTable, Part
 from dpmorse.records.files.data_file import (
-    Part,
     distinct,
     intact,
-    is_number,
     problems_told,
     rows_of_a_batch,
     without_codes,
@@ -31,21 +30,17 @@ _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 
 @dataclass(frozen=True)
-class ArrowTable:
-    """A table that is read as a ``DataFile`` is.
+class ArrowTable(BatchedTable):
+    """A table of another library.
 
     Attributes
     ----------
-    path : str
-        What it is called in messages.
-    types : mapping
-        The columns, in order, and their types.
+    path, types, kind, reading
+        Those of a ``BatchedTable``; all that is said of how it is written are codes for missing values.
     start : callable
         Begins a pass.
     errors_told : callable
         Makes the context that turns errors into messages which quote no value.
-    reading : Reading
-        Codes for missing values.
     """
 
     path: str
@@ -55,16 +50,6 @@ class ArrowTable:
     kind: str = "arrow"
     reading: Reading = field(default_factory=Reading)
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.types)
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns that hold numbers."""
-        return [name for name, kind in self.types.items() if is_number(kind)]
-
     def parts(
         self,
         numbers: Sequence[str],
@@ -73,7 +58,7 @@ class ArrowTable:
         raw: bool = False,
         lenient: Collection[str] = (),
     ) -> Iterator[Part]:
-        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0."""
+        """Yield rows of these columns; see ``BatchedTable.parts``."""
         columns = [*numbers, *others]
         with self.errors_told(self.path):
             for batch in self.start(columns, rows_of_a_batch(len(columns), len(others))):

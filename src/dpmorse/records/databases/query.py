@@ -13,7 +13,8 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.records.databases.arrow_tables import checked_batch, duckdb_reader, read_to_the_end, types_in
 from dpmorse.records.databases.object_rows import ObjectRows
-from dpmorse.records.files.data_file import Part, distinct, is_number, rows_of_a_batch
+from dpmorse.records.files.batched_table import BatchedTable, Part
+from dpmorse.records.files.data_file import distinct, rows_of_a_batch
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.foreign_errors import foreign_errors_told
 
@@ -25,7 +26,7 @@ _PROBE = "dpmorse_columns"
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(BatchedTable):
     """Records that a database returns: ``fit`` and ``predict`` take it as X.
 
     A fit opens one connection, and reads in one transaction, so that all its passes see one state of the
@@ -76,20 +77,10 @@ class Query:
         return "Query(...)"  # the text may hold a password
 
     @cached_property
-    def types(self) -> Mapping[str, Any]:
+    def types(self) -> Mapping[str, Any]:  # type: ignore[override]  # computed once, and never set
         """The columns, in order, and their types; None where the database does not say before it reads."""
         with foreign_errors_told(_NAME), self._opened() as session:
             return session.types(self.sql)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.types)
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns that hold numbers, or of which that is not known."""
-        return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
 
     @contextmanager
     def held(self) -> Iterator["Query"]:
@@ -109,10 +100,7 @@ class Query:
         raw: bool = False,
         lenient: Collection[str] = (),
     ) -> Iterator[Part]:
-        """Yield rows of these columns in batches; the fraction read so far is unknown, and stated as 0.
-
-        ``raw`` rows stay Python objects where the driver returns such.
-        """
+        """Yield rows of these columns; see ``BatchedTable.parts``."""
         columns, n_rows = [*numbers, *others], rows_of_a_batch(len(self.names))
         with foreign_errors_told(_NAME), self._opened() as session:
             for batch in session.batches(self.sql, n_rows):

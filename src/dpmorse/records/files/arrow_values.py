@@ -16,12 +16,13 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.batches import Batch
 from dpmorse.records.databases.object_rows import ObjectRows, texts_among
 from dpmorse.records.encoding import encode_values
-from dpmorse.records.files.data_file import as_floats, is_number, is_text
+from dpmorse.records.files.batched_table import BatchedTable, is_number, is_text
+from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
 from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
-from dpmorse.schema import Date, Numeric, Schema
+from dpmorse.schema import CategoryColumn, Date, Numeric, Ordinal, Schema
 from dpmorse.typing import FloatArray
 
 _OTHER_DATE = r"^\s*(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?:[T ].*)?$"
@@ -88,13 +89,13 @@ def encoded_batch(columns: Mapping[str, Values], schema: Schema, unit: str | Non
 
 
 def read_described(
-    table: Any, schema: Schema, besides: Sequence[str] = ()
+    table: BatchedTable, schema: Schema, besides: Sequence[str] = ()
 ) -> Iterator[tuple[dict[str, Values], float]]:
     """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
 
     Parameters
     ----------
-    table : DataFile, ArrowTable or Query
+    table : BatchedTable
         The table.
     schema : Schema
         What its columns are. In CSV, where text may stand for a missing value, listed values do not.
@@ -108,7 +109,7 @@ def read_described(
         yield (batch.values if isinstance(batch, ObjectRows) else _values(batch, table, schema)), done
 
 
-def _values(batch: Any, table: Any, schema: Schema) -> dict[str, Values]:
+def _values(batch: Any, table: BatchedTable, schema: Schema) -> dict[str, Values]:
     """Return the columns of an Arrow batch, missing where their texts say so, and dates as ISO has them."""
     dates = {name for name, column in schema.columns if isinstance(column, Date)}
     columns = {
@@ -139,9 +140,10 @@ def _owners(column: Any, unit: str) -> ColumnOwners:
     return ColumnOwners(column, unit)
 
 
-def _nulls(table: Any, schema: Schema, name: str) -> list[str]:
+def _nulls(table: BatchedTable, schema: Schema, name: str) -> list[str]:
     """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
-    listed = getattr(dict(schema.columns).get(name), "values", ())
+    column = dict(schema.columns).get(name)
+    listed = column.values if isinstance(column, CategoryColumn | Ordinal) else ()
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
     return [text for text in known if text not in listed]
 

@@ -18,6 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.files.batched_table import BatchedTable, Part, is_number, is_text
 from dpmorse.records.files.packed import COMPRESSIONS, TEXT_ENDINGS, PackedText
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import RemotePath, is_address, open_bytes, remote_file
@@ -60,12 +61,9 @@ _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 _NOTHING_SAID = Reading()
 
-Part = tuple[Any, float]
-"""Some rows, as a pyarrow RecordBatch, and the fraction of the file that has been read with them."""
-
 
 @dataclass(frozen=True)
-class DataFile:
+class DataFile(BatchedTable):
     """A table on disk.
 
     Attributes
@@ -101,16 +99,6 @@ class DataFile:
             schema = _schema(path, kind)
         return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.types)
-
-    @property
-    def numeric(self) -> list[str]:
-        """Columns that hold numbers by their type; all of them where the file states no types."""
-        return [name for name, kind in self.types.items() if kind is None or is_number(kind)]
-
     def parts(
         self,
         numbers: Sequence[str],
@@ -119,11 +107,7 @@ class DataFile:
         raw: bool = False,
         lenient: Collection[str] = (),
     ) -> Iterator[Part]:
-        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
-
-        Text that stands for a missing value, such as NA, is read as missing, unless ``raw`` others are asked
-        for. In ``lenient`` columns a value that cannot be read is missing, too; in all others it is refused.
-        """
+        """Yield rows of these columns; see ``BatchedTable.parts``."""
         with problems_told(self.path):
             for batch, done in self._parts(list(numbers), list(others), raw=raw, lenient=lenient):
                 yield without_codes(batch, self.reading, texts=not raw), done
@@ -169,17 +153,6 @@ def rows_of_a_batch(n_columns: int, n_others: int = 0) -> int:
     bytes_of_row = 8 * max(n_columns, 1)
     at_least = max(1024, min(_BATCH_ROWS, _LARGEST_BATCH_BYTES // bytes_of_row))
     return max(at_least, (_LARGEST_BATCH_BYTES if n_others else _BATCH_BYTES) // bytes_of_row)
-
-
-def is_number(kind: Any) -> bool:
-    """Say whether values of a type can be used as numbers."""
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return any(test(kind) for test in tests)
-
-
-def is_text(kind: Any) -> bool:
-    """Say whether values of a type are text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def as_floats(column: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any
 
@@ -10,12 +10,12 @@ from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, names_of
 from dpmorse.records.batches import Batch
-from dpmorse.records.databases.query import Query
 from dpmorse.records.encoding import described
 from dpmorse.records.files.arrow_values import encoded_batch, read_described
+from dpmorse.records.files.batched_table import BatchedTable
 from dpmorse.records.files.data_file import DataFile
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
-from dpmorse.records.files.locations import AnyTable, open_tables
+from dpmorse.records.files.locations import open_tables
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.rows import (
     Rows,
@@ -175,7 +175,7 @@ class DataFiles(StreamedRecords):
     def held(self) -> Iterator["DataFiles"]:
         """Hold what databases say for all passes of a fit: each is read in one transaction."""
         with ExitStack() as stack:
-            tables = [stack.enter_context(_held(table)) for table in self.tables]
+            tables = [stack.enter_context(table.held()) for table in self.tables]
             same = tables == self.tables
             yield self if same else self._with(self.unit, self.names, self._schema, tables)
 
@@ -218,12 +218,9 @@ class DataFiles(StreamedRecords):
 
     def _checked(self, batch: Any) -> Batch:
         rows = self._without_missing(checked_rows(batch, self.names, self._needed))
-        return Batch(rows.array, self._owners(rows))
-
-    def _owners(self, rows: Rows) -> ColumnOwners | None:
         if self.unit is None:
-            return None
-        return ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit)
+            return Batch(rows.array)
+        return Batch(rows.array, ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit))
 
     def _without_missing(self, rows: Rows) -> Rows:
         if self.drops_rows:
@@ -239,7 +236,7 @@ class DataFiles(StreamedRecords):
         unit: str | None,
         columns: Sequence[str] | None,
         schema: Schema | None,
-        tables: Sequence[AnyTable] | None = None,
+        tables: Sequence[BatchedTable] | None = None,
     ) -> "DataFiles":
         exclude = self._exclude if columns is None else ()
         given = tables or self.tables
@@ -256,7 +253,3 @@ def checked_unit(groups: Any) -> str | None:
             f"{type(groups).__name__}: a row and whose it is must be read together."
         )
     return groups
-
-
-def _held(table: AnyTable) -> AbstractContextManager[AnyTable]:
-    return table.held() if isinstance(table, Query) else nullcontext(table)

@@ -9,29 +9,29 @@ from typing import Any
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.databases.arrow_tables import ArrowTable, open_arrow
 from dpmorse.records.databases.query import Query
+from dpmorse.records.files.batched_table import BatchedTable
 from dpmorse.records.files.data_file import ENDINGS, DataFile
 from dpmorse.records.files.reading import READING_OPTIONS, Reading
 from dpmorse.records.files.remote import is_address, remote_files, shown_address
 
-AnyTable = DataFile | ArrowTable | Query
-
 _NOTHING_SAID = Reading()
 
 
-def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[Any]:
+def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[BatchedTable]:
     """Open every table of a source: the names of its columns are read, no value."""
-    if isinstance(source, AnyTable):
+    if isinstance(source, BatchedTable):
         return [_as_told(source, reading)]
     single = isinstance(source, str | os.PathLike)
     if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
         return [_as_told(_of_sqlite(source) or open_arrow(source), reading)]
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
+        named = shown_address(source) if is_address(source) else source
         raise InvalidParameterError(
-            f"there is no data file in {_named(source)!r}: names must end in {', '.join(ENDINGS[:5])} or the "
+            f"there is no data file in {named!r}: names must end in {', '.join(ENDINGS[:5])} or the "
             "like. Files in other folders are found by a pattern, such as 'folder/*/*.parquet'."
         )
-    return [path if isinstance(path, AnyTable) else DataFile.open(path, reading) for path in found]
+    return [path if isinstance(path, BatchedTable) else DataFile.open(path, reading) for path in found]
 
 
 def _of_sqlite(source: Any) -> Query | None:
@@ -42,11 +42,11 @@ def _of_sqlite(source: Any) -> Query | None:
     return Query(lambda: backend.con, source.compile(), lent=True)
 
 
-def _as_told(table: AnyTable, reading: Reading) -> AnyTable:
+def _as_told(table: BatchedTable, reading: Reading) -> BatchedTable:
     """Return a table in which codes for missing values are missing; a query says that itself."""
     if reading == _NOTHING_SAID or isinstance(table, DataFile):
         return table
-    if isinstance(table, Query) or reading != Reading(na=reading.na, na_of=reading.na_of):
+    if not isinstance(table, ArrowTable) or reading != Reading(na=reading.na, na_of=reading.na_of):
         raise InvalidParameterError(
             f"{', '.join(READING_OPTIONS)} are for files. A query states what is missing by itself, such as "
             "select nullif(pressure, -999)."
@@ -54,13 +54,9 @@ def _as_told(table: AnyTable, reading: Reading) -> AnyTable:
     return replace(table, reading=reading)
 
 
-def _named(source: Any) -> Any:
-    return shown_address(source) if is_address(source) else source
-
-
 def _paths(path: Any) -> list[Any]:
     """Return the files of a pattern or a folder, in the order of their names; an open file as it is."""
-    if isinstance(path, AnyTable):
+    if isinstance(path, BatchedTable):
         return [path]
     path = os.fspath(path)
     if is_address(path):

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.files.data_file import DataFile, as_floats, is_number
+from dpmorse.records.files.batched_table import BatchedTable, is_number
+from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.files.text.refusals import excluded
 from dpmorse.records.names import listed, refuse_data_as_names
@@ -57,7 +58,7 @@ class Rows:
 
 
 def choose_columns(
-    data: DataFile,
+    data: BatchedTable,
     wanted: Sequence[str],
     besides: Sequence[str] = (),
     exclude: Sequence[str] = (),
@@ -68,8 +69,8 @@ def choose_columns(
 
     Parameters
     ----------
-    data : DataFile
-        The file.
+    data : BatchedTable
+        The table.
     wanted : sequence of str
         Names, each one or several with commas between; empty for all columns.
     besides : sequence of str
@@ -92,7 +93,7 @@ def choose_columns(
     return chosen
 
 
-def _data_columns(data: DataFile, besides: set[str]) -> list[str]:
+def _data_columns(data: BatchedTable, besides: set[str]) -> list[str]:
     """Return the columns that may be data, by their names and types."""
     reasons = reasons_to_leave_out(data.types, data.numeric)
     chosen = [name for name in data.types if name not in reasons and name not in besides]
@@ -105,7 +106,7 @@ def _data_columns(data: DataFile, besides: set[str]) -> list[str]:
     )
 
 
-def refuse_text(data: DataFile, names: Sequence[str]) -> None:
+def refuse_text(data: BatchedTable, names: Sequence[str]) -> None:
     """Refuse columns that hold no numbers, by their type."""
     text = [name for name in names if name not in data.numeric]
     if text:
@@ -115,7 +116,7 @@ def refuse_text(data: DataFile, names: Sequence[str]) -> None:
         )
 
 
-def check_columns(data: DataFile, names: Sequence[str], what: str = "has no column") -> None:
+def check_columns(data: BatchedTable, names: Sequence[str], what: str = "has no column") -> None:
     """Refuse names that the file does not have; ``what`` begins the sentence about them."""
     unknown = [name for name in names if name not in data.types]
     if unknown:
@@ -126,14 +127,14 @@ def check_columns(data: DataFile, names: Sequence[str], what: str = "has no colu
 
 
 def read_rows(
-    data: DataFile, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = ()
+    data: BatchedTable, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = ()
 ) -> Iterator[tuple[Rows, float]]:
     """Yield the rows of a file, a batch at a time, and how much was read; refuse infinity and text.
 
     Parameters
     ----------
-    data : DataFile
-        The file.
+    data : BatchedTable
+        The table.
     columns : sequence of str
         Columns of numbers.
     needed, kept : sequence of str
@@ -152,12 +153,14 @@ def refuse_missing(rows: Rows, hint: str) -> Rows:
 
 def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
     """Check a batch; columns without missing values, which are nearly all, are read once and not copied."""
-    numbers = {name: _as_floats(batch.column(name)) for name in columns}
+    held = {name: batch.column(name) for name in columns}
+    numbers = {name: as_floats(of) if is_number(of.type) else of for name, of in held.items()}
     odd = [name for name, column in numbers.items() if not _all_finite(column)]
     infinite = [name for name in odd if pc.any(pc.is_inf(numbers[name])).as_py()]
     if infinite:
         raise InvalidParameterError(f"values must be finite; infinity is in the column {listed(infinite)}.")
-    numbers |= {name: _nan_to_null(numbers[name]) for name in odd}
+    null = pa.scalar(None, pa.float64())  # NaN, too, is a missing value
+    numbers |= {name: pc.if_else(pc.is_nan(numbers[name]), null, numbers[name]) for name in odd}
     others = pa.Table.from_batches([batch]).drop_columns(columns)
     masks = {name: _missing(numbers[name]) for name in odd} | {
         name: _missing(others[name]) for name in needed
@@ -167,19 +170,10 @@ def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
     return Rows(pa.table(numbers), others, ~incomplete, missing)
 
 
-def _as_floats(column: Any) -> Any:
-    return as_floats(column) if is_number(column.type) else column
-
-
 def _all_finite(column: Any) -> bool:
     # The sum of finite numbers is finite, unless it overflows, which the caller looks at more closely.
     with np.errstate(over="ignore", invalid="ignore"):
         return column.null_count == 0 and bool(np.isfinite(column.to_numpy().sum()))
-
-
-def _nan_to_null(column: Any) -> Any:
-    """Replace NaN by null, since both denote a missing value."""
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
 
 
 def _missing(column: Any) -> Mask:

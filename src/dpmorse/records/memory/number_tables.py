@@ -120,7 +120,7 @@ def _objects_to_floats(array: Any) -> Any:
 def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
     """Return a frame of numeric columns without missing values as one array."""
     columns = [frame.get_column(name) for name in frame.columns]
-    odd = [not _is_number(column.dtype) for column in columns]
+    odd = [not (column.dtype.is_numeric() or column.dtype == nw.Boolean) for column in columns]
     if any(odd):
         raise InvalidTypeError(
             f"X must hold numbers; these columns do not: {_listed_where(odd, frame)}. {_SAY_WHAT}"
@@ -150,7 +150,3 @@ def _floats(column: "nw.Series[Any]") -> FloatArray:
 
 def _listed_where(found: list[bool], frame: "nw.DataFrame[Any]") -> str:
     return listed([name for name, is_so in zip(shown(frame.columns), found, strict=True) if is_so])
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(kind.is_numeric()) or kind == nw.Boolean

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.engine import HashArray
+from dpmorse.records.files.batched_table import is_text
 from dpmorse.records.persons._kernels import hash_numbers, hash_texts
 from dpmorse.records.persons.id_values import not_ids, owners_of
 from dpmorse.records.persons.ids import EncodedTexts, Ids
@@ -50,7 +51,7 @@ class ColumnOwners:
 
     def row_hashes(self) -> HashArray:
         """Return the hash of each row's owner."""
-        if _is_text(self.column.type):
+        if is_text(self.column.type):
             return self._hashes_of_texts()
         if not _is_int64(self.column.type):
             return self.exact().row_hashes()
@@ -102,16 +103,12 @@ def owners_in(column: Any, name: str) -> Owners:
     except pa.ArrowNotImplementedError:  # lists, structures and the like
         raise not_ids(called(name), str(column.type).partition("<")[0]) from None
     distinct, places = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
-    if _is_text(distinct.type) and _is_canonical(distinct):
+    if is_text(distinct.type) and _is_canonical(distinct):
         return _of_texts(distinct, places)
     if _is_int64(distinct.type):
         numbers = distinct.to_numpy().astype(np.int64)
         return Owners(Ids(numbers), places, frozenset({str(distinct.type)}))
     return owners_of(pa.chunked_array([distinct]), called(name)).spread(places)
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _show_nfc(data: npt.NDArray[np.uint8], ends: IntArray) -> bool:

@@ -4,7 +4,6 @@ The flags are read off the records and are not private. Codes for missing values
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.files.data_file import DataFile, is_number, is_text, problems_told
+from dpmorse.records.files.batched_table import is_number, is_text
+from dpmorse.records.files.data_file import DataFile, problems_told
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import is_address, remote_file
 from dpmorse.records.files.text.guesses import guessed_encoding, guessed_reading
@@ -80,7 +80,7 @@ def inspected(path: str, told: Reading) -> FileFacts:
             guess = guessed_reading(data.text)
         data = DataFile.open(path, guess)
     watches = {name: _Watch(name, data.reading) for name in data.names}
-    for batch in _batches(data):
+    for batch, _ in data.parts([], data.names, raw=True):  # text as text, in which nothing is missing yet
         for name in data.names:
             watches[name].see(batch.column(name))
     columns = {name: watch.facts() for name, watch in watches.items()}
@@ -93,11 +93,6 @@ def _opened(path: str, reading: Reading) -> DataFile:
         return DataFile.open(path, reading)
     except LinesAboveError as error:
         return DataFile.open(path, replace(reading, skip=error.n_lines))
-
-
-def _batches(data: DataFile) -> Iterator[Any]:
-    """Yield all columns: those of a file of text as text, in which nothing is missing yet."""
-    yield from (batch for batch, _ in data.parts([], data.names, raw=True))
 
 
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:

@@ -24,26 +24,8 @@ CURRENCIES = ("€", "$", "£", "eur", "usd", "gbp", "chf", "kr")
 
 UNITS = (
     *(*CURRENCIES, "%", "‰"),
-    *(
-        "kg",
-        "g",
-        "mg",
-        "µg",
-        "ug",
-        "lb",
-        "lbs",
-        "oz",
-        "t",
-        "km",
-        "m",
-        "cm",
-        "mm",
-        "µm",
-        "in",
-        "ft",
-        "m²",
-        "m2",
-    ),
+    *("kg", "g", "mg", "µg", "ug", "lb", "lbs", "oz", "t"),
+    *("km", "m", "cm", "mm", "µm", "in", "ft", "m²", "m2"),
     *(
         "l",
         "dl",

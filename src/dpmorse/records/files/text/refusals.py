@@ -5,7 +5,7 @@ not named here, but by ``dpmorse inspect``, which is for the holder of the data.
 """
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from dpmorse.exceptions import InvalidParameterError
@@ -96,11 +96,12 @@ def _of_numbers(seen: Seen) -> Iterator[str]:
         if kind in seen.kinds:
             named = MARK_NAMES.get(mark, mark) + (" --decimal ," if mark == "." else "")
             yield f"For marks of thousands give --thousands {named} (thousands=)."
+    removed = " ".join(f"--remove {shlex.quote(unit)}" for unit in sorted(seen.units))
     hints = {
         Look.COMMAS: "If they are decimal commas, give --decimal , instead.",
         Look.COMMA: "For decimal commas give --decimal , (decimal=',').",
         Look.POINT: "For decimal points leave --decimal out.",
-        Look.UNITS: f"Have units removed from numbers: {_repeated('remove', seen.units)} (remove=).",
+        Look.UNITS: f"Have units removed from numbers: {removed} (remove=).",
         Look.CODES: "Name the codes for missing values with --na, such as --na '?' (na=['?']); `dpmorse "
         "inspect` finds them.",
         Look.SIGNED: "Texts that are no exact number can be read as missing: name each with --na (na=).",
@@ -116,7 +117,3 @@ def _of_columns(path: str, kinds: Mapping[str, set[Look]]) -> Iterator[str]:
             f"Leave columns out with {excluded(others)} (exclude={others!r}), or say what they are: "
             f"dpmorse inspect {shlex.quote(path)} -o schema.toml writes a file for --bounds to fill in."
         )
-
-
-def _repeated(option: str, values: Iterable[str]) -> str:
-    return " ".join(f"--{option} {shlex.quote(value)}" for value in sorted(values))

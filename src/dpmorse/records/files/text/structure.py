@@ -59,7 +59,8 @@ def guessed_separator(path: str, text: str) -> str:
     """
     found = [mark for mark in SEPARATORS if _n_names(text, mark) > 1]
     if len(found) > 1:
-        found = [mark for mark in found if _is_even(text, mark)]
+        sizes = {mark: {len(line) for line in _first_lines(text, mark) if line} for mark in found}
+        found = [mark for mark in found if len(sizes[mark]) == 1]
         if len(found) != 1:
             raise InvalidParameterError(
                 f"{path!r} has more than one mark in its first line that may stand between values. Say "
@@ -118,8 +119,3 @@ def _n_names(text: str, separator: str) -> int:
         return len(next(filter(None, lines_of(text, separator)), []))
     except csv.Error:
         return 0
-
-
-def _is_even(text: str, separator: str) -> bool:
-    """Say whether all lines of the beginning have as many values."""
-    return len({len(line) for line in _first_lines(text, separator) if line}) == 1

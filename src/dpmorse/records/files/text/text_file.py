@@ -155,7 +155,8 @@ class TextFile:
         self, batch: Any, numbers: Sequence[str], others: Sequence[str], lenient: Collection[str]
     ) -> Any:
         """Return the columns in order, with numbers for texts that write them."""
-        columns = {name: _as_text(batch.column(name)) for name in (*numbers, *others)}
+        columns = {name: batch.column(name) for name in (*numbers, *others)}
+        columns |= {name: texts_in(of) for name, of in columns.items() if pa.types.is_binary(of.type)}
         texts = [name for name in numbers if pa.types.is_string(columns[name].type)]
         read = {name: numbers_in(columns[name], self.reading, self._nulls) for name in texts}
         odd = [name for name in texts if pc.any(pc.is_inf(read[name])).as_py()]
@@ -199,10 +200,6 @@ class TextFile:
         """Yield rows of columns as text, missing where that is so by the codes that are known."""
         kinds = dict.fromkeys(names, pa.string())
         yield from (batch for batch, _ in self.batches(kinds, told_nulls=True))
-
-
-def _as_text(column: Any) -> Any:
-    return texts_in(column) if pa.types.is_binary(column.type) else column
 
 
 def _check_names(path: str, names: list[str], encoding: str) -> None:
