@@ -50,12 +50,12 @@ class _Shared:
         return self.memberships * self.counts[:, None]
 
     def sums(self) -> FloatArray:
-        return np.einsum("nk,nki->ki", self.shares, self.places)
+        return np.asarray(np.einsum("nk,nki->ki", self.shares, self.places))
 
     def squares(self, means: FloatArray) -> FloatArray:
         offsets = self.places - means
         known = np.einsum("nk,nki,nkj->kij", self.shares, offsets, offsets, optimize=True)
-        return known + self.shares.sum(axis=0)[:, None, None] * self.unknown
+        return np.asarray(known + self.shares.sum(axis=0)[:, None, None] * self.unknown)
 
 
 def fit_cells(
