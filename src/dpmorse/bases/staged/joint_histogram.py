@@ -17,10 +17,6 @@ from dpmorse.bases.staged.units import Units
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-MOST_COLUMNS = 2
-"""Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
-four columns the histogram was tried and not kept (docs/default.md)."""
-
 HALVINGS = (4, 7)
 """The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
 cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""

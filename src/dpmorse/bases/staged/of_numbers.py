@@ -16,7 +16,7 @@ from dpmorse.bases.staged import components, coreset, hurdles, joint_histogram, 
 from dpmorse.bases.staged.binned_em import fit_cells
 from dpmorse.bases.staged.components import in_units_of, measurable_n_components, release_components, start_at
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
-from dpmorse.bases.staged.directions import FEW_COLUMNS, Directions, release_directions
+from dpmorse.bases.staged.directions import Directions, release_directions
 from dpmorse.bases.staged.joint_histogram import HALVINGS, count_cells
 from dpmorse.bases.staged.outskirts import release_outskirts
 from dpmorse.bases.staged.profile import Labelling
@@ -36,7 +36,7 @@ from dpmorse.bases.staged.regime import (
     profile_events,
 )
 from dpmorse.bases.staged.shares import Shares
-from dpmorse.bases.staged.staged_settings import StagedSettings
+from dpmorse.bases.staged.staged_settings import FEW_COLUMNS, StagedSettings
 from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError

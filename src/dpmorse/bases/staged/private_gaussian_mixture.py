@@ -13,13 +13,12 @@ from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.staged import hurdles
-from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS
 from dpmorse.bases.staged.of_numbers import InPlane, InRounds
 from dpmorse.bases.staged.of_numbers_with_missing import InPlaneWithMissing, InRoundsWithMissing
 from dpmorse.bases.staged.of_stated_numbers import OfStatedNumbers
 from dpmorse.bases.staged.of_tables import OfProducts
 from dpmorse.bases.staged.regime import PROFILE, Regime
-from dpmorse.bases.staged.staged_settings import StagedSettings, has_products
+from dpmorse.bases.staged.staged_settings import MOST_COLUMNS, StagedSettings, has_products
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 

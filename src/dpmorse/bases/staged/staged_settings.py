@@ -9,11 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
-from dpmorse.bases.staged.directions import FEW_COLUMNS
 from dpmorse.bases.staged.encoded import encoded_domain
-from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS
 from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, Domain
+
+MOST_COLUMNS = 2
+"""Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
+four columns the histogram was tried and not kept (docs/default.md)."""
+
+FEW_COLUMNS = 32
+"""Largest number of columns for which directions cost more than they tell (docs/default.md)."""
 
 SOME_CLUSTERS = 6
 """Number of clusters that components are made for where none is given: two for each cluster and one, which is
