@@ -20,7 +20,6 @@ from dpmorse import (
     Nominal,
     Numeric,
     PrivateGaussianMixture,
-    PrivateTableMixture,
 )
 from toy_base import GridKMeans
 
@@ -90,9 +89,9 @@ WAYS = {
     "DPTree": Way(DPTree),
     "another package's": Way(GridKMeans),
     "PrivateGaussianMixture": Way(PrivateGaussianMixture),
-    "described numbers": Way(PrivateTableMixture, numbers),
-    "missing numbers": Way(PrivateTableMixture, with_missing, some_missing),
-    "categories": Way(PrivateTableMixture, with_categories, beside_categories),
+    "described numbers": Way(PrivateGaussianMixture, numbers),
+    "missing numbers": Way(PrivateGaussianMixture, with_missing, some_missing),
+    "categories": Way(PrivateGaussianMixture, with_categories, beside_categories),
 }
 """By name: how tests call them."""
 

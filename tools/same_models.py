@@ -38,10 +38,7 @@ from dpmorse import (
     PrivateGaussianMixture,
 )
 from dpmorse.bases import BASES
-from tools.same_tables import OF_TABLES, TableFit, table_ways, write_what_people_get
-
-OF_NUMBERS = [kind for kind in BASES.values() if kind not in OF_TABLES]
-"""A base that is new is fitted with bounds, unless ``same_tables`` describes its columns."""
+from tools.same_tables import TableFit, table_ways, write_what_people_get
 
 WITHOUT = "-without-profile"
 RULES = ("single", "persistence", "overlap", "likelihood", "variance", "auto")
@@ -64,7 +61,7 @@ def ways() -> Iterator[tuple[str, "Fit"]]:
 
 
 def _ways() -> Iterator[tuple[str, "Fit"]]:
-    for base, d in itertools.product(OF_NUMBERS, (1, 2, 3, 8)):
+    for base, d in itertools.product(BASES.values(), (1, 2, 3, 8)):
         yield f"{base.__name__}-{d}", fit(base, d)
         yield f"{base.__name__}-{d}-replace", fit(base, d, neighboring="replace-one")
         yield f"{base.__name__}-{d}-zcdp", fit(base, d, calibration="zcdp")
@@ -86,7 +83,7 @@ def _ways() -> Iterator[tuple[str, "Fit"]]:
         yield f"DPMorse-{d}-auto", fit(DPMorse, d, n_clusters="auto", n_components=None)
         yield f"DPMorse-{d}-persons", fit(DPMorse, d, n_clusters=4, n_components=None, max_rows_per_group=2)
     yield "DPMorse-string", fit(DPMorse, 2, n_clusters=3, n_components=None, search="quadratic-string")
-    for base in OF_NUMBERS:
+    for base in BASES.values():
         yield f"MorseClustering-{base.__name__}", around(base)
 
 

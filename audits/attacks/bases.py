@@ -159,7 +159,7 @@ def _numbers(kind: Any, n_features: int, relation: str, words: str = "", **optio
 def _table(columns: str, relation: str, words: str = "", **options: Any) -> Attack:
     estimator = base(OfEncoded, relation, 2.0, columns=TABLES[columns], **options)
     records = invented_table(TABLES[columns]), far_encoded(TABLES[columns])
-    name = ", ".join(["PrivateTableMixture", columns, *([words] if words else [])])
+    name = ", ".join(["PrivateGaussianMixture", columns, *([words] if words else [])])
     return Attack(name, estimator, *records)
 
 

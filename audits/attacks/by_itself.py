@@ -25,7 +25,7 @@ from audits.readers.hostile import (
     number_table,
     ordinary_rows,
 )
-from dpmorse import DPMoGHard, PrivateTableMixture
+from dpmorse import DPMoGHard, PrivateGaussianMixture
 
 UNITS = (("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove"))
 """Units of privacy, and the relations that go with them."""
@@ -104,5 +104,5 @@ def _fitted(reader: Reader, table: HostileTable, ids: list[int] | None, relation
 
 def _estimator(table: HostileTable, unit: dict[str, Any]) -> Any:
     if set(SCHEMA.names) <= set(table.names):
-        return PrivateTableMixture(2, epsilon=2.0, columns=dict(SCHEMA.columns), random_state=0, **unit)
+        return PrivateGaussianMixture(2, epsilon=2.0, columns=dict(SCHEMA.columns), random_state=0, **unit)
     return DPMoGHard(2, n_iter=2, epsilon=2.0, bounds=(-10, 130), random_state=0, **unit)

@@ -23,6 +23,7 @@ from audits.attacks.cases import (
 )
 from audits.attacks.mechanisms import far_record
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, whiten_numbers
+from dpmorse.bases.staged.histogram_with_missing import codes_with_missing, places_with_missing
 from dpmorse.bases.staged.profile import SHARES
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import Neighboring, PlannedRelease, Step
@@ -45,7 +46,7 @@ from dpmorse.statistics import (
     SecondMoments,
     counts_starting_with,
 )
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, IntArray
 
 OF_CORESET = MomentShares(count=1 / 6, sum=2 / 3, second_moment=1 / 6)
 OF_DIRECTIONS = MomentShares(count=0.01, sum=0.04, second_moment=0.95)
@@ -166,14 +167,35 @@ def recovery(relation: Neighboring, mu: float) -> Case:
 def joint_histogram(relation: Neighboring, mu: float) -> Case:
     """Return counts of all cells of a grid over two columns."""
     codes = BinaryCodes.rounded(Domain.from_bounds((-1.0, 1.0), 2, 1.0), np.eye(2), reach=1.0, bits=3)
-    prefixes = np.arange(1 << codes.n_bits)
+    datasets = neighbours(_few(2), _FAR, relation, -_FAR)
+    return _grid("joint histogram", (relation, mu), codes, np.arange(1 << codes.n_bits), datasets)
+
+
+def histogram_with_missing(relation: Neighboring, mu: float) -> Case:
+    """Return counts of a grid with cells for missing values; the worst replacement has no number at all."""
+    layout = Layout((-1.0, -1.0), (1.0, 1.0), (0, 1))
+    codes = codes_with_missing(layout, Domain.from_bounds((-1.0, 1.0), 2), 3)
+    complete, nothing = np.array([[0.0, 0.0, 1.0, 1.0]]), np.array([[1.0, 1.0, 0.0, 0.0]])
+    datasets = neighbours(np.hstack([np.zeros((50, 2)), _few(2)]), complete, relation, nothing)
+    prefixes = codes.at(places_with_missing(layout, 3))
+    return _grid("histogram with missing values", (relation, mu), codes, prefixes, datasets)
+
+
+def _grid(
+    name: str,
+    at: tuple[Neighboring, float],
+    codes: BinaryCodes,
+    prefixes: IntArray,
+    datasets: tuple[FloatArray, FloatArray],
+) -> Case:
+    relation, mu = at
     groups = GroupCounts(prefixes.size)
     planned = groups.plan(Step("joint histogram"), mu**2 / 2, relation)
-    tallies = [InMemoryEngine().tally(X, codes) for X in neighbours(_few(2), _FAR, relation, -_FAR)]
+    tallies = [InMemoryEngine().tally(X, codes) for X in datasets]
     first, second = (
         opened(groups.to_units(counts_starting_with(tally, prefixes, codes.n_bits))) for tally in tallies
     )
-    return Case(f"joint histogram, {relation}", planned, first, second, attacked=parts_of(groups, codes))
+    return Case(f"{name}, {relation}", planned, first, second, attacked=parts_of(groups, codes))
 
 
 def all_stages() -> list["partial[Case]"]:
@@ -190,6 +212,7 @@ def all_stages() -> list["partial[Case]"]:
         along_directions,
         recovery,
         joint_histogram,
+        histogram_with_missing,
     )
     return [partial(make, relation, mu) for make, relation, mu in itertools.product(stages, RELATIONS, MUS)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, PrivateTableMixture, Schema
+from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, PrivateGaussianMixture, Schema
 from dpmorse.bases import Plan
 from dpmorse.typing import FloatArray
 
@@ -32,7 +32,7 @@ _HOLES = 0.15
 """Part of the values that is missing, where they may be."""
 
 
-class OfEncoded(PrivateTableMixture):
+class OfEncoded(PrivateGaussianMixture):
     """The base of tables for records that are encoded already: they are wider than the table."""
 
     def plan(self, n_features: int, names: Any = None) -> Plan[Any]:

@@ -25,7 +25,7 @@ from dpmorse import (
     Nominal,
     Numeric,
     Ordinal,
-    PrivateTableMixture,
+    PrivateGaussianMixture,
 )
 from dpmorse.privacy import ledger_lines
 
@@ -117,7 +117,7 @@ def _write_model_of_a_table(path: Path) -> None:
             "admitted": rng.choice(["2012-01-01", "2021-05-31"], 400),
         }
     )
-    PrivateTableMixture(2, epsilon=5.0, columns=columns, random_state=0).fit(records).save(path)
+    PrivateGaussianMixture(2, epsilon=5.0, columns=columns, random_state=0).fit(records).save(path)
 
 
 def _write_budget(path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from audits.fuzzing.corpus import Corpus
-from dpmorse import Boolean, Budget, Date, Ledger, Nominal, Numeric, Ordinal, PrivateTableMixture
+from dpmorse import Boolean, Budget, Date, Ledger, Nominal, Numeric, Ordinal, PrivateGaussianMixture
 
 SECRET = "1234567"  # noqa: S105 - a value that no message may quote
 _LISTED = "North"
@@ -144,7 +144,7 @@ class DescribedTables:
     def check(self, case: DescribedCase, path: Path) -> str:
         """Fit: a model of finite numbers, or a refusal that costs and tells nothing."""
         ledger = Ledger(Budget(10.0))
-        model = PrivateTableMixture(
+        model = PrivateGaussianMixture(
             1, epsilon=1.0, columns=_columns(case.missing), profile=False, ledger=ledger
         )
         try:

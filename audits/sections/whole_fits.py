@@ -22,7 +22,6 @@ from dpmorse import (
     Nominal,
     Numeric,
     PrivateGaussianMixture,
-    PrivateTableMixture,
 )
 from dpmorse.audit import AuditResult, audit_estimator
 
@@ -66,9 +65,9 @@ ATTACKED = (
             DPMoGHard(1, epsilon=epsilon, neighboring="replace-one", **_BOX), n_clusters=1
         ),
     ),
-    _of(PrivateTableMixture, "table", **_TABLE),
-    _of(PrivateTableMixture, "categories", columns=_CATEGORIES),
-    _of(PrivateTableMixture, "table, persons", **_TABLE, **_PERSONS),
+    _of(PrivateGaussianMixture, "table", **_TABLE),
+    _of(PrivateGaussianMixture, "categories", columns=_CATEGORIES),
+    _of(PrivateGaussianMixture, "table, persons", **_TABLE, **_PERSONS),
 )
 """Every estimator."""
 

@@ -10,7 +10,7 @@ from dpmorse import (
     Nominal,
     Numeric,
     Ordinal,
-    PrivateTableMixture,
+    PrivateGaussianMixture,
     Schema,
 )
 from dpmorse.audit import audit_estimator
@@ -27,7 +27,7 @@ COLUMNS = {
 
 
 def audited(epsilon, **options):
-    model = PrivateTableMixture(1, epsilon=epsilon, columns=COLUMNS, profile=False, **options)
+    model = PrivateGaussianMixture(1, epsilon=epsilon, columns=COLUMNS, profile=False, **options)
     return audit_estimator(model, n_canaries=600, confidence=0.99, random_state=1)
 
 
@@ -59,4 +59,4 @@ def test_invented_records_are_records_of_the_table():
 
 def test_records_of_a_table_cannot_be_given():
     with pytest.raises(InvalidParameterError, match="X must be None where the estimator has columns"):
-        audit_estimator(PrivateTableMixture(1, epsilon=1.0, columns=COLUMNS), np.zeros((3, 31)))
+        audit_estimator(PrivateGaussianMixture(1, epsilon=1.0, columns=COLUMNS), np.zeros((3, 31)))

@@ -48,8 +48,8 @@ def test_tails_are_kept_where_they_touch_a_peak_and_dropped_elsewhere():
     [(750, 2, 24, 5), (5000, 2, 24, 6), (1e9, 2, 24, 7), (0.1, 2, 24, 4), (0.1, 2, 300, 5), (60, 1, 500, 9)],
 )
 def test_cells_are_as_many_as_noise_allows(n_wanted, n_axes, n_components, halvings):
-    limits = joint_histogram._HALVINGS
-    assert joint_histogram._times_halved(n_wanted, n_axes, n_components, limits) == halvings
+    limits = joint_histogram.HALVINGS
+    assert joint_histogram.times_halved(n_wanted, n_axes, n_components, limits) == halvings
     most = joint_histogram.largest_n_cells(n_axes, n_components)
     assert n_components <= 1 << halvings * n_axes <= most
 

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 import sklearn
 
-from dpmorse import Boolean, Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric, PrivateTableMixture
+from dpmorse import (
+    Boolean,
+    Date,
+    DPMoGHard,
+    DPMorse,
+    MorseClustering,
+    Nominal,
+    Numeric,
+    PrivateGaussianMixture,
+)
 from dpmorse.datasets import make_blobs, make_patient_table, make_patients
 
 NASTY = "<script>alert(1)</script>"
@@ -99,7 +108,7 @@ def test_dates_are_shown_as_dates(table_model):
 def test_models_without_a_profile_say_so(bare):
     X = pd.DataFrame(make_patient_table(2000, random_state=1)[0])
     columns = {"smoker": Boolean(missing="ignore")} | ({} if bare else {"age": Numeric(0, 110)})
-    base = PrivateTableMixture(2, columns=columns, epsilon=1.0, profile=False, random_state=0)
+    base = PrivateGaussianMixture(2, columns=columns, epsilon=1.0, profile=False, random_state=0)
     html = base.fit(X[list(columns)])._repr_html_()
     assert "there are no intervals" in html
     assert len(Cells(html).rows[0]) == (2 if bare else 3)

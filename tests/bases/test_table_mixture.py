@@ -23,7 +23,7 @@ from dpmorse import (
     Nominal,
     Numeric,
     Ordinal,
-    PrivateTableMixture,
+    PrivateGaussianMixture,
 )
 
 pd = pytest.importorskip("pandas")
@@ -209,9 +209,9 @@ def test_other_bases_take_numbers_only():
 
 def test_the_base_alone():
     frame, y = patients()
-    base = PrivateTableMixture(4, epsilon=1.0, columns=COLUMNS, random_state=0).fit(frame)
+    base = PrivateGaussianMixture(4, epsilon=1.0, columns=COLUMNS, random_state=0).fit(frame)
     assert base.predict(frame).max() < base.mixture_.n_components <= 4
-    model = MorseClustering(PrivateTableMixture(6, epsilon=3.0, columns=COLUMNS, random_state=0), 3).fit(
+    model = MorseClustering(PrivateGaussianMixture(6, epsilon=3.0, columns=COLUMNS, random_state=0), 3).fit(
         frame
     )
     assert adjusted_rand_score(y, model.predict(frame)) > 0.6

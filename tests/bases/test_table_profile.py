@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 import dpmorse.bases.staged.product_profile as stage
-from dpmorse import Boolean, DPMorse, ModelFormatError, Nominal, Numeric, Ordinal, PrivateTableMixture, load
+from dpmorse import (
+    Boolean,
+    DPMorse,
+    ModelFormatError,
+    Nominal,
+    Numeric,
+    Ordinal,
+    PrivateGaussianMixture,
+    load,
+)
 from dpmorse.bases.base import read_numbers
 from dpmorse.persistence.older_files import upgraded
 from dpmorse.records import open_records
@@ -138,7 +147,7 @@ def test_a_loaded_model_says_the_same_in_every_library(tmp_path):
 
 def test_without_a_profile_the_stages_get_its_share():
     options = {"columns": COLUMNS, "epsilon": 1.0}
-    plans = [PrivateTableMixture(3, profile=on, **options).plan(5) for on in (True, False)]
+    plans = [PrivateGaussianMixture(3, profile=on, **options).plan(5) for on in (True, False)]
     costs = [{s.name: s.cost for s in plan.stages} for plan in plans]
     last = costs[0].pop("profile")
     assert last == pytest.approx(0.1 * sum(costs[1].values()), rel=1e-6)
@@ -173,7 +182,7 @@ def changed(model, change):
     """The base from its document, with a part of it changed."""
     document = json.loads(json.dumps(model.base_._to_document()))
     change(document)
-    return PrivateTableMixture._from_document(upgraded(document, version=3))
+    return PrivateGaussianMixture._from_document(upgraded(document, version=3))
 
 
 def _less_noise(base):

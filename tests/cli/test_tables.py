@@ -208,9 +208,9 @@ def test_a_plan_of_plain_bounds_is_that_of_as_many_columns(here, run_json):
 
 
 def test_a_table_base_by_name(data, run):
-    args = ["--epsilon", 9, "--bounds", "b.toml", "--base", "PrivateTableMixture", "--components", 3]
+    args = ["--epsilon", 9, "--bounds", "b.toml", "--base", "PrivateGaussianMixture", "--components", 3]
     run("fit", data, *args, "-o", "m.json", "--quiet")
-    assert type(load("m.json").base_).__name__ == "PrivateTableMixture"
+    assert type(load("m.json").base_).__name__ == "PrivateGaussianMixture"
 
 
 # -- mistakes -----------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_mistakes_in_the_bounds_file(content, message, data, here, run):
 
 OPTIONS = {
     "drop": (["--missing", "drop"], "missing is stated per column"),
-    "base": (["--base", "DPLloyd"], "--base DPLloyd takes plain bounds only"),
+    "base": (["--base", "DPLloyd"], "columns must be numbers with missing='refuse' for this base"),
     "columns": (["--columns", "who,age"], "there are none for 'who'"),
 }
 
@@ -284,9 +284,15 @@ def test_a_plan_needs_columns_or_a_file(here, run):
     assert "--bounds must be a file" in run("plan", "--bounds", "0,1", code=1).stderr
 
 
-def test_a_table_base_needs_a_schema(csv_file, run):
-    args = ["fit", csv_file, "--epsilon", 1, "--bounds", "0,300", "--base", "PrivateTableMixture"]
-    assert "needs a bounds file" in run(*args, "-o", "m.json", code=1).stderr
+def test_a_base_of_numbers_takes_described_numbers(csv_file, here, run):
+    """The released model is that of plain bounds."""
+    names = pa.csv.read_csv(csv_file).column_names
+    said = "".join(f'{name} = {{ lower = 0, upper = 300, missing = "refuse" }}\n' for name in names)
+    (here / "b.toml").write_text(f"[bounds]\n{said}")
+    for bounds, model in (("b.toml", "columns.json"), ("0,300", "bounds.json")):
+        args = ["fit", csv_file, "--epsilon", 1, "--bounds", bounds, "--base", "DPLloyd", "--seed", 1]
+        run(*args, "--components", 3, "-o", model, "--quiet")
+    assert load("columns.json").mixture_ == load("bounds.json").mixture_
 
 
 def test_values_that_are_missing_or_text_are_refused_without_a_word_of_them(data, here, run, run_json):

@@ -24,7 +24,7 @@ from dpmorse import (
     Ledger,
     Nominal,
     Numeric,
-    PrivateTableMixture,
+    PrivateGaussianMixture,
     Query,
     Schema,
 )
@@ -96,7 +96,7 @@ def test_one_blob_changes_no_text_of_its_batch(blobs):
 def test_one_blob_moves_what_is_paid_for(blobs, monkeypatch):
     def fitted(X):
         columns = dict(WARDS.columns)
-        return PrivateTableMixture(2, epsilon=1.0, columns=columns, random_state=0).fit(X)
+        return PrivateGaussianMixture(2, epsilon=1.0, columns=columns, random_state=0).fit(X)
 
     check_paid_for(monkeypatch, lambda: fitted(blobs[0]), lambda: fitted(blobs[1]))
 

@@ -8,7 +8,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from dpmorse import DPMoGHard, Nominal, Numeric, PrivateTableMixture  # noqa: E402
+from dpmorse import DPMoGHard, Nominal, Numeric, PrivateGaussianMixture  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, which differ by version
 
@@ -88,7 +88,7 @@ def test_tables(visits, name):
         "y": Numeric(-2, 2, missing="ignore"),
     }
     of_memory, of_dask = (
-        PrivateTableMixture(2, epsilon=1.0, columns=columns, random_state=0).fit(X) for X in (rows, lazy)
+        PrivateGaussianMixture(2, epsilon=1.0, columns=columns, random_state=0).fit(X) for X in (rows, lazy)
     )
     assert of_dask.mixture_ == of_memory.mixture_
     assert np.array_equal(of_dask.predict(lazy).compute(), of_memory.predict(rows))

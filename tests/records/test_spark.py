@@ -34,7 +34,7 @@ from dpmorse import (
     InvalidParameterError,
     InvalidTypeError,
     Ledger,
-    PrivateTableMixture,
+    PrivateGaussianMixture,
 )
 from dpmorse.engine import Checked, Fingerprint, Partitions, SparkEngine, SparkParts, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
@@ -127,7 +127,7 @@ def test_persons_with_many_rows_and_partitions_without_any(spark):
 def test_categories_dates_and_holes(spark):
     table = columns(N)
     frame, lazy = pd.DataFrame(table), in_partitions(spark, list(zip(*table.values(), strict=True)), 3, TABLE)
-    mixture = PrivateTableMixture(2, epsilon=1.0, columns=dict(SCHEMA.columns), random_state=0)
+    mixture = PrivateGaussianMixture(2, epsilon=1.0, columns=dict(SCHEMA.columns), random_state=0)
     expected = mixture.fit(frame).mixture_
     fitted = mixture.fit(lazy)
     assert fitted.mixture_ == expected

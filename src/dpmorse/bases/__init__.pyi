@@ -36,9 +36,10 @@ from dpmorse.bases.rehearsal import rehearse as rehearse
 from dpmorse.bases.settings import Settings as Settings
 from dpmorse.bases.settings import parameter as parameter
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture
-from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture as PrivateTableMixture
+from dpmorse.bases.staged.private_gaussian_mixture import PrivateTableMixture as PrivateTableMixture
 from dpmorse.bases.staged.staged_settings import SOME_CLUSTERS as SOME_CLUSTERS
 from dpmorse.bases.staged.staged_settings import default_n_components as default_n_components
+from dpmorse.bases.staged.staged_settings import has_products as has_products
 from dpmorse.bases.synthetic import draw_records as draw_records
 from dpmorse.privacy import Step as Step
 from dpmorse.statistics import BinaryCodes as BinaryCodes

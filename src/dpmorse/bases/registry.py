@@ -10,12 +10,10 @@ from dpmorse.bases.em.dpmog import DPMoG
 from dpmorse.bases.em.dpmog_hard import DPMoGHard
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture
-from dpmorse.bases.staged.private_table_mixture import PrivateTableMixture
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 
 BASES: dict[str, type[PrivateMixtureEstimator]] = {
-    kind.__name__: kind
-    for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree, PrivateTableMixture)
+    kind.__name__: kind for kind in (PrivateGaussianMixture, DPMoG, DPMoGHard, DPLloyd, DPCube, DPTree)
 }
 """Those of this package. What is made of them all, a test or an audit, goes by this list."""
 

@@ -177,7 +177,7 @@ class Settings:
     def refuse_kinds(cls, schema: Schema) -> Schema:
         """Return the schema of a table, or refuse columns that such a base does not take."""
         layout = schema.layout
-        if cls.numbers_only and layout.n_holes + layout.n_categories:
+        if cls.numbers_only and not layout.only_numbers:
             raise InvalidParameterError(
                 "columns must be numbers with missing='refuse' for this base. Use PrivateGaussianMixture, "
                 "which also takes categories and missing values."

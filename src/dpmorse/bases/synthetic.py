@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from dpmorse import _validate
+from dpmorse.bases.fitted import FittedBase
 from dpmorse.bases.randomness import seed_of
-from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.profiles import SUPPORT, Profile, level_table
 from dpmorse.schema import Schema
@@ -24,7 +24,7 @@ _NO_TABLE = (
 
 
 def draw_records(
-    base: Any, n_samples: object, random_state: Any, *, missing: object = False
+    base: FittedBase, n_samples: object, random_state: Any, *, missing: object = False
 ) -> tuple[Any, IntArray]:
     """Draw synthetic records of a base's mixture, inside the bounds, and the component of each.
 
@@ -36,18 +36,17 @@ def draw_records(
         _check_holes_are_known(base)
     rng = np.random.default_rng(None if random_state is None else seed_of(random_state))
     points, components = base.mixture_.sample(n, rng)
-    profile = getattr(base, "profile_", None)
-    if not isinstance(base.mixture_, ProductMixture):
-        return points if profile is None else np.clip(points, profile.lower, profile.upper), components
-    layout = base.mixture_.layout
-    numbers = points[:, layout.number_part]
-    np.clip(numbers, layout.lower, layout.upper, out=numbers)
-    if with_holes:
+    profile, schema = base.profile_, base.schema_
+    numbers = base.mixture_.numbers_of(points)
+    if not schema.stated:
+        return numbers if profile is None else np.clip(numbers, profile.lower, profile.upper), components
+    np.clip(numbers, schema.layout.lower, schema.layout.upper, out=numbers)
+    if with_holes and not schema.layout.only_numbers:
         parts = np.zeros((base.mixture_.n_components, base.n_features_in_))
         if profile is not None:
-            parts = missing_parts(profile, base.schema_)
-        make_holes(points, rng.random((n, parts.shape[1])) < parts[components], base.schema_)
-    return base.schema_.decode(points), components
+            parts = missing_parts(profile, schema)
+        make_holes(points, rng.random((n, parts.shape[1])) < parts[components], schema)
+    return schema.decode(points), components
 
 
 def missing_parts(profile: Profile, schema: Schema) -> FloatArray:
@@ -81,8 +80,8 @@ def make_holes(points: FloatArray, missing: BoolArray, schema: Schema) -> None:
         levels[hidden, part] = 0.0
 
 
-def _check_holes_are_known(base: Any) -> None:
-    if not isinstance(base.mixture_, ProductMixture):
+def _check_holes_are_known(base: FittedBase) -> None:
+    if not base.schema_.stated:
         raise InvalidParameterError(_NO_TABLE)
     ignored = any(column.missing == "ignore" for _, column in base.schema_.columns)
     if ignored and base.profile_ is None:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpmorse.bases import Plan, PrivateFit, available_bases
+from dpmorse.bases import Plan, PrivateFit, available_bases, has_products
 from dpmorse.clustering import DPMorse, MorseClustering, fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import Budget, FileLedger, Ledger
-from dpmorse.schema import Column
+from dpmorse.schema import Column, Schema
 
 DEFAULT = "DPMorse"
 """The name under which the default estimator is given as --base."""
@@ -40,29 +40,18 @@ class FitRequest:
         """Return the estimator, not yet fitted."""
         if self.base in {None, DEFAULT}:
             return DPMorse(self.clusters, self.components, **self._parameters(ledger))
-        kind, parameters = self._kind(), self._parameters(ledger)
+        kind, parameters = _find(str(self.base)), self._parameters(ledger)
         unknown = set(parameters) - set(kind().get_params(deep=False))
         if unknown:
             raise InvalidParameterError(f"--base {self.base} has no {', '.join(sorted(unknown))}.")
-        wanted = None if isinstance(self.clusters, str) else self.clusters
-        n_components = self.components or fitted_n_components(None, wanted, n_features)
+        n_components = self.components or self.suggested_components(n_features)
         return MorseClustering(kind(n_components, **parameters), self.clusters)
 
-    def _kind(self) -> type[Any]:
-        """Return the class of --base; only one kind can fit a schema, and it needs one."""
-        kind = _find(str(self.base))
-        takes_schema = "columns" in kind().get_params(deep=False)
-        if takes_schema and self.columns is None:
-            raise InvalidParameterError(
-                f"--base {self.base} needs a bounds file that says what the columns are, such as "
-                '{ values = ["a", "b"] }. For numbers alone leave --base out.'
-            )
-        if self.columns is not None and not takes_schema:
-            raise InvalidParameterError(
-                f"--base {self.base} takes plain bounds only, and the bounds file has categories, dates, "
-                "whole numbers or missing values. Leave --base out, or give lower and upper only."
-            )
-        return kind
+    def suggested_components(self, n_features: int) -> int:
+        """Return the number of components that is fitted where none is asked for."""
+        wanted = None if isinstance(self.clusters, str) else self.clusters
+        products = has_products(None if self.columns is None else Schema.of(self.columns))
+        return fitted_n_components(None, wanted, n_features, products=products)
 
     def _parameters(self, ledger: Ledger | None) -> dict[str, Any]:
         given = {

@@ -17,7 +17,6 @@ from dpmorse.cli.options import (
     JsonOption,
     NeighboringOption,
 )
-from dpmorse.clustering import fitted_n_components
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
 from dpmorse.schema import Column, Schema
@@ -25,7 +24,7 @@ from dpmorse.schema import Column, Schema
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 """The budgets in the table: from strict to weak."""
 
-_PROMISED = (None, DEFAULT, "PrivateGaussianMixture", "PrivateTableMixture")
+_PROMISED = (None, DEFAULT, "PrivateGaussianMixture")
 """What looks for small clusters on purpose, and says what these have to pass (``hurdles``)."""
 
 
@@ -71,7 +70,7 @@ def plan(
         neighboring=neighboring,
         columns=schema,
     )
-    suggested = _suggested_components(request, n_columns)
+    suggested = request.suggested_components(n_columns)
     request = replace(request, components=components or suggested)
     _, planned = request.plan(n_columns)  # says what is wrong with the parameters as they were given
     epsilons = sorted({*_EPSILONS, *([] if epsilon is None else [epsilon])})
@@ -102,12 +101,6 @@ def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Co
             "there are. Give --columns instead."
         )
     return len(given.names), given.described
-
-
-def _suggested_components(request: FitRequest, n_columns: int) -> int:
-    """Return the default number of components."""
-    clusters = None if isinstance(request.clusters, str) else request.clusters
-    return fitted_n_components(None, clusters, n_columns, products=request.columns is not None)
 
 
 def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:

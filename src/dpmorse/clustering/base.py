@@ -203,7 +203,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         in each component.
         """
         check_is_fitted(self, "merge_tree_")
-        points, components = draw_records(self.base_, n_samples, random_state, missing=missing)
+        points, components = draw_records(self._released, n_samples, random_state, missing=missing)
         return self._framed(points), self._leaf_labels[components]
 
     def labels_of_components(self, n_clusters: int | None) -> IntArray:

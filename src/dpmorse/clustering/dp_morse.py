@@ -10,8 +10,8 @@ from dpmorse.bases import (
     FitParameters,
     PrivateGaussianMixture,
     PrivateMixtureEstimator,
-    PrivateTableMixture,
     default_n_components,
+    has_products,
     numbers_told_later,
 )
 from dpmorse.clustering.base import MorseEstimator
@@ -26,8 +26,8 @@ def fitted_n_components(
     """Return the number of components to fit: a function of public values only.
 
     More than 2 n_clusters + 1, and more than 48 / D, would split clusters: in many columns a full covariance
-    describes a cluster by itself. ``products`` are components of tables with stated
-    columns.
+    describes a cluster by itself. ``products`` are components of tables with
+    categories.
     """
     if n_components is None:
         return default_n_components(n_features, n_clusters, products=products)
@@ -103,18 +103,21 @@ class DPMorse(MorseEstimator, FitParameters):
             The fitted estimator. If anything fails, it is left as it was before.
         """
         self._check_parameters()
-        records = open_records(X, groups, None if self.columns is None else Schema.of(self.columns))
+        records = open_records(X, groups, self._schema_of_columns)
         with numbers_told_later():
             base = self._base_for(records.columns.n_features_in_).fit(records)
         return self._remember(base)
+
+    @property
+    def _schema_of_columns(self) -> Schema | None:
+        return None if self.columns is None else Schema.of(self.columns)
 
     def _base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
         self._check_parameters()
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        kind = PrivateGaussianMixture if self.columns is None else PrivateTableMixture
-        products = self.columns is not None
-        return kind(
+        products = has_products(self._schema_of_columns)
+        return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1), products=products),
             min_components=n_clusters or SOME_CLUSTERS,
             profile=self.profile,
@@ -123,9 +126,11 @@ class DPMorse(MorseEstimator, FitParameters):
 
     def _check_parameters(self) -> None:
         self._check_choices()
-        if self.columns is not None and self.assign == "basin":
+        schema = self._schema_of_columns
+        if self.assign == "basin" and schema is not None and not schema.layout.only_numbers:
             raise InvalidParameterError(
-                'assign must be "component" where columns are given: categories have no basins.'
+                'assign must be "component" where columns are categories or may be missing: these have no '
+                "basins."
             )
         if self.n_components is None:
             return

@@ -20,17 +20,18 @@ def upgraded(document: dict[str, Any], version: int) -> dict[str, Any]:
     """Return a document with the fields of the current version."""
     if version == 1:
         document = _from_version_1(document)
-    return _with_profile(_from_version_2(document) if version <= 2 else document)
+    return _of_tables(_from_version_2(document) if version <= 2 else document)
 
 
-def _with_profile(document: dict[str, Any]) -> dict[str, Any]:
-    """Say that there is no profile, which the first files of tables do not."""
+def _of_tables(document: dict[str, Any]) -> dict[str, Any]:
+    """Name the base of a table as today; the first ones had no profile, and did not say so."""
     if isinstance(document.get("base"), dict):
-        return {**document, "base": _with_profile(document["base"])}
+        return {**document, "base": _of_tables(document["base"])}
     parameters = document.get("parameters")
     if document.get("estimator") != "PrivateTableMixture" or not isinstance(parameters, dict):
         return document
-    return {**document, "parameters": {"profile": False, **parameters}}
+    renamed = {"estimator": "PrivateGaussianMixture", "parameters": {"profile": False, **parameters}}
+    return {**document, **renamed}
 
 
 def _from_version_2(document: dict[str, Any]) -> dict[str, Any]:

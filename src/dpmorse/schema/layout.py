@@ -58,6 +58,11 @@ class Layout:
         return sum(self.n_levels)
 
     @property
+    def only_numbers(self) -> bool:
+        """Whether records are their numbers, none of which may be missing."""
+        return not self.n_holes + self.n_categories
+
+    @property
     def width(self) -> int:
         """Entries of an encoded record."""
         return self.n_holes + self.n_numbers + self.n_all_levels

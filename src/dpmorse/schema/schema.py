@@ -14,7 +14,7 @@ from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn, 
 from dpmorse.schema.layout import Layout
 from dpmorse.schema.plain import column_from_plain, column_to_plain
 from dpmorse.schema.spellings import MISSING, PRESENT
-from dpmorse.typing import FloatArray
+from dpmorse.typing import BoolArray, FloatArray
 
 _MOST_LEVELS = 512
 """Most levels of all categories together: some sums are over all pairs of levels, for each record."""
@@ -106,6 +106,11 @@ class Schema:
     def category_places(self) -> tuple[int, ...]:
         """Places of the columns that become categories."""
         return tuple(i for i, (_, column) in enumerate(self.columns) if isinstance(column, CategoryColumn))
+
+    @cached_property
+    def may_be_cut(self) -> BoolArray:
+        """Which numbers may go on beyond their bounds: ranks have no values beyond theirs."""
+        return np.array([column.cut_by_bounds for _, column in self.numbers], dtype=np.bool_)
 
     @property
     def number_names(self) -> tuple[str, ...]:

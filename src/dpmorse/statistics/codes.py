@@ -65,10 +65,14 @@ class BinaryCodes:
         """Return the code of each quantised record."""
         y = (q.astype(np.float64) @ self.projection.T).astype(np.int64)
         cells = np.clip((y + (self.width << self.bits) // 2) // self.width, 0, (1 << self.bits) - 1)
-        codes = np.zeros(len(q), dtype=np.int64)
+        return self.at(cells)
+
+    def at(self, places: IntArray) -> IntArray:
+        """Return the codes of the smallest cells at these places, counted from 0 along each axis."""
+        codes = np.zeros(len(places), dtype=np.int64)
         for bit in range(self.bits - 1, -1, -1):
             for axis in range(self.n_axes):
-                codes = (codes << 1) | ((cells[:, axis] >> bit) & 1)
+                codes = (codes << 1) | ((places[:, axis] >> bit) & 1)
         return codes
 
     def centres(self, prefixes: IntArray, depth: int) -> IntArray:

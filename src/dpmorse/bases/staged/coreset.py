@@ -9,7 +9,7 @@ offsets reach, not on the ball, so this is free. It shows whether what lies outs
 cluster or a tail.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
 from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
 from dpmorse.bases.staged.units import OUTER, Units
-from dpmorse.statistics import CellMoments, GaussianCells, MomentShares, NoisyMoments, SecondMoments
+from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments, SecondMoments
 from dpmorse.typing import BoolArray, FloatArray
 
 N_ROUNDS = 3
@@ -122,7 +122,7 @@ def release_coreset(
     balls = Balls(np.full(k, units.n_records / k), centres, np.full(k, 0.5))
     scales = queries.calibrate(statistic, cost, _SHARES)
     for i in range(1, N_ROUNDS + 1):
-        cells = GaussianCells.nearest(balls.centres / outer.radius, reach / outer.radius)
+        cells = outer.nearest(balls.centres, reach)
         noisy = queries.moments(
             stage.step("round", i, N_ROUNDS), statistic, cells, scales, n_repeats=N_ROUNDS - i
         )
@@ -174,7 +174,7 @@ def _synthetic(
 
 
 def _statistic(units: Units, n_cells: int) -> CellMoments:
-    return CellMoments(units.domain, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
+    return CellMoments(units.records, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
 
 
 def n_cells(n_records: float, noise: float, n_components: int) -> int:
@@ -197,10 +197,13 @@ def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Ball
     """Move centres by the shrunk mean offset, and update the variance of the records around them."""
     supported = noisy.counts > SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
-    steps = mean_residuals(noisy, counts, reach)
+    # Where values may be missing, offsets of those that are there are the last entries of encoded records.
+    noisy = replace(noisy, sums=noisy.sums[:, -units.n_features :])
+    steps = mean_residuals(noisy, counts, reach) / units.observed
     squared = np.square(steps).sum(axis=1)
     # Variance of a column: (E|offset|^2 - |E offset|^2) / D, clipped because noise can make it negative.
-    spread = (reach**2 * noisy.second_moments / counts - squared) / units.n_features
+    of_mean = (np.square(steps) * units.observed).sum(axis=1)
+    spread = (reach**2 * noisy.second_moments / counts - of_mean) / units.observed.sum()
     steps *= np.where(squared > (_PULLED * reach) ** 2, _STRIDE, 1.0)[:, None]
     return Balls(
         noisy.counts,

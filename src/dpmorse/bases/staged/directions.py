@@ -35,9 +35,6 @@ from dpmorse.statistics import (
 )
 from dpmorse.typing import FloatArray
 
-FEW_COLUMNS = 32
-"""Largest number of columns for which directions cost more than they tell (docs/default.md)."""
-
 _SHARES = MomentShares(count=0.01, sum=0.04, second_moment=0.95)
 """Shares of the stage's cost: it is about second moments, and their centre was released before."""
 

@@ -17,11 +17,7 @@ from dpmorse.bases.staged.units import Units
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-MOST_COLUMNS = 2
-"""Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
-four columns the histogram was tried and not kept (docs/default.md)."""
-
-_HALVINGS = (4, 7)
+HALVINGS = (4, 7)
 """The fewest and the most times that a column is halved: 16 to 128 cells. Between these limits an average
 cell holds about one standard deviation of noise; finer cells were tried and not kept (docs/default.md)."""
 
@@ -83,10 +79,44 @@ class Grid:
     stddev: float
     smooth_stddev: float
 
+    @classmethod
+    def of(cls, counts: FloatArray, reach: float, stddev: float) -> "Grid":
+        """Return the grid of released counts, whose cells tile ``[-reach, reach]`` on every axis."""
+        side = counts.shape[0]
+        smooth, noise = _smoothed(counts, stddev)
+        halves = 2 * np.indices(counts.shape).reshape(counts.ndim, -1).T + 1 - side  # of a width
+        centres = (reach / side) * halves.astype(np.float64)
+        return cls(centres, counts, smooth, _occupied(smooth / noise), 2 * reach / side, stddev, noise)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Cells along each axis."""
         return self.counts.shape
+
+    def cells(self, n_components: int, far: "FarCells | None" = None) -> Cells:
+        """Return the cells that stand out, at least ``n_components`` of them.
+
+        Cells in ``far`` are taken to hold records, by an earlier release.
+        """
+        occupied, smooth = self.occupied.ravel(), self.smooth.ravel()
+        if far is not None:
+            occupied = occupied | far.hold(self.centres)
+        chosen = _and_heaviest(occupied, smooth, n_components)
+        return Cells(
+            self.centres[chosen],
+            np.where(occupied, self.counts.ravel(), 0.0)[chosen],
+            np.maximum(smooth[chosen], _LEAST_WEIGHT * self.smooth_stddev),
+            self.width,
+            self.stddev,
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """Counts of the records that have one of two numbers, along that number."""
+
+    axis: int
+    grid: Grid
 
 
 @dataclass(frozen=True)
@@ -109,28 +139,7 @@ class FarCells:
 
 def largest_n_cells(n_columns: int, n_components: int) -> int:
     """Return the largest number of cells, which is released where records are many."""
-    return 1 << max(_HALVINGS[1] * n_columns, _bits_for(n_components))
-
-
-def release_cells(
-    queries: Queries, units: Units, n_components: int, stage: Stage, far: FarCells | None = None
-) -> Cells:
-    """Spend a stage on a histogram; return the cells that stand out, at least ``n_components`` of them.
-
-    Cells in ``far`` are taken to hold records, by an earlier release.
-    """
-    grid = count_cells(queries, units, stage, _HALVINGS, n_components)
-    occupied, smooth = grid.occupied.ravel(), grid.smooth.ravel()
-    if far is not None:
-        occupied = occupied | far.hold(grid.centres)
-    chosen = _and_heaviest(occupied, smooth, n_components)
-    return Cells(
-        grid.centres[chosen],
-        np.where(occupied, grid.counts.ravel(), 0.0)[chosen],
-        np.maximum(smooth[chosen], _LEAST_WEIGHT * grid.smooth_stddev),
-        grid.width,
-        grid.stddev,
-    )
+    return 1 << max(HALVINGS[1] * n_columns, bits_for(n_components))
 
 
 def count_cells(
@@ -139,34 +148,30 @@ def count_cells(
     """Release the counts of all cells of the units' ball; records limit how often a column is halved."""
     columns = np.eye(units.n_features)[units.domain.half_width > 0]
     n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
-    bits = _times_halved(n_wanted, len(columns), n_components, halvings)
+    bits = times_halved(n_wanted, len(columns), n_components, halvings)
     codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
-    prefixes, halves = _in_order_of_place(codes)
+    sides = (1 << bits,) * codes.n_axes
+    counts, stddev = count_codes(queries, codes, np.indices(sides).reshape(len(sides), -1).T, stage)
+    return Grid.of(counts.reshape(sides), units.radius, stddev)
+
+
+def count_codes(
+    queries: Queries, codes: BinaryCodes, places: IntArray, stage: Stage
+) -> tuple[FloatArray, float]:
+    """Spend a stage on the counts of the cells at these places on the axes; return their noise too."""
     tallied = queries.tally(stage.step(), codes)
-    released, stddev = queries.group_counts(stage.step(), tallied, prefixes, codes.n_bits, cost=stage.cost)
-    side = 1 << codes.bits
-    counts = released.reshape((side,) * codes.n_axes)
-    smooth, noise = _smoothed(counts, stddev)
-    centres = (units.radius / side) * halves.astype(np.float64)
-    return Grid(centres, counts, smooth, _occupied(smooth / noise), 2 * units.radius / side, stddev, noise)
+    return queries.group_counts(stage.step(), tallied, codes.at(places), codes.n_bits, cost=stage.cost)
 
 
-def _times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
+def times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
     """Return how often to halve a column for about ``n_wanted`` cells, and for one cell per component."""
     wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
-    return max(int(np.clip(wanted, *limits)), math.ceil(_bits_for(n_components) / n_axes))
+    return max(int(np.clip(wanted, *limits)), math.ceil(bits_for(n_components) / n_axes))
 
 
-def _bits_for(n_components: int) -> int:
+def bits_for(n_components: int) -> int:
+    """Return the bits of a number that tells components apart."""
     return (n_components - 1).bit_length()
-
-
-def _in_order_of_place(codes: BinaryCodes) -> tuple[IntArray, IntArray]:
-    """Return all codes, and the centres of their cells in halves of a width, in the order of an array."""
-    prefixes = np.arange(1 << codes.n_bits)
-    halves = codes.centres(prefixes, codes.bits)
-    order = np.lexsort(halves.T[::-1])
-    return prefixes[order], halves[order]
 
 
 def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:

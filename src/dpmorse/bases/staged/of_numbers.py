@@ -16,8 +16,8 @@ from dpmorse.bases.staged import components, coreset, hurdles, joint_histogram, 
 from dpmorse.bases.staged.binned_em import fit_cells
 from dpmorse.bases.staged.components import in_units_of, measurable_n_components, release_components, start_at
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
-from dpmorse.bases.staged.directions import FEW_COLUMNS, Directions, release_directions
-from dpmorse.bases.staged.joint_histogram import release_cells
+from dpmorse.bases.staged.directions import Directions, release_directions
+from dpmorse.bases.staged.joint_histogram import HALVINGS, count_cells
 from dpmorse.bases.staged.outskirts import release_outskirts
 from dpmorse.bases.staged.profile import Labelling
 from dpmorse.bases.staged.regime import (
@@ -36,7 +36,7 @@ from dpmorse.bases.staged.regime import (
     profile_events,
 )
 from dpmorse.bases.staged.shares import Shares
-from dpmorse.bases.staged.staged_settings import StagedSettings
+from dpmorse.bases.staged.staged_settings import FEW_COLUMNS, StagedSettings
 from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
@@ -72,6 +72,8 @@ class _OfNumbers(Regime):
     def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
         box, piled = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
+        if plan.settings.columns is not None:
+            piled &= plan.settings.columns.may_be_cut[:, None]
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
         found = self._find(queries, units, plan, rng)
         partition, labelling = found.kept(at_least=plan.settings.least_components)
@@ -129,8 +131,8 @@ class InPlane(_OfNumbers):
         if OUTSKIRTS in plan:
             units, far = release_outskirts(queries, units, plan[OUTSKIRTS])
         k = plan.settings.n_components
-        cells = release_cells(queries, units, k, plan[HISTOGRAM], far)
-        return Found(fit_cells(cells, units, k, rng), units)
+        grid = count_cells(queries, units, plan[HISTOGRAM], HALVINGS, k)
+        return Found(fit_cells(grid.cells(k, far), units, k, rng), units)
 
 
 class InRounds(_OfNumbers):

@@ -1,5 +1,6 @@
 """Components of tables with categories and missing values: a Gaussian of the numbers times each category."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from dpmorse.bases.staged import components, coreset, hurdles, product_profile, 
 from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.levels import TableUnits, release_table_units
-from dpmorse.bases.staged.products import measurable_n_components, release_products, start_from
+from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
     CORESET,
@@ -34,15 +35,53 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent
 from dpmorse.schema import Schema
 from dpmorse.statistics import N_BINS
-from dpmorse.typing import BoolArray
+
+TablePlan = Plan[StagedSettings]
 
 
-class OfProducts(Regime):
+class OfTables(Regime):
+    """Levels and units first, a profile last; how components are found in between is said by subclasses."""
+
+    def release(self, queries: Queries, plan: TablePlan, rng: np.random.Generator) -> FitResult:
+        """Release the units, then estimate the mixture in them, then what its records look like."""
+        settings, columns = plan.settings, stated_columns(plan.settings)
+        units = release_table_units(queries, columns.layout, plan)
+        table, found = self._find(queries, units, plan, rng)
+        kept = found.kept(at_least=settings.least_components)
+        result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
+        if PROFILE not in plan:
+            return result
+        piled = table.piled & columns.may_be_cut[:, None]
+        measured = product_profile.release_table_profile(
+            queries, kept, table, plan[PROFILE], rng, piled=piled
+        )
+        return replace(result, profile=measured)
+
+    @abstractmethod
+    def _find(
+        self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
+    ) -> tuple[TableUnits, Products]:
+        """Find components; their units have a larger box where clusters lie far outside of the first."""
+
+    def check_restored(self, plan: TablePlan, result: FitResult, report: PrivacyReport) -> None:
+        """Refuse a mixture of other columns, and a profile of another fit."""
+        layout, measured = stated_columns(plan.settings).layout, result.profile
+        if not isinstance(result.mixture, ProductMixture) or result.mixture.layout != layout:
+            raise ModelFormatError("the mixture is not one of the columns.")
+        if measured is None:
+            return
+        if np.any(np.array([layout.lower, layout.upper]) != (measured.lower, measured.upper)):
+            raise ModelFormatError("the profile is not one inside the bounds.")
+        if not product_profile.has_noise_of(measured, profile_events(report)):
+            raise ModelFormatError("the profile does not state the noise of its releases.")
+
+
+class OfProducts(OfTables):
     """Levels and units, directions in which columns go together, a start along them, then rounds."""
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return the stages for the columns of a table."""
-        layout, k = _columns(settings).layout, settings.n_components
+        layout, k = stated_columns(settings).layout, settings.n_components
         d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
         split = shares.PRODUCTS if d else shares.LEVELS_ONLY
         split = split.with_profile() if settings.profile else split
@@ -62,7 +101,7 @@ class OfProducts(Regime):
 
     def hurdles(
         self,
-        plan: Plan[StagedSettings],
+        plan: TablePlan,
         events: Sequence[ReleaseEvent],
         noises: Noises,
         n_records: int,
@@ -70,48 +109,20 @@ class OfProducts(Regime):
         """Return those of coreset and components."""
         return hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, plan.settings.n_components)
 
-    def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
-        """Release units, directions and a start along them, then the components."""
-        settings, columns = plan.settings, _columns(plan.settings)
-        table = release_table_units(queries, columns.layout, plan)
+    def _find(
+        self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
+    ) -> tuple[TableUnits, Products]:
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
-        k = n_fitted(settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        k = n_fitted(plan.settings, measurable_n_components(queries, table, plan[COMPONENTS]))
         balls = release_coreset(queries, directions.units, k, plan[CORESET], rng)
         start = spread_centres(balls, directions.units, k, rng)
         products = start_from(directions.decode(start.means), table)
-        found = release_products(queries, table, products, plan[COMPONENTS])
-        kept = found.kept(at_least=settings.least_components)
-        result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
-        if PROFILE not in plan:
-            return result
-        piled = _cut_by_bounds(table, columns)
-        measured = product_profile.release_table_profile(
-            queries, kept, table, plan[PROFILE], rng, piled=piled
-        )
-        return replace(result, profile=measured)
-
-    def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
-        """Refuse a mixture of other columns, and a profile of another fit."""
-        layout = _columns(plan.settings).layout
-        if not isinstance(result.mixture, ProductMixture) or result.mixture.layout != layout:
-            raise ModelFormatError("the mixture is not one of the columns.")
-        measured = result.profile
-        if measured is None:
-            return
-        if np.any(np.array([layout.lower, layout.upper]) != (measured.lower, measured.upper)):
-            raise ModelFormatError("the profile is not one inside the bounds.")
-        if not product_profile.has_noise_of(measured, profile_events(report)):
-            raise ModelFormatError("the profile does not state the noise of its releases.")
+        return table, release_products(queries, table, products, plan[COMPONENTS])
 
 
-def _columns(settings: StagedSettings) -> Schema:
+def stated_columns(settings: StagedSettings) -> Schema:
+    """Return the columns of a table."""
     columns = settings.columns
     if columns is None:
         raise ValueError("tables must have stated columns.")
     return columns
-
-
-def _cut_by_bounds(table: TableUnits, columns: Schema) -> BoolArray:
-    """Say which numbers pile up at bounds that may cut them: ranks have no values beyond theirs."""
-    has_more = np.array([column.cut_by_bounds for _, column in columns.numbers], dtype=np.bool_)
-    return np.asarray(table.piled & has_more[:, None])

@@ -12,11 +12,11 @@ from scipy.ndimage import label
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.joint_histogram import FarCells, count_cells
+from dpmorse.bases.staged.joint_histogram import FarCells, Grid, count_cells
 from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.typing import BoolArray, FloatArray
 
-_HALVINGS = (5, 6)
+HALVINGS = (5, 6)
 """Times that a column is halved, where records are few and where they are many: cells of three quarters, or
 three eighths, of a standard deviation. In the wider ones few records stand out, but clusters less than two
 cells apart are joined."""
@@ -31,14 +31,24 @@ _MARGIN = 2.0
 
 def largest_n_cells(n_columns: int) -> int:
     """Return the largest number of coarse cells."""
-    return 1 << _HALVINGS[1] * n_columns
+    return 1 << HALVINGS[1] * n_columns
 
 
 def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
     """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
-    many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
-    bits = _HALVINGS[int(many)]
+    bits = halvings_for(queries, units, stage)
     grid = count_cells(queries, units.widened(OUTER), stage, (bits, bits))
+    return outskirts_of(grid, units)
+
+
+def halvings_for(queries: Queries, units: Units, stage: Stage) -> int:
+    """Return how often a column is halved: by whether records are many."""
+    many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
+    return HALVINGS[int(many)]
+
+
+def outskirts_of(grid: Grid, units: Units) -> tuple[Units, FarCells]:
+    """Return where clusters lie apart in a released grid of the outer ball, and units that hold them."""
     distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
     far = _apart(grid.occupied, grid.smooth) & (distance + grid.width / 2 > units.radius)
     reach = float(distance[far].max(initial=0.0)) + _MARGIN * grid.width

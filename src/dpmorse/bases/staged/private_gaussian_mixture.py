@@ -13,20 +13,23 @@ from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.staged import hurdles
-from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS
 from dpmorse.bases.staged.of_numbers import InPlane, InRounds
+from dpmorse.bases.staged.of_numbers_with_missing import InPlaneWithMissing, InRoundsWithMissing
 from dpmorse.bases.staged.of_tables import OfProducts
 from dpmorse.bases.staged.regime import PROFILE, Regime
-from dpmorse.bases.staged.staged_settings import StagedSettings
+from dpmorse.bases.staged.staged_settings import MOST_COLUMNS, StagedSettings, has_products
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 
 
 def regime_of(settings: StagedSettings) -> Regime:
     """Return how components are found in such columns."""
-    if settings.columns is not None:
+    if has_products(settings.columns):
         return OfProducts()
-    return InPlane() if settings.n_features <= MOST_COLUMNS else InRounds()
+    few = settings.n_features <= MOST_COLUMNS
+    if settings.only_numbers:
+        return InPlane() if few else InRounds()
+    return InPlaneWithMissing() if few else InRoundsWithMissing()
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +53,11 @@ class PrivateGaussianMixture(PrivateFit):
     second moments of all records show the directions that these differ in, and 3 and 4 look along these only,
     unless the noise lets components be measured in all columns.
 
-    With ``columns``, a component is a Gaussian of the numbers times an independent distribution of each
+    ``columns`` that are numbers are treated alike. Where some may be missing, missing values are counted
+    first; a record that has one of two numbers is counted along that number, and in more columns a missing
+    number adds nothing to a round.
+
+    With categories, a component is a Gaussian of the numbers times an independent distribution of each
     category. Records with each level and missing value are counted first, 3 looks along the directions in
     which columns go together, and 4 and 5 also count levels and missing values of each component.
 
@@ -58,7 +65,7 @@ class PrivateGaussianMixture(PrivateFit):
     ----------
     n_components : int or None, default=None
         Largest number of components. None takes 13, 16 in three columns, 24 in one or two; 13 for a table
-        with ``columns``. In three columns or more no more are fitted than the noise lets one measure, given
+        with categories. In three columns or more no more are fitted than the noise lets one measure, given
         the released number of records, and no fewer than ``min_components``. Components that the noise hides
         are left out of the mixture.
     min_components : int, default=1
@@ -116,3 +123,7 @@ class PrivateGaussianMixture(PrivateFit):
         if (result.profile is not None) != plan.settings.profile:
             raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
         regime_of(plan.settings).check_restored(plan, result, report)
+
+
+PrivateTableMixture = PrivateGaussianMixture
+"""The name that it had for tables with stated columns."""

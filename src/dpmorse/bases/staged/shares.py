@@ -61,10 +61,28 @@ PLANE = Shares(ranges=0.04, moments=0.08, outskirts=0.06, histogram=0.72, profil
 PLANE_WITHOUT_PROFILE = Shares(ranges=0.04, moments=0.10, histogram=0.86)
 """The same without a profile: far clusters are labelled, and nothing says how far they lie."""
 
+PLANE_WITH_MISSING = Shares(
+    levels=0.03, ranges=0.04, moments=0.05, outskirts=0.06, histogram=0.72, profile=PROFILE
+)
+"""One or two columns of numbers that may be missing."""
+
+PLANE_WITH_MISSING_WITHOUT_PROFILE = Shares(levels=0.03, ranges=0.04, moments=0.07, histogram=0.86)
+"""The same without a profile."""
+
 ROUNDS = Shares(ranges=0.04, moments=0.08, coreset=0.32, components=0.46, profile=PROFILE)
 """Three columns of numbers or more; ``with_directions`` where they are many."""
 
 ROUNDS_WITHOUT_PROFILE = Shares(ranges=0.04, moments=0.10, coreset=0.34, components=0.52)
+"""The same without a profile."""
+
+ROUNDS_WITH_MISSING = Shares(
+    levels=0.03, ranges=0.04, moments=0.05, coreset=0.32, components=0.46, profile=PROFILE
+)
+"""Three columns of numbers or more, of which some may be missing."""
+
+ROUNDS_WITH_MISSING_WITHOUT_PROFILE = Shares(
+    levels=0.03, ranges=0.04, moments=0.07, coreset=0.34, components=0.52
+)
 """The same without a profile."""
 
 PRODUCTS = Shares(levels=0.04, ranges=0.04, moments=0.04, directions=0.20, coreset=0.32, components=0.36)

@@ -9,10 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
-from dpmorse.bases.staged.directions import FEW_COLUMNS
 from dpmorse.bases.staged.encoded import encoded_domain
-from dpmorse.bases.staged.joint_histogram import MOST_COLUMNS
+from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, Domain
+
+MOST_COLUMNS = 2
+"""Most columns for a joint histogram. The number of cells grows exponentially with the columns; in three or
+four columns the histogram was tried and not kept (docs/default.md)."""
+
+FEW_COLUMNS = 32
+"""Largest number of columns for which directions cost more than they tell (docs/default.md)."""
 
 SOME_CLUSTERS = 6
 """Number of clusters that components are made for where none is given: two for each cluster and one, which is
@@ -24,7 +30,7 @@ def default_n_components(n_features: int, n_clusters: int | None = None, *, prod
 
     In one or two columns counts of cells are released, which support more components than moments do. Above
     32 columns a component describes a cluster by itself; two are to spare (docs/default.md). ``products`` are
-    components of tables with stated columns.
+    components of tables with categories, or with many columns that may be missing.
     """
     if products:
         return 2 * (n_clusters or SOME_CLUSTERS) + 1
@@ -36,9 +42,17 @@ def default_n_components(n_features: int, n_clusters: int | None = None, *, prod
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
 
 
+def has_products(columns: Schema | None) -> bool:
+    """Say whether components are products: there are categories, or many numbers that may be missing."""
+    if columns is None:
+        return False
+    layout = columns.layout
+    return layout.n_categories > 0 or (layout.n_holes > 0 and layout.n_numbers > FEW_COLUMNS)
+
+
 def _n_components(name: str, value: Any, given: Mapping[str, Any]) -> int | None:
     """Check the largest number of components; by default it follows from the columns."""
-    usual = default_n_components(given["n_features"], products=given["stated"] is not None)
+    usual = default_n_components(given["n_features"], products=has_products(given["stated"]))
     return whole(LARGEST_N_CELLS // 2)(name, usual if value is None else value, given)  # type: ignore[no-any-return]
 
 
@@ -57,12 +71,17 @@ class StagedSettings(Settings):
         """Covariances of mixture and, for numbers, partition; second moments and factors of the profile."""
         if not self.profile:
             return 1
-        return 4 if self.columns is None else 3
+        return 4 if self.only_numbers else 3
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether records are their numbers, none of which may be missing."""
+        return self.columns is None or self.columns.layout.only_numbers
 
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to: bounds, or the public box of encoded records."""
-        if self.columns is None:
+        if self.columns is None or self.only_numbers:
             return super().domain
         layout = self.columns.layout
         return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))

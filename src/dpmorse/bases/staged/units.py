@@ -7,7 +7,9 @@ import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
+from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.densities import james_stein
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     CellMoments,
     Domain,
@@ -49,6 +51,14 @@ _LEAST_RECORDS = 10.0
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """Which numbers may be missing, and the part of the records in which each is there."""
+
+    layout: Layout
+    observed: FloatArray
+
+
+@dataclass(frozen=True)
 class Units:
     """Half-standardised units ``z``: the mean variance of a column is 1."""
 
@@ -64,6 +74,9 @@ class Units:
     n_records: float
     """Released number of records."""
 
+    gaps: Gaps | None = None
+    """Where values may be missing: records are encoded ones."""
+
     @property
     def n_features(self) -> int:
         """Number of columns."""
@@ -74,6 +87,31 @@ class Units:
     ) -> GaussianCells:
         """Return the cells of a mixture given in units of z; residuals have this radius."""
         return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
+
+    @property
+    def observed(self) -> FloatArray:
+        """Part of the records in which each column is there."""
+        return np.ones(self.n_features) if self.gaps is None else self.gaps.observed
+
+    @property
+    def records(self) -> Domain:
+        """Where records are looked at: the ball, or the box around it where values may be missing."""
+        if self.gaps is None:
+            return self.domain
+        return encoded_domain(self.gaps.layout, self.domain.lower, self.domain.upper)
+
+    def nearest(self, centres: FloatArray, reach: float) -> GaussianCells:
+        """Return the cells of the nearest centre, of ``records``; offsets from it are shrunk to ``reach``.
+
+        A missing value is where that of the centre is: it adds nothing to a distance, nor to an offset.
+        """
+        if self.gaps is None:
+            return GaussianCells.nearest(centres / self.radius, reach / self.radius)
+        layout, box = self.gaps.layout, self.records
+        k, factors = len(centres), np.tile(np.eye(self.n_features), (len(centres), 1, 1))
+        whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
+        whiten_numbers(layout, box, centres / self.radius, factors, into=(whiten, shift))
+        return GaussianCells.from_scores(whiten, shift, np.zeros(k), reach / self.radius)
 
     def project(self, points: FloatArray) -> FloatArray:
         """Shrink points to the ball; constant columns are set to 0, their only value."""
