@@ -120,7 +120,8 @@ def test_a_component_that_noise_hides_has_the_shares_of_all():
 def test_what_cannot_be_known_is_refused():
     with pytest.raises(InvalidParameterError, match="profile=True"):
         draw_records(base(profile_=None), 5, 0, missing=True)
-    plain = SimpleNamespace(mixture_=GaussianMixture([1.0], [[0.0]], [[[1.0]]]))
+    mixture, schema = GaussianMixture([1.0], [[0.0]], [[[1.0]]]), Schema.of_numbers(None, [-9.0], [9.0])
+    plain = SimpleNamespace(mixture_=mixture, schema_=schema, profile_=None)
     with pytest.raises(InvalidParameterError, match="models of tables"):
         draw_records(plain, 5, 0, missing=True)
     with pytest.raises((InvalidTypeError, InvalidParameterError), match="missing"):

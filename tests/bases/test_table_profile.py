@@ -241,9 +241,15 @@ def test_names_that_contradict_the_description_are_refused():
         changed(model, _other_names)
 
 
+def _of_a_first_version(base):
+    """Tables had a base of their own, whose first files did not state that they had no profile."""
+    base["estimator"] = "PrivateTableMixture"
+    del base["parameters"]["profile"]
+
+
 def test_files_that_do_not_know_of_profiles_still_load():
     model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2, profile=False)
-    loaded = changed(model, lambda base: base["parameters"].pop("profile"))
+    loaded = changed(model, _of_a_first_version)
     assert loaded.profile_ is None
     with pytest.raises(TypeError, match="profile=True"):
         loaded.summary()
