@@ -67,6 +67,17 @@ def test_every_public_estimator_has_its_row_of_theorems():
     assert {name for name in estimators if f"| `{name}` |" not in document} == set()
 
 
+def test_the_shares_of_the_budget_are_those_of_the_code():
+    from dpmorse import DPMorse
+    from dpmorse.bases.staged.shares import PROFILE
+    from tools.shares import table
+
+    assert f"\n\n{table()}\n\n" in (ROOT / "docs/default.md").read_text(encoding="utf-8")
+    of_profile = f"{100 * PROFILE:.3g} % of the budget"
+    assert of_profile in DPMorse.__doc__
+    assert of_profile in (ROOT / "docs/numbers.md").read_text(encoding="utf-8")
+
+
 def benchmark_commands():
     """Every benchmark that a document tells people to run, with the options it names."""
     for path in DOCUMENTS:

@@ -36,7 +36,7 @@ class FitParameters:
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most so many records are used. Which ones depends
+        apart by ``fit(X, groups=...)``; of each group at most this number are used. Which ones depends
         on that group's records alone, not on their order.
     calibration : {"gaussian", "zcdp"}, default="gaussian"
         Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take

@@ -1,4 +1,4 @@
-"""First stages: how many records have which level and hole, where the numbers lie, and units for them."""
+"""First stages: counts of levels and missing values, where the numbers lie, and units for them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,8 +32,7 @@ _LEAST_PART = 0.02
 """Smallest part of the records in which a column is taken to be there."""
 
 _LEAST_NOISE = 0.5
-"""A level counts at least so many standard deviations of its noise: what noise cannot exclude stays
-possible."""
+"""Least count of a level, in standard deviations of its noise: what noise cannot exclude stays possible."""
 
 _LEAST_GINI = 0.02
 """Smallest chance that two records differ in a category, where columns are weighted by it."""
@@ -94,7 +93,7 @@ class TableUnits:
 
 
 def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> TableUnits:
-    """Release levels and holes, then ranges and moments of the numbers."""
+    """Release counts of levels and missing values, then ranges and moments of the numbers."""
     units = _release_levels(queries, layout, plan[LEVELS])
     if not layout.n_numbers:
         return units
