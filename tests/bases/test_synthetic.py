@@ -1,4 +1,4 @@
-"""Synthetic records with holes: as often as was released, where the schema allows it, and without contradiction."""
+"""Synthetic records with missing values: as often as was released, where the schema allows it, and consistent."""
 
 from types import SimpleNamespace
 
@@ -26,7 +26,8 @@ SCHEMA = Schema.of(
         "visits": Numeric(0, 50, integer=True),
     }
 )
-"""Encoded: holes of age, income and seen; four numbers; ward 3, job 4, sex 3 levels, and 2 of income's holes."""
+"""Encoded: whether age, income and seen are missing; four numbers; ward 3, job 4, sex 3 levels, and 2 of whether
+income is missing."""
 
 PROBABILITIES = np.array(
     [

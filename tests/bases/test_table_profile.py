@@ -1,4 +1,4 @@
-"""Numbers about clusters of tables with categories and holes: right, paid for, and the same from a file."""
+"""Numbers about clusters of tables with categories and missing values: right, paid for, and the same from a file."""
 
 import json
 
