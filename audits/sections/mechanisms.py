@@ -62,8 +62,8 @@ def _text(every: list[tuple[AuditResult, float]]) -> str:
         f"{min(tight):.1%} to {max(tight):.1%} of the claims.\n\n"
         "*One cell, replace-one*: Theorem 5 is not attained there (85 % of it for the full second moment, "
         "94 % for its diagonal and its trace), so the bounds cannot be. *Levels and missing values, "
-        "replace-one*: more is paid than any two records need (71 % of it for categories alone), because the bound is "
-        "that of vectors which may be opposite. *Laplace noise on several "
+        "replace-one*: more is paid than any two records need (71 % of it for categories alone), because the "
+        "bound is that of vectors which may be opposite. *Laplace noise on several "
         "values*: the largest likelihood ratio is in a corner that releases rarely visit, so more runs "
         "would certify more."
     )
