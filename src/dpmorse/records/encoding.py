@@ -1,4 +1,4 @@
-"""Tables of numbers, categories, dates and missing values as arrays of numbers: each record by itself.
+"""Tables of numbers, categories, dates and holes as arrays of numbers: each record by itself.
 
 A schema says what the columns are. What a record becomes depends on it and on that record alone. Errors name
 columns, never a value, or how many rows or different values there are.
@@ -125,7 +125,7 @@ def _refused(names: Sequence[str], schema: Schema) -> list[str]:
 
 
 def _assembled(numbers: list[FloatArray], codes: list[FloatArray], schema: Schema, n_rows: int) -> FloatArray:
-    """Put missing values, numbers and levels where the layout says."""
+    """Put holes, numbers and levels where the layout says."""
     layout = schema.layout
     encoded = np.zeros((n_rows, layout.width))
     holes = [np.isnan(values) for values in numbers]

@@ -50,7 +50,7 @@ _RELATIVE_NOISE = 0.2
 number of rounds, and of components, are the largest that keep it."""
 
 _ROUNDS_TO_AFFORD = 3
-"""The number of components is the largest for which this number of rounds keeps that noise."""
+"""The number of components is limited so that so many rounds keep that noise."""
 
 _OVER_RELAXATION = 1.5
 """Factor by which all steps but the last are lengthened."""

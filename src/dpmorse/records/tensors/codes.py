@@ -29,7 +29,7 @@ def encode_tensor(tensor: Any, schema: Schema) -> Any:
 
 
 def _put_numbers(encoded: Any, numbers: list[Any], schema: Schema) -> list[Any]:
-    """Put numbers where the layout says; return, for each, where it is missing."""
+    """Put numbers and holes where the layout says; return the holes of all numbers."""
     layout = schema.layout
     holes = [torch.isnan(values) for values in numbers]
     for j, (values, hole) in enumerate(zip(numbers, holes, strict=True)):
