@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.cli.intervals import with_ends
 from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, label_name, profile_of, schema_of
 from dpmorse.clustering import MorseEstimator
@@ -20,6 +19,7 @@ from dpmorse.profiles import (
     Interval,
     NumberView,
     about_intervals,
+    shown_decimals,
 )
 
 _SHOWN_LEVELS = 3
@@ -208,6 +208,16 @@ def _most_frequent(column: ColumnView, c: int, style: _Style) -> str:
 
 def _number(number: Interval) -> str:
     return with_ends(*number) if number.is_known else f"{number.value:.4g}"
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """Write a number and its interval to two digits of half the interval's width."""
+    decimals = shown_decimals(low, high)
+    if max(abs(low), abs(high)) >= 1e7 or decimals > 6:
+        return f"{value:.5g} [{low:.5g}, {high:.5g}]"
+    value, low, high = (round(number, decimals) + 0.0 for number in (value, low, high))
+    shown = max(decimals, 0)
+    return f"{value:.{shown}f} [{low:.{shown}f}, {high:.{shown}f}]"
 
 
 def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int | None = None) -> str:

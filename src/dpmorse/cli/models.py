@@ -32,16 +32,18 @@ def load_tree(path: str) -> MorseEstimator:
 
 def profile_of(model: Model) -> Profile | None:
     """Return what was measured of the clusters, if anything was."""
-    base = model.base_ if isinstance(model, MorseEstimator) else model
-    return base.profile_
+    return model._released.profile_
+
+
+def has_names(model: Model) -> bool:
+    """Say whether the columns of the fit had names."""
+    return model.schema_.stated or hasattr(model, "feature_names_in_")
 
 
 def schema_of(model: Model) -> Schema:
     """Return what the columns are; those without names are called by their positions."""
     schema: Schema = model.schema_
-    if schema.stated or hasattr(model, "feature_names_in_"):
-        return schema
-    return schema.called([str(place) for place in range(len(schema.columns))])
+    return schema if has_names(model) else schema.called(list(map(str, range(len(schema.columns)))))
 
 
 def label_name(names: Sequence[str], model: Model) -> str:
