@@ -99,7 +99,7 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
 
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
-    domain = model.domain
+    domain = model.space.domain
     return [
         {
             **model.numbers[i].to_dict(),
@@ -136,11 +136,11 @@ def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
     if model.profile is not None or not model.schema.stated:
         return []
     own = model.schema.layout.levels[: len(model.categories)]
-    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.levels]
+    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.space.levels]
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.domain))
+    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.space.domain))
     lists = (name for name, value in noise.items() if isinstance(value, list))
     return {**noise, **{name: [_significant(value) for value in noise[name]] for name in lists}}
 
