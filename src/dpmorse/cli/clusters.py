@@ -103,11 +103,8 @@ def _one_a_cluster(cautions: Sequence[Caution]) -> list[str]:
     for caution in cautions:
         about = caution.cluster if caution.cluster is not None else ("column", caution.column)
         alike.setdefault((caution.kind, about), []).append(caution)
-    return [first.text + _and_of(len(others)) for first, *others in alike.values()]
-
-
-def _and_of(n_more: int) -> str:
-    return f" The same is true of {n_more} more of its columns." if n_more else ""
+    more = " The same is true of {} more of its columns."
+    return [first.text + (more.format(len(others)) if others else "") for first, *others in alike.values()]
 
 
 def caution_texts(model: Model) -> list[str]:

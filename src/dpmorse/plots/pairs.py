@@ -8,7 +8,6 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.plots._drawing import cluster_handles, colour, colours, pyplot, tidy
-from dpmorse.schema import NumberColumn
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_COLUMNS = 5
@@ -62,8 +61,10 @@ class PairsDisplay:
         shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
         grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
         densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
-        called = [_with_unit(*schema.numbers[j]) for j in shown]
-        return cls(called, points[:, shown], clusters[components], grids, densities)
+        # dates are days since the earliest, ordered values ranks
+        called = (schema.numbers[j] for j in shown)
+        titles = [f"{name} ({column.unit})" if column.unit else name for name, column in called]
+        return cls(titles, points[:, shown], clusters[components], grids, densities)
 
     def plot(self) -> Self:
         """Draw on a new figure."""
@@ -118,11 +119,6 @@ class PairsDisplay:
             ax.set_xlabel(self.names[j])
         if j == 0:
             ax.set_ylabel("density" if i == 0 else self.names[i])
-
-
-def _with_unit(name: str, column: NumberColumn) -> str:
-    """Return what an axis says: dates are days since the earliest, ordered values ranks."""
-    return f"{name} ({column.unit})" if column.unit else name
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

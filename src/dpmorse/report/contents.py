@@ -67,7 +67,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "table": ["number" if model.columns[i].is_number else "category" for i in shown],
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
-        "separation": _separations(joint, nodes),
+        "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
         "words": {"apart": [w.to_dict() for w in APART], "larger": [w.to_dict() for w in LARGER]},
         "n_columns": len(model.columns),
         "axes": _axes(axes, low, high),
@@ -183,11 +183,6 @@ def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
     columns = [model.columns[place] for place in shown]
     n_estimates = sum(2 if column.is_number else len(column.levels) for column in columns)
     return 3 * (n_estimates + sum(1 for column in columns if column.may_miss))
-
-
-def _separations(joint: FloatArray, nodes: FloatArray) -> list[list[Any]]:
-    """Return how clearly the records of each node belong to it, as a part and by the place of its word."""
-    return [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)]
 
 
 def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:

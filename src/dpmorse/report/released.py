@@ -127,7 +127,7 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         )
     base = getattr(model, "base_", model)
     # a base of others may have no more than a mixture and a promise
-    partition = getattr(base, "partition_", mixture)
+    partition: Any = getattr(base, "partition_", mixture)
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
     tree = getattr(model, "merge_tree_", None) or merge_tree(partition.landscape, rule="auto")
     schema = _schema(model, base, columns, profile or domain)
