@@ -13,10 +13,10 @@ from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say
+from dpmorse.cli.models import sampled_columns
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_columns, write_text
 from dpmorse.cli.progress import compiling_told
-from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
