@@ -31,11 +31,9 @@ def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Re
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
-    names, schema = names_of(estimator), getattr(estimator, "schema_", None)
-    if schema is not None and schema.stated:
-        names = schema.names if names is None else names
-    else:
-        schema = None  # an array of numbers, which is read whole
+    names, schema = names_of(estimator), estimator.schema_ if estimator.schema_.stated else None
+    if schema is not None and names is None:
+        names = schema.names
     columns = None if names is None else [str(name) for name in names]
     records: Records = _open(X, None, schema, columns)
     return records.matching(estimator)

@@ -5,8 +5,8 @@ part of its partition: a column of the frame, or a collection with the same part
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import dask
@@ -15,21 +15,21 @@ import dask.dataframe
 import numpy as np
 
 from dpmorse.engine import (
-    Checked,
     DaskEngine,
     Engine,
     Partitions,
-    add_up_lazily,
+    add_up_each,
+    each_lazily,
     longest_without_workers,
 )
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, GivenRecords, refuse_none
+from dpmorse.records.base import Columns, Function, GivenRecords
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described
 from dpmorse.records.memory.table import OTHER_INDEX, Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length
-from dpmorse.records.persons.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
+from dpmorse.records.persons.owners import Owners, check_length
+from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
 _BESIDE = (
@@ -82,12 +82,8 @@ class DaskRecords(GivenRecords):
 
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all partitions once, to check them and to choose the rows that are used."""
-        found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
-        refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, self._look_again, called(self.unit))
-        shared = dask.delayed(replace(chosen, at_limit=None))  # rows at limits are added up by the client
-        used = [dask.delayed(Chosen.rows_of)(shared, batch) for batch in self._batches]
-        return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
+        total, then = partial(add_up_each, self._batches), partial(each_lazily, self._batches)
+        return self._used_parts(total(partial(survey, most=most)), total, then, estimator)
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a lazy array with the function of every record, in the blocks that are read."""
@@ -101,13 +97,6 @@ class DaskRecords(GivenRecords):
             for n, part in zip(self._lengths, self._parts, strict=True)
         ]
         return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
-
-    def _look_again(self, choice: RowChoice) -> Checked[AtLimit]:
-        shared = dask.delayed(choice)
-        found: Checked[AtLimit] = add_up_lazily(
-            [dask.delayed(at_limits)(batch, shared) for batch in self._batches]
-        )
-        return found
 
 
 def _whole_rows(X: Any) -> Any:

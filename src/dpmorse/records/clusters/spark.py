@@ -7,7 +7,7 @@ find them.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,16 +15,15 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types
 
-from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, add_up_checked
+from dpmorse.engine import Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, Records, refuse_none
+from dpmorse.records.base import Columns, Function, Records
 from dpmorse.records.batches import Batch
 from dpmorse.records.clusters.spark_packing import Kept, joined, kept, unpacked
 from dpmorse.records.databases.arrow_tables import ArrowTable
 from dpmorse.records.files.data_file import distinct, problems_told
 from dpmorse.records.files.data_files import DataFiles, checked_unit
-from dpmorse.records.persons.owners import called
-from dpmorse.records.persons.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
 _PATH = "the Spark DataFrame"
@@ -79,16 +78,13 @@ class SparkRecords(Records):
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all partitions once, to check them and to choose the rows that are used."""
         parts = self._parts
-
-        def look_again(choice: RowChoice) -> Checked[AtLimit]:
-            return add_up_checked(parts.sums(partial(at_limits, choice=choice)))
-
         surveys = parts.sums(partial(survey, most=most))
-        found = add_up_checked(surveys)
-        refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, look_again, called(self.unit))
-        shared = replace(chosen, at_limit=None)  # rows at limits are added up by the driver
-        return Partitions(parts.then(shared.rows_of, len(surveys)), chosen.seen, chosen.n_used, chosen.others)
+        return self._used_parts(
+            add_up_checked(surveys),
+            lambda function: add_up_checked(parts.sums(function)),
+            partial(parts.then, n_partitions=len(surveys)),
+            estimator,
+        )
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the DataFrame with the function of every record in one more column; nothing is computed yet.
