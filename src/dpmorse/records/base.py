@@ -53,6 +53,9 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Number and names of the columns of a table, found without changing any estimator."""
 
     n_features_in_: int
+    width: int
+    """Number of columns of the arrays that records become: with a schema, that of its layout."""
+
     library: str | None = None
     """The library of the data frame that has these columns, if it is one."""
 
@@ -61,12 +64,15 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             validate_data(self, table, reset=True, skip_check_array=True)
             frame = nw.from_native(table, pass_through=True)
             self.library = frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
+            self.width = self.n_features_in_
 
     @classmethod
-    def of(cls, n_features: int, names: Any = None, library: str | None = None) -> "Columns":
-        """Return columns with these names, or none."""
+    def of(
+        cls, n_features: int, names: Any = None, library: str | None = None, width: int | None = None
+    ) -> "Columns":
+        """Return columns with these names, or none; ``width`` is that of their encoded records."""
         columns = cls()
-        columns.n_features_in_, columns.library = n_features, library
+        columns.n_features_in_, columns.library, columns.width = n_features, library, width or n_features
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
         return columns
@@ -132,9 +138,9 @@ class Records(ABC):
         return self._columns
 
     @property
-    @abstractmethod
     def owned(self) -> bool:
         """Whether it is known whose record each row is."""
+        return self.unit is not None
 
     @property
     def unowned(self) -> Any:

@@ -53,9 +53,7 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
     X = X.to_native() if isinstance(X, nw.LazyFrame) else X
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
-        files = _load("files.data_files", "pyarrow", "arrow")
-        opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
-        return opened if schema is None else opened.described_by(schema)
+        return _load("files.data_files", "pyarrow", "arrow").open_files(X, groups, schema, columns)
     if library == "dask":
         return _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
     if library == "pyspark":

@@ -51,7 +51,7 @@ def kept(frame: Any) -> Iterator[Kept | None]:
     """
     with ExitStack() as stack:
         held = None
-        if _major_version(frame) >= 4:
+        if int(frame.sparkSession.version.split(".")[0]) >= 4:
             with suppress(PySparkException):
                 stack.enter_context(_handed_over_in_parts(frame.sparkSession.conf))
                 held = Kept(frame)
@@ -70,10 +70,6 @@ def _handed_over_in_parts(conf: Any) -> Iterator[None]:
     finally:
         if before != limit:
             conf.set(_LIMIT, before)
-
-
-def _major_version(frame: Any) -> int:
-    return int(frame.sparkSession.version.split(".")[0])
 
 
 def _in_memory(frame: Any) -> Any:
@@ -98,7 +94,7 @@ def _packed(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def joined(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
-    """Put Arrow batches together to some of about so many rows: those that Spark sends are small."""
+    """Join Arrow batches to larger ones of about ``n_rows`` rows: those that Spark sends are small."""
     waiting: list[Any] = []
     for batch in batches:
         waiting += [batch] if len(batch) else []
