@@ -51,7 +51,7 @@ def kept(frame: Any) -> Iterator[Kept | None]:
     """
     with ExitStack() as stack:
         held = None
-        if int(frame.sparkSession.version.split(".")[0]) >= 4:
+        if _major_version(frame) >= 4:
             with suppress(PySparkException):
                 stack.enter_context(_handed_over_in_parts(frame.sparkSession.conf))
                 held = Kept(frame)
@@ -70,6 +70,10 @@ def _handed_over_in_parts(conf: Any) -> Iterator[None]:
     finally:
         if before != limit:
             conf.set(_LIMIT, before)
+
+
+def _major_version(frame: Any) -> int:
+    return int(frame.sparkSession.version.split(".")[0])
 
 
 def _in_memory(frame: Any) -> Any:
