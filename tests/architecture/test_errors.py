@@ -30,7 +30,7 @@ REVIEWED = {
         "name": PARAMETER,
     },
     "bases/pipelines.py": {"learners": "names of classes in a pipeline"},
-    "engine/dask_waiting.py": {
+    "engine/dask_partitions.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,
         "patience = longest_without_workers()": PARAMETER,

@@ -132,7 +132,7 @@ def _written(facts: FileFacts) -> str:
     text = facts.data.text
     if text is None:
         return "states the types of its columns."
-    decimal = "comma" if text.decimal == "," else "point"
+    decimal = "comma" if text.reading.sign == "," else "point"
     separator = {"\t": "tab"}.get(text.separator, text.separator)
     above = facts.reading.skip or text.skip
     first = f"line {above + 1}" if above else "its first line"

@@ -2,8 +2,9 @@ from dpmorse.engine.base import Cells as Cells
 from dpmorse.engine.base import Engine as Engine
 from dpmorse.engine.base import add_up as add_up
 from dpmorse.engine.dask_partitions import DaskEngine as DaskEngine
-from dpmorse.engine.dask_partitions import add_up_lazily as add_up_lazily
-from dpmorse.engine.dask_waiting import longest_without_workers as longest_without_workers
+from dpmorse.engine.dask_partitions import add_up_each as add_up_each
+from dpmorse.engine.dask_partitions import each_lazily as each_lazily
+from dpmorse.engine.dask_partitions import longest_without_workers as longest_without_workers
 from dpmorse.engine.fingerprint import Checked as Checked
 from dpmorse.engine.fingerprint import Fingerprint as Fingerprint
 from dpmorse.engine.fingerprint import HashArray as HashArray

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpmorse.engine._kernels import BLOCK, LANES, grid_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Measured, Rule, SoftScratch, Span, Totals, padded
+from dpmorse.engine._layout import Measured, SoftScratch, Span, Totals, padded
 from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded_rule
 from dpmorse.engine.on_grid import OnGrid
 from dpmorse.statistics import (
@@ -81,7 +81,8 @@ def counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
     cells = statistic.cells
     nearest, totals = nearest_cell(cells.ball, cells.partition), _totals(0, padded(cells.box.n_features), 0)
     units = padded_rule(cells.units)
-    measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, _all_of(units))
+    every = 0, units.offsets.shape[1]
+    measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, every)
 
     def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
         hard_pass(X, start, stop, nearest, measured, totals, counts)
@@ -140,10 +141,6 @@ def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
 
 def _whitened(statistic: CellMoments) -> Span:
     return statistic.measured.start, statistic.measured.stop
-
-
-def _all_of(rule: Rule) -> Span:
-    return 0, rule.offsets.shape[1]
 
 
 def empty_totals(statistic: CellMoments) -> Totals:

@@ -11,8 +11,15 @@ import numpy as np
 import torch
 
 from dpmorse.engine import _tensor_passes as plain
-from dpmorse.engine._gpu import can_run_on, processors, working_on
-from dpmorse.engine._kernel_sizes import MOST_NARROW_MOMENTS, adding_up, quantising, sizes_of
+from dpmorse.engine._gpu import (
+    MOST_NARROW_MOMENTS,
+    adding_up,
+    can_run_on,
+    processors,
+    quantising,
+    sizes_of,
+    working_on,
+)
 from dpmorse.engine._tensor_rules import DeviceGrid, DeviceRule, Task, Tensor, grid_of, lower_of, rule_of
 from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel
 from dpmorse.engine._triton_members import members_kernel

@@ -60,7 +60,7 @@ class Checked(Generic[Value]):
 
 
 _NOTHING: Checked[Any] = Checked(Fingerprint(), None)
-"""What is found where there is no part at all."""
+"""The neutral element of +."""
 
 
 def add_up_checked(parts: Iterable[Checked[Any]]) -> Checked[Any]:

@@ -1,7 +1,9 @@
 """What records are before their values are read: their columns, and the ways to read them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals as nw
@@ -9,10 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from dpmorse.engine import Engine
+from dpmorse.engine import Checked, Engine, Partitions
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.names import refuse_data_as_names
-from dpmorse.records.persons.owners import unit_of
+from dpmorse.records.persons.owners import called, unit_of
+from dpmorse.records.persons.row_choice import Total, choose
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
 
@@ -50,6 +53,9 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Number and names of the columns of a table, found without changing any estimator."""
 
     n_features_in_: int
+    width: int
+    """Number of columns of the arrays that records become: with a schema, that of its layout."""
+
     library: str | None = None
     """The library of the data frame that has these columns, if it is one."""
 
@@ -58,12 +64,15 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             validate_data(self, table, reset=True, skip_check_array=True)
             frame = nw.from_native(table, pass_through=True)
             self.library = frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
+            self.width = self.n_features_in_
 
     @classmethod
-    def of(cls, n_features: int, names: Any = None, library: str | None = None) -> "Columns":
-        """Return columns with these names, or none."""
+    def of(
+        cls, n_features: int, names: Any = None, library: str | None = None, width: int | None = None
+    ) -> "Columns":
+        """Return columns with these names, or none; ``width`` is that of their encoded records."""
         columns = cls()
-        columns.n_features_in_, columns.library = n_features, library
+        columns.n_features_in_, columns.library, columns.width = n_features, library, width or n_features
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
         return columns
@@ -129,9 +138,9 @@ class Records(ABC):
         return self._columns
 
     @property
-    @abstractmethod
     def owned(self) -> bool:
         """Whether it is known whose record each row is."""
+        return self.unit is not None
 
     @property
     def unowned(self) -> Any:
@@ -172,6 +181,27 @@ class Records(ABC):
     @abstractmethod
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of every record, in order, in a container that goes with theirs."""
+
+    def _used_parts(
+        self, surveyed: Checked[Any], total: Total, then: Callable[[Any], Any], estimator: Any
+    ) -> Partitions:
+        """Return the rows that are used of records in parts.
+
+        Parameters
+        ----------
+        surveyed : Checked
+            What the first pass over all parts has found.
+        total : callable
+            Makes another pass, and adds up a function of all batches.
+        then : callable
+            Returns the parts with a function of each batch in its place.
+        estimator : estimator
+            Whose name is said where there are no records.
+        """
+        refuse_none(surveyed.seen.n_rows, estimator)
+        chosen = choose(surveyed, total, called(self.unit))
+        there = replace(chosen, at_limit=None)  # rows at limits are added up here, beside the parts
+        return Partitions(then(there.rows_of), chosen.seen, chosen.n_used, chosen.others)
 
 
 class GivenRecords(Records):

@@ -1,4 +1,4 @@
-"""Tables of numbers, categories, dates and holes as arrays of numbers: each record by itself.
+"""Tables of numbers, categories, dates and missing values as arrays of numbers: each record by itself.
 
 A schema says what the columns are. What a record becomes depends on it and on that record alone. Errors name
 columns, never a value, or how many rows or different values there are.
@@ -50,7 +50,7 @@ def described(columns: Columns, schema: Schema | None) -> Columns:
         return columns
     places_in(columns.names, columns.n_features_in_, schema)
     names = None if columns.names is None else schema.names
-    return Columns.of(len(schema.names), names, columns.library)
+    return Columns.of(len(schema.names), names, columns.library, schema.layout.width)
 
 
 def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> FloatArray:
@@ -125,7 +125,7 @@ def _refused(names: Sequence[str], schema: Schema) -> list[str]:
 
 
 def _assembled(numbers: list[FloatArray], codes: list[FloatArray], schema: Schema, n_rows: int) -> FloatArray:
-    """Put holes, numbers and levels where the layout says."""
+    """Put what is missing, numbers and levels where the layout says."""
     layout = schema.layout
     encoded = np.zeros((n_rows, layout.width))
     holes = [np.isnan(values) for values in numbers]

@@ -125,14 +125,7 @@ def without_sizes() -> Iterator[None]:
     except MemoryError:
         raise MemoryError(_TOO_LARGE) from None
     except RuntimeError as error:
-        if _is_of_memory(error):
+        told = f"{type(error).__name__}: {error}"  # by torch, on a device or on the host
+        if any(sign in told for sign in ("OutOfMemoryError: ", "out of memory", "DefaultCPUAllocator")):
             raise MemoryError(_TOO_LARGE) from None
         raise
-
-
-def _is_of_memory(error: RuntimeError) -> bool:
-    """Say whether an error of torch, on a device or on the host, is about memory."""
-    text = str(error)
-    return (
-        type(error).__name__ == "OutOfMemoryError" or "out of memory" in text or "DefaultCPUAllocator" in text
-    )

@@ -31,11 +31,9 @@ def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Re
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
-    names, schema = names_of(estimator), getattr(estimator, "schema_", None)
-    if schema is not None and schema.stated:
-        names = schema.names if names is None else names
-    else:
-        schema = None  # an array of numbers, which is read whole
+    names, schema = names_of(estimator), estimator.schema_ if estimator.schema_.stated else None
+    if schema is not None and names is None:
+        names = schema.names
     columns = None if names is None else [str(name) for name in names]
     records: Records = _open(X, None, schema, columns)
     return records.matching(estimator)
@@ -55,9 +53,7 @@ def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: lis
     X = X.to_native() if isinstance(X, nw.LazyFrame) else X
     library = type(X).__module__.partition(".")[0]
     if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
-        files = _load("files.data_files", "pyarrow", "arrow")
-        opened = files.DataFiles(X, columns=columns, unit=files.checked_unit(groups))
-        return opened if schema is None else opened.described_by(schema)
+        return _load("files.data_files", "pyarrow", "arrow").open_files(X, groups, schema, columns)
     if library == "dask":
         return _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
     if library == "pyspark":

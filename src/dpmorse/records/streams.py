@@ -15,8 +15,8 @@ from dpmorse.records.base import Function, GivenRecords, Records, refuse_none
 from dpmorse.records.batches import Batch
 from dpmorse.records.memory.table import Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length
-from dpmorse.records.persons.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.persons.owners import Owners, check_length
+from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
 Read = Callable[[], Batch]
@@ -52,15 +52,9 @@ class StreamedRecords(Records):
         reads = Reads(self.reads, operator.call, lasting=self.owns_arrays)
         with one_pass("checking the records"):
             found = add_up_checked(_surveys(reads, most, few))
-        refuse_none(found.seen.n_rows, estimator)
         if few is not None and few.batches is not None:
             reads = Reads(partial(iter, few.batches), _itself)
-
-        def look_again(choice: RowChoice) -> Checked[AtLimit]:
-            return add_up(reads.each(partial(at_limits, choice=choice)))
-
-        chosen = choose(found, look_again, called(self.unit))
-        return Partitions(reads.then(chosen.rows_of), chosen.seen, chosen.n_used, chosen.others)
+        return self._used_parts(found, lambda function: add_up(reads.each(function)), reads.then, estimator)
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the function of all records as one array; only one batch is in memory at a time."""

@@ -5,8 +5,8 @@ part of its partition: a column of the frame, or a collection with the same part
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import dask
@@ -15,21 +15,21 @@ import dask.dataframe
 import numpy as np
 
 from dpmorse.engine import (
-    Checked,
     DaskEngine,
     Engine,
     Partitions,
-    add_up_lazily,
+    add_up_each,
+    each_lazily,
     longest_without_workers,
 )
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, GivenRecords, refuse_none
+from dpmorse.records.base import Columns, Function, GivenRecords
 from dpmorse.records.batches import Batch
 from dpmorse.records.encoding import described
 from dpmorse.records.memory.table import OTHER_INDEX, Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length
-from dpmorse.records.persons.row_choice import AtLimit, Chosen, RowChoice, at_limits, choose, survey
+from dpmorse.records.persons.owners import Owners, check_length
+from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
 _BESIDE = (
@@ -65,11 +65,12 @@ class DaskRecords(GivenRecords):
         if isinstance(X, dask.array.Array):
             owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
             pairs = zip(self._parts, owners, strict=True)
-            return [dask.delayed(_batch)(part, self._expected, owner) for part, owner in pairs]
+            return [dask.delayed(_Expected.batch)(self._expected, part, owner) for part, owner in pairs]
         if groups is None:
-            return [dask.delayed(_batch)(part, self._expected) for part in self._parts]
+            return [dask.delayed(_Expected.batch)(self._expected, part) for part in self._parts]
         joined, column = (X, groups) if isinstance(groups, str) else _joined(X, groups)
-        return [dask.delayed(_owned_batch)(part, self._expected, column) for part in joined.to_delayed()]
+        owned = dask.delayed(_Expected.batch_of_column)
+        return [owned(self._expected, part, column) for part in joined.to_delayed()]
 
     @property
     def _expected(self) -> "_Expected":
@@ -82,32 +83,21 @@ class DaskRecords(GivenRecords):
 
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all partitions once, to check them and to choose the rows that are used."""
-        found = add_up_lazily([dask.delayed(survey)(batch, most) for batch in self._batches])
-        refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, self._look_again, called(self.unit))
-        shared = dask.delayed(replace(chosen, at_limit=None))  # rows at limits are added up by the client
-        used = [dask.delayed(Chosen.rows_of)(shared, batch) for batch in self._batches]
-        return Partitions(used, chosen.seen, chosen.n_used, chosen.others)
+        total, then = partial(add_up_each, self._batches), partial(each_lazily, self._batches)
+        return self._used_parts(total(partial(survey, most=most)), total, then, estimator)
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return a lazy array with the function of every record, in the blocks that are read."""
         expected = self._expected
-        example = function(np.zeros((1, expected.width)))
+        example = function(np.zeros((1, self.columns.width)))
         tail, kind = example.shape[1:], example.dtype
         blocks = [
             dask.array.from_delayed(
-                dask.delayed(_applied)(function, part, expected, tail, kind), (n, *tail), dtype=kind
+                dask.delayed(_Expected.applied)(expected, function, part, tail, kind), (n, *tail), dtype=kind
             )
             for n, part in zip(self._lengths, self._parts, strict=True)
         ]
         return dask.array.concatenate(blocks, allow_unknown_chunksizes=True)
-
-    def _look_again(self, choice: RowChoice) -> Checked[AtLimit]:
-        shared = dask.delayed(choice)
-        found: Checked[AtLimit] = add_up_lazily(
-            [dask.delayed(at_limits)(batch, shared) for batch in self._batches]
-        )
-        return found
 
 
 def _whole_rows(X: Any) -> Any:
@@ -170,11 +160,6 @@ class _Expected:
     columns: Columns
     schema: Schema | None
 
-    @property
-    def width(self) -> int:
-        """Number of columns of the arrays that partitions become."""
-        return self.columns.n_features_in_ if self.schema is None else self.schema.layout.width
-
     def table(self, part: Any, groups: str | None = None) -> Table:
         """Refuse a partition with other columns than the collection's: passes rely on their number."""
         table = Table(part, groups, self.schema)
@@ -182,17 +167,17 @@ class _Expected:
             raise InvalidParameterError("X has partitions with other columns than it says.")
         return table
 
+    def batch(self, part: Any, groups: Any = None) -> Batch:
+        """Return a checked partition, with owners that are beside it."""
+        owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
+        return Batch(self.table(part).numbers(least=0), owners)
 
-def _batch(part: Any, expected: _Expected, groups: Any = None) -> Batch:
-    owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
-    return Batch(expected.table(part).numbers(least=0), owners)
+    def batch_of_column(self, part: Any, column: str) -> Batch:
+        """Return a checked partition, with owners that are in a column."""
+        table = self.table(part, column)
+        return Batch(table.numbers(least=0), table.owners())
 
-
-def _owned_batch(part: Any, expected: _Expected, column: str) -> Batch:
-    table = expected.table(part, column)
-    return Batch(table.numbers(least=0), table.owners())
-
-
-def _applied(function: Function, part: Any, expected: _Expected, tail: tuple[int, ...], kind: Any) -> Any:
-    array = expected.table(part).numbers(least=0)
-    return function(array) if len(array) else np.empty((0, *tail), kind)
+    def applied(self, function: Function, part: Any, tail: tuple[int, ...], kind: Any) -> Any:
+        """Return a function of the records of a partition, which may have none."""
+        array = self.table(part).numbers(least=0)
+        return function(array) if len(array) else np.empty((0, *tail), kind)

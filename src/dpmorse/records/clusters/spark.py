@@ -7,7 +7,7 @@ find them.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,16 +15,15 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types
 
-from dpmorse.engine import Checked, Engine, Partitions, SparkEngine, SparkParts, add_up_checked
+from dpmorse.engine import Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns, Function, Records, refuse_none
+from dpmorse.records.base import Columns, Function, Records
 from dpmorse.records.batches import Batch
 from dpmorse.records.clusters.spark_packing import Kept, joined, kept, unpacked
 from dpmorse.records.databases.arrow_tables import ArrowTable
 from dpmorse.records.files.data_file import distinct, problems_told
-from dpmorse.records.files.data_files import DataFiles, checked_unit
-from dpmorse.records.persons.owners import called
-from dpmorse.records.persons.row_choice import AtLimit, RowChoice, at_limits, choose, survey
+from dpmorse.records.files.data_files import DataFiles, checked_unit, open_files
+from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
 _PATH = "the Spark DataFrame"
@@ -55,11 +54,6 @@ class SparkRecords(Records):
         """Number and names of the columns; without a schema they must hold numbers."""
         return self._files.columns
 
-    @property
-    def owned(self) -> bool:
-        """Whether a column says whose record each row is."""
-        return self.unit is not None
-
     def owned_by(self, groups: Any) -> "SparkRecords":
         """Return these records with a column of owners."""
         return self._with(self._files.owned_by(groups), self._reading.schema)
@@ -79,25 +73,20 @@ class SparkRecords(Records):
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all partitions once, to check them and to choose the rows that are used."""
         parts = self._parts
-
-        def look_again(choice: RowChoice) -> Checked[AtLimit]:
-            return add_up_checked(parts.sums(partial(at_limits, choice=choice)))
-
         surveys = parts.sums(partial(survey, most=most))
-        found = add_up_checked(surveys)
-        refuse_none(found.seen.n_rows, estimator)
-        chosen = choose(found, look_again, called(self.unit))
-        shared = replace(chosen, at_limit=None)  # rows at limits are added up by the driver
-        return Partitions(parts.then(shared.rows_of, len(surveys)), chosen.seen, chosen.n_used, chosen.others)
+        return self._used_parts(
+            add_up_checked(surveys),
+            lambda function: add_up_checked(parts.sums(function)),
+            partial(parts.then, n_partitions=len(surveys)),
+            estimator,
+        )
 
     def each(self, estimator: Any, function: Function) -> Any:
         """Return the DataFrame with the function of every record in one more column; nothing is computed yet.
 
         Labels are in the column "cluster", probabilities in "probability", log densities in "log_density".
         """
-        schema = self._reading.schema
-        width = self.columns.n_features_in_ if schema is None else schema.layout.width
-        name, kind = _new_column(function(np.zeros((1, width))))
+        name, kind = _new_column(function(np.zeros((1, self.columns.width))))
         _refuse_clash(name, self._frame.columns)
         reading = self._reading
 
@@ -143,32 +132,22 @@ class _PartitionReading:
     columns: Sequence[str] | None
 
     def files(self, batches: Iterable[Any]) -> DataFiles:
-        """Return Arrow batches as records, which are checked and converted as those of files are."""
+        """Return Arrow batches, whose columns are named by place, as records like those of files."""
         types = {column.name: column.type for column in self.types}
-        start = _Partition(self.types, batches).start
+
+        def named(batch: Any) -> Any:
+            names = [self.types.names[int(place.removeprefix("_"))] for place in batch.schema.names]
+            return pa.RecordBatch.from_arrays(batch.columns, names=names)
+
+        def start(columns: list[str], n_rows: int) -> Iterator[Any]:
+            return joined((named(batch).select(columns) for batch in batches), n_rows)
+
         table = ArrowTable(_PATH, types, start, errors_told=problems_told)
-        records = DataFiles([table], columns=self.columns, unit=self.unit)
-        return records if self.schema is None else records.described_by(self.schema)
+        return open_files([table], self.unit, self.schema, self.columns)
 
     def batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         """Return checked batches, each with the owners of its rows."""
         return self.files(batches).batches()
-
-
-@dataclass(frozen=True)
-class _Partition:
-    """Arrow batches; their columns are named by place."""
-
-    schema: Any
-    batches: Iterable[Any]
-
-    def start(self, columns: list[str], batch_size: int) -> Iterator[Any]:
-        """Yield batches of about ``batch_size`` rows."""
-        return joined((self._named(batch).select(columns) for batch in self.batches), batch_size)
-
-    def _named(self, batch: Any) -> Any:
-        names = [self.schema.names[int(place.removeprefix("_"))] for place in batch.schema.names]
-        return pa.RecordBatch.from_arrays(batch.columns, names=names)
 
 
 def _checked(X: Any) -> Any:
@@ -217,13 +196,6 @@ def _refuse_clash(name: str, names: Sequence[str]) -> None:
         )
 
 
-def _arrow(values: Any) -> Any:
-    """Return an array, or the rows of a matrix, as an Arrow column."""
-    if values.ndim == 1:
-        return pa.array(values)
-    return pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1]).cast(pa.list_(pa.float64()))
-
-
 def _with_column(
     reading: _PartitionReading, batches: Iterator[Any], name: str, function: Callable[[Any], Any]
 ) -> Iterator[Any]:
@@ -231,6 +203,8 @@ def _with_column(
     for batch in batches:
         if not len(batch):
             continue
-        values = [function(part.array) for part in reading.batches([batch])]
-        column = _arrow(np.concatenate(values))
+        values = np.concatenate([function(part.array) for part in reading.batches([batch])])
+        column = pa.array(values.ravel())
+        if values.ndim == 2:
+            column = pa.FixedSizeListArray.from_arrays(column, values.shape[1]).cast(pa.list_(pa.float64()))
         yield pa.RecordBatch.from_arrays([*batch.columns, column], names=[*reading.types.names, name])

@@ -98,7 +98,7 @@ def _packed(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def joined(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
-    """Put Arrow batches together to some of about so many rows: those that Spark sends are small."""
+    """Join Arrow batches to larger ones of about ``n_rows`` rows: those that Spark sends are small."""
     waiting: list[Any] = []
     for batch in batches:
         waiting += [batch] if len(batch) else []

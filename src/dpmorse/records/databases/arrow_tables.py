@@ -103,10 +103,6 @@ def _of_dataset(dataset: Any) -> ArrowTable:
     return ArrowTable(name, types_in(name, dataset.schema), start, errors_told=problems_told)
 
 
-def _of_arrow(X: Any) -> ArrowTable:
-    return _of_dataset(X) if hasattr(X, "get_fragments") else _of_stream(X)
-
-
 def _of_duckdb(relation: Any) -> ArrowTable:
     if not hasattr(relation, "project"):
         raise InvalidTypeError(
@@ -191,7 +187,7 @@ _OPENERS: dict[str, Callable[[Any], ArrowTable]] = {
     "duckdb": _of_duckdb,
     "ibis": _of_ibis,
     "polars": _of_polars,
-    "pyarrow": _of_arrow,
+    "pyarrow": lambda X: _of_dataset(X) if hasattr(X, "get_fragments") else _of_stream(X),
 }
 """What opens tables of a library; all others must make Arrow streams."""
 

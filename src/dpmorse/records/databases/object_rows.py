@@ -75,12 +75,10 @@ def _text(value: Any) -> str | None:
     if made is None or (isinstance(made, float) and math.isnan(made)):
         return None
     text = str(made) if isinstance(made, int) else text_of(made)
-    return text if text is not None and _is_unicode(text) else None
-
-
-def _is_unicode(text: str) -> bool:
-    """Say whether a text can be written; what SQLite holds need not be."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    if text is None or text.isascii():
+        return text
+    # what SQLite holds need not be text that can be written
+    return None if any("\ud800" <= character <= "\udfff" for character in text) else text
 
 
 def _are_numbers(values: Sequence[Any], floats: Any) -> bool:

@@ -84,7 +84,15 @@ def _as_array(column: Any) -> FloatArray:
 
 def encoded_batch(columns: Mapping[str, Values], schema: Schema, unit: str | None) -> Batch:
     """Return records, encoded, and their owners if a column says whose they are."""
-    owners = None if unit is None else _owners(as_arrow(columns[unit]), unit)
+    owners = None
+    if unit is not None:
+        ids = as_arrow(columns[unit])
+        if ids.null_count:
+            raise InvalidParameterError(
+                f"values are missing in the column {unit!r}. Every row must say whose it is: leave out "
+                "others."
+            )
+        owners = ColumnOwners(ids, unit)
     return Batch(encode_values({name: columns[name] for name in schema.names}, schema), owners)
 
 
@@ -112,9 +120,7 @@ def read_described(
 def _values(batch: Any, table: BatchedTable, schema: Schema) -> dict[str, Values]:
     """Return the columns of an Arrow batch, missing where their texts say so, and dates as ISO has them."""
     dates = {name for name, column in schema.columns if column.stored_as == "date"}
-    columns = {
-        name: _with_nulls(batch.column(name), _nulls(table, schema, name)) for name in batch.schema.names
-    }
+    columns = {name: _with_nulls(batch.column(name), name, table, schema) for name in batch.schema.names}
     columns |= {name: _as_iso(columns[name], table.reading.dates) for name in dates}
     return {name: ArrowValues(column) for name, column in columns.items()}
 
@@ -132,24 +138,17 @@ def as_arrow(values: Values) -> Any:
     return values.column if isinstance(values, ArrowValues) else texts_among(values.objects().values)
 
 
-def _owners(column: Any, unit: str) -> ColumnOwners:
-    if column.null_count:
-        raise InvalidParameterError(
-            f"values are missing in the column {unit!r}. Every row must say whose it is: leave out others."
-        )
-    return ColumnOwners(column, unit)
+def _with_nulls(column: Any, name: str, table: BatchedTable, schema: Schema) -> Any:
+    """Tell which texts stand for missing values; columns of numbers know it already.
 
-
-def _nulls(table: BatchedTable, schema: Schema, name: str) -> list[str]:
-    """Return which texts stand for missing values: none that a schema lists, since "NA" may be a category."""
+    None does that a schema lists, since "NA" may be a category.
+    """
+    if not is_text(column.type):
+        return column
     listed = [value for other, column in schema.columns if other == name for value in column.listed]
     known = (*(NULLS if table.kind == "csv" else ()), *table.reading.texts_of(name))
-    return [text for text in known if text not in listed]
-
-
-def _with_nulls(column: Any, nulls: list[str]) -> Any:
-    """Tell which texts stand for missing values; columns of numbers know it already."""
-    if not nulls or not is_text(column.type):
+    nulls = [text for text in known if text not in listed]
+    if not nulls:
         return column
     found = pc.is_in(column, value_set=pa.array(nulls, column.type))
     return pc.if_else(found, pa.scalar(None, column.type), column)

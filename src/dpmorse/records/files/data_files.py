@@ -140,11 +140,13 @@ class DataFiles(StreamedRecords):
     @cached_property
     def left_out(self) -> dict[str, str]:
         """Columns that nobody has named and that are not taken for data, and why each is not."""
-        table, schema = self.tables[0], self._schema
+        table = self.tables[0]
         if not isinstance(table, DataFile):  # who writes a query chooses its columns
             return {}
-        named = [] if schema is None else schema.names
-        reasons = reasons_to_leave_out(table.types, table.numeric if schema is None else table.names)
+        usable, named = table.numeric, set[str]()
+        if self._schema is not None:  # which says itself what is no number
+            usable, named = table.names, set(self._schema.names)
+        reasons = reasons_to_leave_out(table.types, usable)
         wanted = self._all if self._wanted is None else []
         return {name: reasons[name] for name in wanted if name in reasons and name not in named}
 
@@ -178,11 +180,6 @@ class DataFiles(StreamedRecords):
             tables = [stack.enter_context(table.held()) for table in self.tables]
             same = tables == self.tables
             yield self if same else self._with(self.unit, self.names, self._schema, tables)
-
-    @property
-    def owned(self) -> bool:
-        """Whether a column says whose record each row is."""
-        return self.unit is not None
 
     def owned_by(self, groups: Any) -> "DataFiles":
         """Return these records with a column of owners, which is then no column of numbers."""
@@ -243,6 +240,14 @@ class DataFiles(StreamedRecords):
         files = DataFiles(given, columns=columns, exclude=exclude, unit=unit, missing=self.missing)
         files._schema = schema
         return files
+
+
+def open_files(
+    source: Any, groups: Any, schema: Schema | None, columns: Sequence[str] | None = None
+) -> DataFiles:
+    """Return files, a database or Arrow batches as records, with owners and a schema if they are given."""
+    files = DataFiles(source, columns=columns, unit=checked_unit(groups))
+    return files if schema is None else files.described_by(schema)
 
 
 def checked_unit(groups: Any) -> str | None:

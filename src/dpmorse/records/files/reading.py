@@ -174,10 +174,6 @@ def _checked_encoding(_: str, encoding: Any) -> str:
         ) from None
 
 
-def _codes_by_column(_: str, na: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
-    return {str(column): _checked_codes(f"na of {column!r}", codes) for column, codes in na.items()}
-
-
 def _checked_codes(name: str, na: Any) -> tuple[str, ...]:
     codes = [na] if isinstance(na, str | int | float) else na
     if not isinstance(codes, Sequence) or not all(map(_is_code, codes)):
@@ -225,7 +221,9 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "remove": _checked_remove,
     "encoding": _checked_encoding,
     "na": _checked_codes,
-    "na_of": _codes_by_column,
+    "na_of": lambda _, na: {
+        str(column): _checked_codes(f"na of {column!r}", codes) for column, codes in na.items()
+    },
     "dates": _one_of(_ORDERS),
 }
 """What checks each attribute."""

@@ -127,7 +127,7 @@ def check_columns(data: BatchedTable, names: Sequence[str], what: str = "has no 
 
 
 def read_rows(
-    data: BatchedTable, columns: Sequence[str], needed: Sequence[str] = (), kept: Sequence[str] = ()
+    data: BatchedTable, columns: Sequence[str], kept: Sequence[str] = ()
 ) -> Iterator[tuple[Rows, float]]:
     """Yield the rows of a file, a batch at a time, and how much was read; refuse infinity and text.
 
@@ -137,11 +137,11 @@ def read_rows(
         The table.
     columns : sequence of str
         Columns of numbers.
-    needed, kept : sequence of str
-        Columns of any type beside them; a row is complete if it has the needed ones.
+    kept : sequence of str
+        Columns of any type beside them, which may have missing values.
     """
-    for batch, done in data.parts(columns, [*needed, *kept]):
-        yield checked_rows(batch, list(columns), list(needed)), done
+    for batch, done in data.parts(columns, kept):
+        yield checked_rows(batch, list(columns), []), done
 
 
 def refuse_missing(rows: Rows, hint: str) -> Rows:

@@ -5,6 +5,7 @@ import io
 import shlex
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime
 from typing import Any
 
@@ -33,7 +34,9 @@ def sheet_as_csv(path: str, file: Any, reading: Reading) -> bytes:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and the like
-            return _sheet_as_csv(path, file, reading)
+            with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
+                sheet = _chosen_sheet(path, book.worksheets, reading.sheet)
+                return _as_csv(path, _rows(sheet, (reading.skip or 0) + 1), reading.sign)
     except (DPMorseError, FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - of archives and XML: many kinds, and they quote what they read
@@ -41,15 +44,6 @@ def sheet_as_csv(path: str, file: Any, reading: Reading) -> bytes:
             f"{path!r} cannot be read: it is damaged, locked by a password, or no workbook. Save the "
             "sheet as CSV."
         ) from None
-
-
-def _sheet_as_csv(path: str, file: Any, reading: Reading) -> bytes:
-    book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-    try:
-        sheet = _chosen_sheet(path, book.worksheets, reading.sheet)
-        return _as_csv(path, _rows(sheet, (reading.skip or 0) + 1), reading.sign)
-    finally:
-        book.close()
 
 
 def _chosen_sheet(path: str, sheets: Sequence[Any], wanted: str | None) -> Any:

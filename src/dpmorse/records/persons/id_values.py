@@ -61,19 +61,15 @@ def _of_series(series: "nw.Series[Any]", name: str) -> Owners:
     if series.null_count() > 0:
         raise _missing_in(name)
     if kind == nw.Categorical or kind == nw.Enum:  # noqa: PLR1714 - kinds with parts are equal, not in a set
-        return _of_objects(_without_floats(_listed(series, name), name), name)
+        categories = _listed(series, name)
+        if any(isinstance(value, float | np.floating) for value in categories):
+            raise _not_exact(name, "floating-point")  # whose original precision is not known
+        return _of_objects(categories, name)
     if (kind.is_integer() or kind.is_float()) and "128" not in str(kind):
         return _of_array(_plain(series, name), name)
     if kind.is_integer() or kind.is_decimal() or kind in (nw.String, nw.Object, nw.Unknown):
         return _of_objects(_listed(series, name), name)
     raise not_ids(name, str(kind).partition("(")[0])
-
-
-def _without_floats(categories: list[Any], name: str) -> list[Any]:
-    """Refuse categories that are floating point: their original precision is not known."""
-    if any(isinstance(value, float | np.floating) for value in categories):
-        raise _not_exact(name, "floating-point")
-    return categories
 
 
 def _plain(series: "nw.Series[Any]", name: str) -> Any:
@@ -147,8 +143,11 @@ def _whole(values: Any, name: str) -> IntArray:
 
 def _of_objects(values: list[Any], name: str) -> Owners:
     kinds = {type(value) for value in values}
-    decimals = any(issubclass(kind, Decimal) for kind in kinds)
-    if any(kind.__name__ in _MISSING for kind in kinds) or (decimals and any(map(_is_decimal_nan, values))):
+    # Looked for before any comparison, which fails for signalling NaN.
+    has_nan = any(issubclass(kind, Decimal) for kind in kinds) and any(
+        isinstance(value, Decimal) and Decimal.is_nan(value) for value in values
+    )
+    if has_nan or any(kind.__name__ in _MISSING for kind in kinds):
         raise _missing_in(name)
     if not all(_is_id(kind) for kind in kinds):
         raise not_ids(name, ", ".join(sorted(kind.__name__ for kind in kinds if not _is_id(kind))))
@@ -193,11 +192,6 @@ def _integers(values: Iterable[Any], name: str) -> Iterator[int | str]:
             yield _of_decimal(Decimal(value), name)
         else:
             yield int(_whole(np.array([value]), name)[0])
-
-
-def _is_decimal_nan(value: Any) -> bool:
-    """Say whether a decimal is NaN. This must come before any comparison, which fails for signalling NaN."""
-    return isinstance(value, Decimal) and Decimal.is_nan(value)
 
 
 def _of_decimal(value: Decimal, name: str) -> int:

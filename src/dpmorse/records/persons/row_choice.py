@@ -16,7 +16,8 @@ there would not be more of them.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _COPIES_AT_A_TIME = 1 << 16
 """Copies of equal rows that are in memory at a time."""
+
+Total = Callable[[Callable[[Batch], Checked[Any]]], Checked[Any]]
+"""Makes a pass over all batches, and adds up a function of each."""
 
 
 @dataclass(frozen=True)
@@ -237,17 +241,16 @@ def at_limits(batch: Batch, choice: RowChoice) -> Checked[AtLimit]:
     return Checked(Fingerprint.of(hashes), choice.at_limit(batch, hashes))
 
 
-def choose(
-    surveyed: Checked[Smallest | None], look_again: Callable[[RowChoice], Checked[AtLimit]], name: str
-) -> Chosen:
+def choose(surveyed: Checked[Smallest | None], total: Total, name: str) -> Chosen:
     """Decide which rows are used.
 
     Parameters
     ----------
     surveyed : Checked
         What the first pass over all records has found.
-    look_again : callable
-        Makes a second pass, which is needed only where some of a person's equal rows are used and some not.
+    total : callable
+        Makes a second pass, which is needed only where some of a person's equal rows are used and some not:
+        returns the sum of a function of all batches.
     name : str
         What ids are called in messages.
     """
@@ -257,18 +260,18 @@ def choose(
     choice = smallest.choice(name)
     if not choice.copies.any():
         return Chosen(seen, smallest.n_used, choice)
-    again = look_again(choice)
+    again = total(partial(at_limits, choice=choice))
     seen.check_same(again.seen)
     return Chosen(seen, smallest.n_used, choice, again.value)
 
 
 def choose_among(batches: Callable[[], Iterable[Batch]], most: int | None, name: str) -> Chosen:
     """Decide which rows are used of batches that can be gone through again."""
-    return choose(
-        add_up(survey(batch, most) for batch in batches()),
-        lambda choice: add_up(at_limits(batch, choice) for batch in batches()),
-        name,
-    )
+
+    def total(function: Callable[[Batch], Checked[Any]]) -> Checked[Any]:
+        return add_up(map(function, batches()))
+
+    return choose(total(partial(survey, most=most)), total, name)
 
 
 def used_rows(batch: Batch, most: int | None, name: str) -> FloatArray:

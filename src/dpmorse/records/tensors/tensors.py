@@ -1,4 +1,10 @@
-"""Records in torch tensors and CuPy arrays, which stay on their device."""
+"""Records in torch tensors and CuPy arrays, which stay on their device.
+
+With a schema a tensor holds codes, since it holds numbers only. A category is the place of its value in the
+list, from 0 on, an ordinal value its rank, and a date the number of days since the earliest. NaN is a missing
+value. All else that is no code is "other", or, where there is no such level, missing; and so is infinity
+where a number is described.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,13 +24,12 @@ from dpmorse.records.base import (
     refuse_none,
 )
 from dpmorse.records.batches import Batch
-from dpmorse.records.encoding import described
+from dpmorse.records.encoding import described, refuse_missing, refuse_unreadable
 from dpmorse.records.memory.number_tables import REPLACE
 from dpmorse.records.names import listed
 from dpmorse.records.persons.id_values import not_ids, owners_of
 from dpmorse.records.persons.owners import Owners, called, check_length
 from dpmorse.records.persons.row_choice import choose_among
-from dpmorse.records.tensors.codes import encode_tensor
 from dpmorse.schema import Schema
 
 _CHUNK_ROWS = 1 << 20
@@ -65,7 +70,7 @@ class TensorRecords(GivenRecords):
     def _checked(self) -> Any:
         """Return the records as numbers; refuse what is not finite."""
         if self._schema is not None:
-            return encode_tensor(self._tensor, self._schema)
+            return _encoded(self._tensor, self._schema)
         _check_finite(self._tensor)
         return self._tensor
 
@@ -98,7 +103,9 @@ class TensorRecords(GivenRecords):
 def _open(X: Any) -> tuple[Any, bool]:
     """Return a tensor of floats without copying where X has them, and whether X is CuPy's."""
     is_tensor = isinstance(X, torch.Tensor)
-    tensor = X.detach() if is_tensor else _from_cupy(X)
+    if not is_tensor and min(X.strides, default=0) < 0:  # which no tensor has
+        X = X.copy()
+    tensor = X.detach() if is_tensor else torch.from_dlpack(X)
     if tensor.layout is not torch.strided or tensor.is_complex() or tensor.is_quantized:
         raise InvalidTypeError("X must be a dense tensor of real numbers.")
     if tensor.ndim != 2:
@@ -127,11 +134,6 @@ def _on_host(groups: Any) -> Any:
     return groups.get() if type(groups).__module__.partition(".")[0] == "cupy" else groups
 
 
-def _from_cupy(X: Any) -> Any:
-    """Share the memory of a CuPy array, or of a copy if it has negative strides, which no tensor has."""
-    return torch.from_dlpack(X if min(X.strides, default=0) >= 0 else X.copy())
-
-
 def _check_finite(tensor: Any) -> None:
     """Refuse NaN and infinity, naming their columns."""
     # The sum of finite numbers is finite, unless it overflows; the loop below then finds nothing.
@@ -145,3 +147,33 @@ def _check_finite(tensor: Any) -> None:
             raise InvalidParameterError(
                 f"X contains {what} in the columns {listed(list(np.flatnonzero(bad).tolist()))}. {REPLACE}"
             )
+
+
+def _encoded(tensor: Any, schema: Schema) -> Any:
+    """Return encoded records, on the device of the tensor; each is encoded by itself."""
+    columns = {name: tensor[:, j].to(torch.float64) for j, name in enumerate(schema.names)}
+    numbers = {name: column.from_codes(columns[name], torch) for name, column in schema.numbers}
+    codes = {name: column.from_codes(columns[name], torch) for name, column in schema.categories}
+    refuse_unreadable([name for name, values in numbers.items() if bool(torch.isinf(values).any())], schema)
+    numbers = {name: values.masked_fill(torch.isinf(values), torch.nan) for name, values in numbers.items()}
+    both = {**numbers, **codes}
+    refuse_missing([name for name, values in both.items() if bool(torch.isnan(values).any())], schema)
+    encoded = torch.zeros((len(tensor), schema.layout.width), dtype=torch.float64, device=tensor.device)
+    holes = _put_numbers(encoded, list(numbers.values()), schema)
+    start = schema.layout.level_part.start
+    levels = [*codes.values(), *(holes[j] for j in schema.tracked)]
+    for part, code in zip(schema.layout.levels, levels, strict=True):
+        rows = torch.nonzero(~torch.isnan(code)).ravel()
+        encoded[rows, start + part.start + code[rows].to(torch.int64)] = 1.0
+    return encoded
+
+
+def _put_numbers(encoded: Any, numbers: list[Any], schema: Schema) -> list[Any]:
+    """Put numbers and holes where the layout says; return the holes of all numbers."""
+    layout = schema.layout
+    holes = [torch.isnan(values) for values in numbers]
+    for j, (values, hole) in enumerate(zip(numbers, holes, strict=True)):
+        encoded[:, layout.n_holes + j] = torch.where(hole, float(layout.middle[j]), values)
+    for i, j in enumerate(layout.holes):
+        encoded[:, i] = holes[j].to(torch.float64)
+    return [hole.to(torch.float64) for hole in holes]

@@ -16,8 +16,7 @@ from dpmorse.records.files.data_file import DataFile, problems_told
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import is_address, remote_file
 from dpmorse.records.files.text.guesses import guessed_encoding, guessed_reading
-from dpmorse.records.files.text.known_texts import NUMBER_CODES
-from dpmorse.records.files.text.looks import NULLS, Look, Seen, seen_in, simplified
+from dpmorse.records.files.text.looks import NULLS, NUMBER_CODES, Look, Seen, seen_in, simplified
 from dpmorse.records.files.text.number_texts import without_marks
 from dpmorse.records.files.text.refusals import LinesAboveError
 from dpmorse.typing import FloatArray

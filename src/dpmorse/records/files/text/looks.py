@@ -1,6 +1,7 @@
 """What the texts of a column look like: kinds of values, told apart by their form. No value is kept.
 
-A refusal says it of columns that should hold numbers, and ``dpmorse inspect`` of all.
+A refusal says it of columns that should hold numbers, and ``dpmorse inspect`` of all. Both may name what is
+in the public lists below: these are no values of records, but what everybody writes.
 """
 
 import re
@@ -13,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from dpmorse.records.files.text.known_texts import CURRENCIES, SUMS, TEXT_CODES, UNITS
 from dpmorse.schema import FALSE_WORDS, TRUE_WORDS
 
 
@@ -47,6 +47,57 @@ MARKS = {Look.COMMAS: ",", Look.POINTS: ".", Look.APOSTROPHES: "'", Look.BLANKS:
 
 NULLS = tuple(pa.csv.ConvertOptions().null_values)
 """What stands for a missing value in a file of text, such as nothing at all, or NA; unless it is listed."""
+
+NUMBER_CODES = (
+    *(-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -888.0, -999.0, -9999.0, -99999.0),
+    *(7.0, 8.0, 9.0, 77.0, 88.0, 96.0, 97.0, 98.0, 99.0),
+    *(777.0, 888.0, 997.0, 998.0, 999.0, 9998.0, 9999.0, 99999.0, 999999.0),
+)
+"""Numbers that often stand for a missing value."""
+
+_TEXT_CODES = (
+    *("?", ".", "-", "--", "---", "*", "unknown", "unk", "missing", "none", "nil", "na", "n.a."),
+    *("not available", "not known", "not recorded", "not applicable", "not done", "nd", "refused"),
+    *("don't know", "dk", "no answer", "unbekannt", "k.a.", "k. a.", "keine angabe", "weiß nicht"),
+    *("inconnu", "nc", "n.c.", "non renseigné", "ne sait pas", "manquant"),
+    *("#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "null", "(null)", "\\n", "na()"),
+)
+"""Texts that often stand for a missing value, in lower case."""
+
+_CURRENCIES = ("€", "$", "£", "eur", "usd", "gbp", "chf", "kr")
+"""What often stands before a number, too, in lower case."""
+
+_UNITS = (
+    *(*_CURRENCIES, "%", "‰"),
+    *("kg", "g", "mg", "µg", "ug", "lb", "lbs", "oz", "t"),
+    *("km", "m", "cm", "mm", "µm", "in", "ft", "m²", "m2"),
+    *(
+        "l",
+        "dl",
+        "ml",
+        "mmhg",
+        "bpm",
+        "/min",
+        "mg/dl",
+        "mmol/l",
+        "g/dl",
+        "µmol/l",
+        "u/l",
+        "iu",
+        "kcal",
+        "kwh",
+    ),
+    *("kg/m²", "kg/m2", "°c", "°f", "°", "h", "min", "s", "sec", "ms", "d", "days", "day", "tage", "jours"),
+    *("weeks", "wochen", "months", "monate", "mois", "years", "year", "yrs", "yr", "y", "jahre", "ans"),
+)
+"""What often stands beside a number, in lower case."""
+
+_SUMS = (
+    *("sum", "sums", "total", "totals", "grand total", "subtotal", "mean", "average"),
+    *("summe", "gesamt", "gesamtsumme", "insgesamt", "mittelwert", "durchschnitt"),
+    *("somme", "totaux", "total général", "moyenne"),
+)
+"""What often heads a line of sums below the records, in lower case."""
 
 _DIGITS = r"(?:\d+(?:{0}\d*)?|{0}\d+)"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -99,7 +150,7 @@ def _beside_units(texts: Any, decimal: str) -> Seen:
     """Return which units of a public list stand beside numbers, and how these numbers are written."""
     numbers = pc.replace_substring_regex(texts, r"^[^\d+.,-]+|[^\d.,]+$", "")
     beside = pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, r"[+-]?[\d.,']+", ""))
-    units = {text for text in pc.unique(beside).to_pylist() if text.lower() in UNITS}
+    units = {text for text in pc.unique(beside).to_pylist() if text.lower() in _UNITS}
     return Seen(seen_in(numbers, decimal).kinds - {Look.NUMBERS, Look.PADDED}, units=frozenset(units))
 
 
@@ -107,7 +158,7 @@ def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
     """Yield kinds and the form of their values, in the order in which they are tried."""
     plain = r"[+-]?" + _DIGITS.format(re.escape(decimal))
     other, other_kind = (",", Look.COMMA) if decimal == "." else (".", Look.POINT)
-    units, before = ("|".join(map(re.escape, texts)) for texts in (UNITS, CURRENCIES))
+    units, before = ("|".join(map(re.escape, texts)) for texts in (_UNITS, _CURRENCIES))
     grouped = r"[+-]?[1-9]\d{{0,2}}(?:{0}\d{{3}})+(?:{1}\d+)?"
     yield Look.PADDED, r"0\d+"
     yield Look.NUMBERS, rf"{plain}(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|[+-]?nan"
@@ -128,8 +179,8 @@ def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
     yield Look.SHORT_DATES, rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2}}{_CLOCK}"
     yield Look.TIMES, _TIME
     yield Look.TRUTH, "|".join((*TRUE_WORDS, *FALSE_WORDS))
-    yield Look.CODES, "|".join(map(re.escape, TEXT_CODES))
-    yield Look.SUMS, "|".join(map(re.escape, SUMS))
+    yield Look.CODES, "|".join(map(re.escape, _TEXT_CODES))
+    yield Look.SUMS, "|".join(map(re.escape, _SUMS))
 
 
 def simplified(kinds: frozenset[Look] | set[Look]) -> set[Look]:

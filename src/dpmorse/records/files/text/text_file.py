@@ -94,11 +94,6 @@ class TextFile:
         _check_names(path, names, encoding)
         return cls(packed, names, separator, encoding, reading, skip)
 
-    @property
-    def decimal(self) -> str:
-        """The sign before decimals."""
-        return self.reading.sign
-
     def parts(
         self, numbers: Sequence[str], others: Sequence[str], *, raw: bool, lenient: Collection[str]
     ) -> Iterator[tuple[Any, float]]:
@@ -143,7 +138,7 @@ class TextFile:
                 include_columns=list(kinds),
                 strings_can_be_null=told_nulls,
                 null_values=self._nulls,
-                decimal_point=self.decimal,
+                decimal_point=self.reading.sign,
             ),
         )
 
