@@ -14,7 +14,13 @@ from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.staged import components, coreset, hurdles, joint_histogram, outskirts, profile, shares
 from dpmorse.bases.staged.binned_em import fit_cells
-from dpmorse.bases.staged.components import in_units_of, measurable_n_components, release_components, start_at
+from dpmorse.bases.staged.components import (
+    RoundsOfGaussians,
+    in_units_of,
+    measurable_n_components,
+    release_components,
+    start_at,
+)
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.directions import Directions, release_directions
 from dpmorse.bases.staged.joint_histogram import HALVINGS, count_cells
@@ -165,7 +171,7 @@ class InRounds(_OfNumbers):
 
     def _find(self, queries: Queries, units: Units, plan: StagedPlan, rng: np.random.Generator) -> Found:
         settings, stages = plan.settings, _undivided(plan)
-        measurable = measurable_n_components(queries, units, stages[1])
+        measurable = measurable_n_components(queries, RoundsOfGaussians(units), stages[1])
         if DIRECTIONS in plan and measurable < settings.n_components:
             directions = release_directions(
                 queries, units, settings.n_components, plan[DIRECTIONS], plan[COMPONENTS]
@@ -177,7 +183,9 @@ class InRounds(_OfNumbers):
         balls = release_coreset(queries, units, k, stages[0], rng)
         start = spread_centres(balls, units, k, rng, most=settings.n_components)
         first = start_at(start.means, start.variance)
-        return Found(release_components(queries, start.units, first, stages[1]), start.units)
+        return Found(
+            release_components(queries, RoundsOfGaussians(start.units), first, stages[1]), start.units
+        )
 
 
 def _units(d: int, split: Shares) -> list[Stage]:
@@ -200,11 +208,11 @@ def _along_directions(
 ) -> Found:
     """Find components along directions alone."""
     units, few, many = directions.whole, directions.units(directions.n_for_start), directions.units()
-    k = n_fitted(plan.settings, measurable_n_components(queries, many, plan[COMPONENTS]))
+    measurable = measurable_n_components(queries, RoundsOfGaussians(many), plan[COMPONENTS])
+    k = n_fitted(plan.settings, measurable)
     balls = release_coreset(queries, few, k, plan[CORESET], rng)
     start = spread_centres(balls, few, k, rng, most=plan.settings.n_components)
     if start.units is not few:  # clusters lie apart: the ball of all columns has to hold them too
         units, many = units.widened(OUTER), many.widened(OUTER)
-    return Found(
-        release_components(queries, many, directions.start(start), plan[COMPONENTS]), units, directions
-    )
+    first, rounds = directions.start(start), RoundsOfGaussians(many)
+    return Found(release_components(queries, rounds, first, plan[COMPONENTS]), units, directions)

@@ -8,18 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.plan import Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged import components, coreset, hurdles, outskirts, product_profile, shares
-from dpmorse.bases.staged.components import start_at
+from dpmorse.bases.staged.components import measurable_n_components, release_components, start_at
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.histogram_with_missing import largest_n_cells, release_histograms
 from dpmorse.bases.staged.joint_histogram import HALVINGS
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.of_tables import OfTables, TablePlan, stated_columns
-from dpmorse.bases.staged.products import Products, measurable_n_components, release_products
+from dpmorse.bases.staged.products import Products, RoundsOfProducts
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
     CORESET,
@@ -68,7 +67,7 @@ class InPlaneWithMissing(OfTables):
         self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
     ) -> tuple[TableUnits, Products]:
         units, found = release_histograms(queries, _numbers(table), table.layout, plan, rng)
-        return replace(table, numbers=units), _products(found)
+        return replace(table, numbers=units), Products.of_numbers(found)
 
 
 class InRoundsWithMissing(OfTables):
@@ -101,12 +100,12 @@ class InRoundsWithMissing(OfTables):
     ) -> tuple[TableUnits, Products]:
         settings = plan.settings
         units = replace(_numbers(table), gaps=Gaps(table.layout, table.observed))
-        k = n_fitted(settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        k = n_fitted(settings, measurable_n_components(queries, RoundsOfProducts(table), plan[COMPONENTS]))
         balls = release_coreset(queries, units, k, plan[CORESET], rng)
         start = spread_centres(balls, units, k, rng, most=settings.n_components)
         wide = replace(table, numbers=start.units)
-        first = _products(start_at(start.means, start.variance))
-        return wide, release_products(queries, wide, first, plan[COMPONENTS])
+        first = Products.of_numbers(start_at(start.means, start.variance))
+        return wide, release_components(queries, RoundsOfProducts(wide), first, plan[COMPONENTS])
 
 
 def _units(layout: Layout, split: Shares) -> list[Stage]:
@@ -122,7 +121,3 @@ def _numbers(table: TableUnits) -> Units:
     if table.numbers is None:
         raise ValueError("the table must have numbers.")
     return table.numbers
-
-
-def _products(found: Estimates) -> Products:
-    return Products(found, np.zeros((len(found.means), 0)))

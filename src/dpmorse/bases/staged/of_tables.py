@@ -12,9 +12,10 @@ from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged import components, coreset, hurdles, product_profile, shares
 from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
+from dpmorse.bases.staged.components import measurable_n_components, release_components
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.levels import TableUnits, release_table_units
-from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
+from dpmorse.bases.staged.products import Products, RoundsOfProducts, start_from
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
     CORESET,
@@ -113,11 +114,12 @@ class OfProducts(OfTables):
         self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
     ) -> tuple[TableUnits, Products]:
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
-        k = n_fitted(plan.settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        rounds = RoundsOfProducts(table)
+        k = n_fitted(plan.settings, measurable_n_components(queries, rounds, plan[COMPONENTS]))
         balls = release_coreset(queries, directions.units, k, plan[CORESET], rng)
         start = spread_centres(balls, directions.units, k, rng)
         products = start_from(directions.decode(start.means), table)
-        return table, release_products(queries, table, products, plan[COMPONENTS])
+        return table, release_components(queries, rounds, products, plan[COMPONENTS])
 
 
 def stated_columns(settings: StagedSettings) -> Schema:
