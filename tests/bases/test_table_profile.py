@@ -243,7 +243,12 @@ def test_names_that_contradict_the_description_are_refused():
 
 def test_files_that_do_not_know_of_profiles_still_load():
     model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2, profile=False)
-    loaded = changed(model, lambda base: base["parameters"].pop("profile"))
+
+    def as_it_was(base):
+        base["estimator"] = "PrivateTableMixture"
+        del base["parameters"]["profile"]
+
+    loaded = changed(model, as_it_was)
     assert loaded.profile_ is None
     with pytest.raises(TypeError, match="profile=True"):
         loaded.summary()
