@@ -135,7 +135,11 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
         This is the last count alone; a base that says more keeps its promise by it (``dpmorse plan``).
         """
-        return [Hurdle.times(noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1)))]
+        return [Hurdle.times(self.noise_of_a_count(plan, events))]
+
+    def noise_of_a_count(self, plan: Any, events: Sequence[ReleaseEvent]) -> float:
+        """Return the noise of a component's count in the released mixture: that of the last count."""
+        return noise_of_last_count(events)
 
     def n_columns_of(self, result: FitResult) -> int:
         """Return the number of columns of the table."""

@@ -99,6 +99,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
+    _library: str | None
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture."""
@@ -168,7 +169,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         if stated is not None:
             return stated
         box = self.described_domain if self._settings.private_bounds else self._settings.domain
-        return Schema.of_numbers(getattr(self, "feature_names_in_", None), box.lower, box.upper)
+        return Schema.of_numbers(self._feature_names, box.lower, box.upper)
 
     @property
     def landscape_(self) -> GaussianMixture:
@@ -180,6 +181,14 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     @property
     def _released(self) -> FittedBase:
         return self
+
+    @property
+    def _feature_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)  # scikit-learn: absent if there are none
+
+    @property
+    def _n_labels(self) -> int:
+        return int(self.mixture_.n_components)
 
     def _label_each(self, X: Any, of_component: LabelArray | None = None) -> Any:
         return each_record(self, X, Label(self.partition_, self.domain_, of_component))
@@ -222,7 +231,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
-        names = getattr(self, "feature_names_in_", None)
+        names = self._feature_names
         return {
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),

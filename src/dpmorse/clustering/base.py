@@ -260,7 +260,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
             "n_features_in_": released.n_features_in_,
             **_labels_learnt(labels, released.mixture_.n_components),
         }
-        set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
+        set_at_once(self, learnt, released._feature_names)  # noqa: SLF001 - of the protocol
 
     def _reachable(self, tree: MergeTree) -> int | str:
         """Return the number of clusters asked for, or as many as the release can tell apart."""
@@ -278,6 +278,10 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     @property
     def _released(self) -> FittedBase:
         return fitted_base(self.base_)
+
+    @property
+    def _n_labels(self) -> int:
+        return self.n_clusters_
 
     def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
