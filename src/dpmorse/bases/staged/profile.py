@@ -173,7 +173,7 @@ def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
 
 
 def _runs(tails: FloatArray, length: int) -> FloatArray:
-    """Return the sums of all runs of so many bins, in units of the noise of one bin."""
+    """Return the sums of all runs of this many bins, in units of the noise of one bin."""
     before = np.concatenate([np.zeros((len(tails), 1)), np.cumsum(tails, axis=1)], axis=1)
     sums: FloatArray = (before[:, length:] - before[:, :-length]) / math.sqrt(length)
     return sums
