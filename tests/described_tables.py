@@ -1,4 +1,4 @@
-"""A table with categories, dates and holes, in every kind of storage that is in memory."""
+"""A table with categories, dates and missing values, in every kind of storage that is in memory."""
 
 import datetime as dt
 

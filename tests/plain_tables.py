@@ -7,7 +7,7 @@ from dpmorse.statistics.cells import ROUNDING_BITS
 
 
 def encoded_records(layout, n, rng, *, outside=False):
-    """Records with holes; a missing number is the middle, a missing category all 0.
+    """Records with missing values; a missing number is the middle, a missing category all 0.
 
     With ``outside``, some numbers lie far outside of the bounds.
     """

@@ -124,7 +124,7 @@ def columns_of(schema: str) -> dict[str, Any]:
 
 @cache
 def table(schema: str) -> tuple[Any, Any]:
-    """Return three groups of patients as a frame, and whose rows they are; with holes where these may be."""
+    """Return three groups of patients as a frame, with missing values where stated, and owners of rows."""
     names, missing = SCHEMAS[schema]
     rng = np.random.default_rng(len(schema))
     group = rng.integers(3, size=_N_ROWS)

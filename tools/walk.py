@@ -15,6 +15,7 @@ import numpy as np
 
 import dpmorse
 from dpmorse import DPMorse, PrivateGaussianMixture
+from dpmorse.morse import merge_tree
 from dpmorse.report import render
 
 _ROOT = os.path.dirname(dpmorse.__file__)
@@ -47,6 +48,7 @@ def main() -> None:
         "PrivateGaussianMixture.fit": lambda: PrivateGaussianMixture(**parameters).fit(X),
         "a report": lambda: render(model),
         "predict": lambda: model.predict(X),
+        "merge_tree": lambda: merge_tree(model.mixture_, rule="single"),
     }
     for name, call in calls.items():
         call()

@@ -119,7 +119,7 @@ def _staged(relation: str) -> Iterator[Attack]:
 def _tables(relation: str) -> Iterator[Attack]:
     for name in TABLES:
         yield _table(name, relation)
-    yield _table("numbers, categories, holes", relation, "no profile", profile=False)
+    yield _table("numbers, categories, missing values", relation, "no profile", profile=False)
 
 
 def _private_bounds() -> Iterator[Attack]:
@@ -135,7 +135,7 @@ def _persons() -> Iterator[Attack]:
     for kind in BASES:
         for n_features in COLUMNS.get(kind, (2,)):
             yield _numbers(kind, n_features, "add-remove", words, max_rows_per_group=ROWS)
-    for name in ("numbers, categories, holes", "categories"):
+    for name in ("numbers, categories, missing values", "categories"):
         yield _table(name, "add-remove", words, max_rows_per_group=ROWS)
 
 

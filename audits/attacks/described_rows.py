@@ -30,7 +30,7 @@ _DAYS = np.array(["2020-02-01", "2020-07-09", "1999-01-01", "NaT"], dtype="datet
 
 
 def described(persons: Persons, rng: Rng) -> Any:
-    """Return persons' rows as a frame with texts, days and holes; equal rows stay equal, or do not."""
+    """Return persons' rows with texts, days and missing values as a frame; equal rows stay so, or do not."""
     choice = rng.integers(0, 4, size=(len(persons.X), 2))
     kinds = ("int64", "text") if persons.are_numbers else ("text",)
     frame = persons.frame(rng, kinds)

@@ -103,7 +103,7 @@ FRAMES: dict[str, Make] = {
     "polars with a gap": lambda: pl.DataFrame({"a": [VALUE] * N, "b": [None] + [VALUE] * (N - 1)}),
     "polars of lists": lambda: pl.DataFrame({"a": [[VALUE]] * N, "b": [VALUE] * N}),
     "polars that is lazy, of text": lambda: pl.DataFrame({"a": [VALUE] * N, "b": [TEXT] * N}).lazy(),
-    "polars that is lazy, with holes": lambda: pl.DataFrame(
+    "polars that is lazy, with missing values": lambda: pl.DataFrame(
         {"a": [VALUE] * N, "b": [VALUE, *[None] * (N - 1)]}
     ).lazy(),
     "polars that is lazy, and fails": lambda: pl.LazyFrame({"a": [VALUE], "b": [TEXT]}).cast(

@@ -106,7 +106,7 @@ def leaves(relation: Neighboring, mu: float) -> Case:
 
 
 def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = False) -> Case:
-    """Return sums of a table; the record has all holes and a level in each column, and its number is far out.
+    """Return sums of a table; all that can be missing is, each column has a level, and the number is far out.
 
     Its neighbour, where there is one, is in another cell, or has other levels where there are no numbers.
     """
@@ -127,7 +127,7 @@ def tables(relation: Neighboring, mu: float, layout: Layout, *, soft: bool = Fal
 
 
 def far_record(layout: Layout, numbers: FloatArray, level: int) -> FloatArray:
-    """Return one encoded record with all its holes, and the same level in every column of categories."""
+    """Return one encoded record without numbers, and with the same level in every column of categories."""
     record, there = np.zeros((1, layout.width)), ~np.isin(np.arange(layout.n_numbers), layout.holes)
     record[:, layout.hole_part] = 1.0
     record[:, layout.number_part] = np.where(there, numbers, layout.middle)

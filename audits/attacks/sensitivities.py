@@ -122,7 +122,7 @@ def search_soft(n_settings: int, seed: int = 0) -> tuple[float, float]:
 
 
 def search_tables(n_settings: int, seed: int = 0) -> tuple[float, float]:
-    """Return the same for sums of tables: residuals of the numbers, holes and levels, in soft cells."""
+    """Return the same for sums of tables: residuals of numbers, missing values and levels, in soft cells."""
     rng = np.random.default_rng([seed, 2])
     above, reached = 0.0, np.inf
     for _ in range(n_settings):

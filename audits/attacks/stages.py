@@ -78,7 +78,7 @@ def lengths(relation: Neighboring, mu: float) -> Case:
 
 
 def table_profile(relation: Neighboring, mu: float) -> Case:
-    """Return moments, holes and levels of profile cells: all that a record can have of each."""
+    """Return moments, missing values and levels of profile cells: all that a record can have of each."""
     cells = _profile_of_table()
     statistic = CellMoments(cells.box, 2, of_residuals=True, layout=MIXED)
     scales = statistic.calibrate(mu**2 / 2, relation, replace(SHARES, levels=0.6))
@@ -112,7 +112,7 @@ def directions(relation: Neighboring, mu: float) -> Case:
 
 
 def levels(relation: Neighboring, mu: float, layout: Layout) -> Case:
-    """Return counts of all holes and levels of a table.
+    """Return counts of all missing values and levels of a table.
 
     The bound is that of vectors in a ball, of which two can be opposite; levels are not below 0, so that
     replacing a record reaches less of it.
@@ -125,7 +125,7 @@ def levels(relation: Neighboring, mu: float, layout: Layout) -> Case:
     ones = layout.n_categories + layout.n_holes
     reached = math.sqrt((ones + layout.n_categories) / (4 * ones)) if relation is REPLACE_ONE else 1.0
     datasets = neighbours(np.repeat(other, 50, axis=0), record, relation, other)
-    name = f"levels and holes, {relation}"
+    name = f"levels and missing values, {relation}"
     return sums_of_cells(name, planned, (statistic, cells), datasets, reached)
 
 

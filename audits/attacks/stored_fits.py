@@ -24,7 +24,7 @@ Rng = np.random.Generator
 UNITS = (("row", "add-remove"), ("row", "replace-one"), ("person", "add-remove"))
 """Units of privacy, and the relations that go with them."""
 
-_WITH_ROWS = ("numbers, categories, holes", "categories", "numbers with holes")
+_WITH_ROWS = ("numbers, categories, missing values", "categories", "numbers with missing values")
 """Tables whose records ``_rows_of_table`` can draw."""
 
 _MOST_ROWS = 3

@@ -20,9 +20,9 @@ MIXED = {
     "joined": Date("2000-01-01", "2030-01-01", missing="ignore"),
 }
 TABLES: dict[str, dict[str, Any]] = {
-    "numbers, categories, holes": MIXED,
+    "numbers, categories, missing values": MIXED,
     "categories": {name: MIXED[name] for name in ("ward", "smoker")},
-    "numbers with holes": {name: MIXED[name] for name in ("age", "joined", "grade")},
+    "numbers with missing values": {name: MIXED[name] for name in ("age", "joined", "grade")},
     "numbers": {"height": Numeric(0, 2.5), "grade": MIXED["grade"], "weight": Numeric(0, 250)},
 }
 """Columns of tables that go through different stages, by their kinds."""

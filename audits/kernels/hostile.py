@@ -157,7 +157,7 @@ def _hard_values(rng: Rng, centre: FloatArray, half: FloatArray, grid_bits: int)
 
 
 def encoded(rng: Rng, table: Layout, n: int) -> FloatArray:
-    """Return encoded records with holes, without levels, and with numbers that are hard to add up."""
+    """Return encoded records with missing values, without levels, with numbers that are hard to add up."""
     E = np.zeros((n, table.width))
     lower, upper = np.array(table.lower), np.array(table.upper)
     if table.n_numbers:

@@ -76,7 +76,7 @@ def table(rng: Rng, kind: str) -> Question:
 
 
 def table_profile(rng: Rng, kind: str) -> Question:
-    """Moments, holes and levels of profile cells."""
+    """Moments, missing values and levels of profile cells."""
     del kind
     layout = _with_numbers(rng)
     cells = hostile.table_profile(rng, layout, int(rng.integers(1, 6)))

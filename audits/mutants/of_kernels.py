@@ -48,8 +48,8 @@ OF_KERNELS = (
         (
             Change(
                 "dpmorse.engine.source:_reducing",
-                "domain is not None and domain.is_same_as(statistic.domain)",
-                "domain is not None",
+                "domain is None or not domain.is_same_as(asked)",
+                "domain is None",
             ),
         ),
         ("tests/engine/test_on_grid.py",),

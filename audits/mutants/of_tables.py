@@ -7,7 +7,7 @@ _CHECK = "tables"
 
 OF_TABLES = (
     Mutant(
-        "levels and holes with half their sensitivity",
+        "levels and missing values with half their sensitivity",
         (Change(f"{LEVELS}.squared_sensitivity", "return self.n_ones *", "return self.n_ones / 4 *"),),
         (TABLE_NEIGHBOURS, MOVED),
         _CHECK,
@@ -19,7 +19,7 @@ OF_TABLES = (
         _CHECK,
     ),
     Mutant(
-        "holes are free",
+        "missing values are free",
         (Change(f"{LEVELS}.n_ones", " + self.layout.n_holes", ""),),
         (TABLE_NEIGHBOURS, MOVED),
         _CHECK,

@@ -37,9 +37,9 @@ def run(effort: Effort) -> Findings:
         "of what the ledger says they cost: at most 1), no question may differ, and noise for all "
         f"releases is drawn again and again for each dataset ({runs:,} times; {runs // 5:,} for those after "
         "the pure promises, and a quarter of these in 36 columns). *Persons* have several rows, all of which "
-        "are added; records of tables are encoded ones, at the edges of everything, with and without holes. "
-        f"Confidence {CONFIDENCE}. *Moved* is below 1 where the record that is worst for one release is "
-        "not for another. Choices of DPCube are compared exactly, one by one, and are not part of "
+        "are added; records of tables are encoded ones, at the edges of everything, with and without missing "
+        f"values. Confidence {CONFIDENCE}. *Moved* is below 1 where the record that is worst for one release "
+        "is not for another. Choices of DPCube are compared exactly, one by one, and are not part of "
         "*claimed*. For pure promises (epsilon) the certified bound is far from tight: all values at once "
         "would have to be in the tails of their noise."
     )

@@ -12,7 +12,7 @@ NAME, TITLE = "persons", "Rows of a person"
 
 _TABLES_AT_A_TIME = 250
 _NUMBERS_FOR_EACH_OTHER = 10
-"""Tables of numbers for each that has texts, days and holes."""
+"""Tables of numbers for each that has texts, days and missing values."""
 
 
 def run(effort: Effort) -> Findings:
@@ -31,7 +31,7 @@ def run(effort: Effort) -> Findings:
         "and partition (integers, doubles, decimals, text, objects of several types), and rows in another "
         "order in every pass. A failure is a table that is refused, or in which more (or fewer) rows of a "
         "person are used than the cap says, or other ones than in an array. Tables with texts, days and "
-        "holes, some of them not listed or out of bounds, are compared with those in a data frame."
+        "missing values, some of them not listed or out of bounds, are compared with those in a data frame."
     )
     rows = [(name, tables, over, other) for name, (tables, over, other) in found.items()]
     passed = all(over == other == 0 for _, _, over, other in rows)

@@ -23,8 +23,8 @@ def run(effort: Effort) -> Findings:
         "Random statistics (all kinds, up to five columns, box and ball, one cell or several, random "
         "weights of the blocks) and for each, under both relations, thousands of pairs of records: the "
         "ratio of the largest squared distance found to the one that sets the noise. Records of soft cells "
-        "have shares in three of them, and another residual in each; those of tables have holes and levels "
-        "besides. Never above 1; under add/remove-one the closed form is attained."
+        "have shares in three of them, and another residual in each; those of tables have missing "
+        "values and levels besides. Never above 1; under add/remove-one the closed form is attained."
     )
     table = Table(("what", "statistics", "found / declared, highest", "lowest, add/remove-one"), rows)
     passed = all(above <= 1 + 1e-9 and reached >= 1 - 1e-4 for *_, above, reached in rows)

@@ -61,9 +61,21 @@ def test_every_public_estimator_has_its_row_of_theorems():
     import dpmorse
 
     document = (ROOT / "docs/privacy.md").read_text(encoding="utf-8")
-    estimators = [name for name in dpmorse.__all__ if hasattr(getattr(dpmorse, name), "fit_predict")]
+    public = [getattr(dpmorse, name) for name in dpmorse.__all__]
+    estimators = {kind.__name__ for kind in public if hasattr(kind, "fit_predict")}
     assert estimators
-    assert all(f"| `{name}` |" in document for name in estimators)
+    assert {name for name in estimators if f"| `{name}` |" not in document} == set()
+
+
+def test_the_shares_of_the_budget_are_those_of_the_code():
+    from dpmorse import DPMorse
+    from dpmorse.bases.staged.shares import PROFILE
+    from tools.shares import table
+
+    assert f"\n\n{table()}\n\n" in (ROOT / "docs/default.md").read_text(encoding="utf-8")
+    of_profile = f"{100 * PROFILE:.3g} % of the budget"
+    assert of_profile in DPMorse.__doc__
+    assert of_profile in (ROOT / "docs/numbers.md").read_text(encoding="utf-8")
 
 
 def benchmark_commands():

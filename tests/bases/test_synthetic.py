@@ -1,4 +1,4 @@
-"""Synthetic records with holes: as often as was released, where the schema allows it, and without contradiction."""
+"""Synthetic records with missing values: as often as was released, where the schema allows it, and consistent."""
 
 from types import SimpleNamespace
 
@@ -26,7 +26,8 @@ SCHEMA = Schema.of(
         "visits": Numeric(0, 50, integer=True),
     }
 )
-"""Encoded: holes of age, income and seen; four numbers; ward 3, job 4, sex 3 levels, and 2 of income's holes."""
+"""Encoded: whether age, income and seen are missing; four numbers; ward 3, job 4, sex 3 levels, and 2 of whether
+income is missing."""
 
 PROBABILITIES = np.array(
     [
@@ -120,7 +121,8 @@ def test_a_component_that_noise_hides_has_the_shares_of_all():
 def test_what_cannot_be_known_is_refused():
     with pytest.raises(InvalidParameterError, match="profile=True"):
         draw_records(base(profile_=None), 5, 0, missing=True)
-    plain = SimpleNamespace(mixture_=GaussianMixture([1.0], [[0.0]], [[[1.0]]]))
+    mixture, schema = GaussianMixture([1.0], [[0.0]], [[[1.0]]]), Schema.of_numbers(None, [-9.0], [9.0])
+    plain = SimpleNamespace(mixture_=mixture, schema_=schema, profile_=None)
     with pytest.raises(InvalidParameterError, match="models of tables"):
         draw_records(plain, 5, 0, missing=True)
     with pytest.raises((InvalidTypeError, InvalidParameterError), match="missing"):

@@ -1,4 +1,4 @@
-"""Numbers about clusters of tables with categories and holes: right, paid for, and the same from a file."""
+"""Numbers about clusters of tables with categories and missing values: right, paid for, and the same from a file."""
 
 import json
 
@@ -241,14 +241,15 @@ def test_names_that_contradict_the_description_are_refused():
         changed(model, _other_names)
 
 
+def _of_a_first_version(base):
+    """Tables had a base of their own, whose first files did not state that they had no profile."""
+    base["estimator"] = "PrivateTableMixture"
+    del base["parameters"]["profile"]
+
+
 def test_files_that_do_not_know_of_profiles_still_load():
     model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2, profile=False)
-
-    def as_it_was(base):
-        base["estimator"] = "PrivateTableMixture"
-        del base["parameters"]["profile"]
-
-    loaded = changed(model, as_it_was)
+    loaded = changed(model, _of_a_first_version)
     assert loaded.profile_ is None
     with pytest.raises(TypeError, match="profile=True"):
         loaded.summary()

@@ -18,7 +18,7 @@ def arrays(table):
 
 
 def easy(rng, n=2000):
-    """Three classes that numbers and categories tell apart, with holes."""
+    """Three classes that numbers and categories tell apart, with missing values."""
     y = rng.integers(3, size=n)
     numbers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[y] + rng.normal(size=(n, 2))
     codes = np.where(rng.random((n, 4)) < 0.8, y[:, None], rng.integers(3, size=(n, 4)))

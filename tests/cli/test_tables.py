@@ -1,4 +1,4 @@
-"""Tables with categories, dates and holes: described in the bounds file, then every command."""
+"""Tables with categories, dates and missing values: described in the bounds file, then every command."""
 
 import json
 

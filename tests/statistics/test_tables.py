@@ -1,4 +1,4 @@
-"""Sums over tables with categories and holes: exact in every engine, and moved by a record as declared."""
+"""Sums over tables with categories and missing values: exact in every engine, and moved by a record as declared."""
 
 from importlib.util import find_spec
 

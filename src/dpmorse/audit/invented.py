@@ -62,16 +62,14 @@ def n_columns(estimator: Any, default: int) -> int:
     return max(sizes, default=default)
 
 
-def invented_records(
-    estimator: Any, n_features: int, n_records: int = _N_RECORDS, seed: int = 0
-) -> FloatArray:
+def invented_records(estimator: Any, n_features: int) -> FloatArray:
     """Return records in a few groups well inside the bounds."""
     wanted = n_columns(estimator, _validate.positive_int(n_features=n_features))
-    rng, domain = np.random.default_rng(seed), public_box(estimator, wanted)
+    rng, domain = np.random.default_rng(0), public_box(estimator, wanted)
     centres = rng.uniform(-0.6, 0.6, size=(_N_GROUPS, wanted))
-    scaled = centres[rng.integers(_N_GROUPS, size=n_records)] + _SPREAD * rng.standard_normal(
-        (n_records, wanted)
-    )
+    groups = rng.integers(_N_GROUPS, size=_N_RECORDS)
+    spread = _SPREAD * rng.standard_normal((_N_RECORDS, wanted))
+    scaled = centres[groups] + spread
     return domain.centre + domain.half_width * np.clip(scaled, -1, 1)
 
 

@@ -1,4 +1,4 @@
-"""Synthetic records of a released model, complete or with holes, computed from the release alone."""
+"""Synthetic records of a released model, complete or with missing values, computed from the release alone."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ _NO_SHARES = (
 )
 
 _NO_TABLE = (
-    "missing=True is for models of tables: this one was fitted without columns, and its records have no "
-    "holes. Draw complete records with missing=False."
+    "missing=True is for models of tables: this one was fitted without columns, and no value of its "
+    "records is missing. Draw complete records with missing=False."
 )
 
 
@@ -67,7 +67,7 @@ def missing_parts(profile: Profile, schema: Schema) -> FloatArray:
 def make_holes(points: FloatArray, missing: BoolArray, schema: Schema) -> None:
     """Leave values out of encoded records, in place: columns of ``missing`` are numbers, then categories.
 
-    A number whose holes are a category of their own is left out where that has the level of a hole.
+    A number whose missing values have a category of their own is left out where that says so.
     """
     layout, n_numbers = schema.layout, schema.layout.n_numbers
     levels = points[:, layout.level_part]

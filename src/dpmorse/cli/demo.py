@@ -124,7 +124,7 @@ def _write_bounds(path: str) -> None:
 
 
 def _invented_table() -> dict[str, list[Any]]:
-    """Return the same people with categories, dates and holes; None is a missing value."""
+    """Return the same people with categories, dates and missing values, which are None."""
     columns, _ = make_patient_table(_N_PATIENTS, random_state=1)
     return {
         name: [None if value != value else value for value in values.tolist()]  # noqa: PLR0124 - NaN

@@ -34,7 +34,7 @@ class FitRequest:
     max_rows: int | None = None
     seed: int | None = None
     columns: Mapping[str, Column] | None = None
-    """What the columns are, for tables with categories, dates or holes."""
+    """What the columns are, for tables with categories, dates or missing values."""
 
     def estimator(self, n_features: int, ledger: Ledger | None = None) -> DPMorse | MorseClustering:
         """Return the estimator, not yet fitted."""

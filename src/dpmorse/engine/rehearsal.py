@@ -49,7 +49,7 @@ class _Crowd:
 
     @classmethod
     def encoded(cls, n_records: int, layout: Layout) -> "_Crowd":
-        """Spread as many encoded records over the columns of a table, without holes."""
+        """Spread as many encoded records over the columns of a table, without missing values."""
         spread = cls.of(n_records, layout.n_numbers)
         points = np.zeros((len(spread.points), layout.width))
         half = (np.array(layout.upper) - np.array(layout.lower)) / 2

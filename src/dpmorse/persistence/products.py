@@ -1,4 +1,4 @@
-"""The model of a table with categories and holes as plain data of a model file; every field is checked."""
+"""The model of a table with categories or missing values in a model file; every field is checked."""
 
 from itertools import pairwise
 from typing import Any

@@ -17,7 +17,7 @@ from dpmorse.typing import BoolArray, FloatArray
 
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
-    """Released numbers of records of each component that have each hole and level.
+    """Released numbers of records of each component with each missing value and level.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class ClusterTable:
     heavy_tailed : ndarray of shape (n_clusters,)
         Whether more records lie far out than a normal distribution has.
     levels : LevelTable
-        Shares of levels and of missing values, where a table has categories or holes.
+        Shares of levels and of missing values, where a table has them.
     """
 
     counts: FloatArray

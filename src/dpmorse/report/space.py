@@ -142,7 +142,7 @@ class TableSpace:
         return np.hstack([numbers, (records - origin) @ matrix.T]), components
 
     def memberships(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return memberships of records without holes."""
+        """Return memberships of records without missing values."""
         return self.product.responsibilities(self.product.sample(n, rng)[0])
 
 

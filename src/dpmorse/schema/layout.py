@@ -6,7 +6,7 @@
   category is missing.
 
 Everything that is done to a table is linear in this vector: a missing number moves to any other place by a
-multiple of its hole, a category adds what its level is worth, and a missing one adds nothing.
+multiple of its entry in ``holes``, a category adds what its level is worth, and a missing one adds nothing.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Layout:
 
     @property
     def hole_part(self) -> slice:
-        """Where the holes are."""
+        """Where it is told which numbers are missing."""
         return slice(0, self.n_holes)
 
     @property

@@ -159,7 +159,7 @@ class Schema:
         }
 
     def _decoded_categories(self, encoded: FloatArray) -> dict[str, Any]:
-        """Levels that tell whether a number is missing come last, and are not needed: holes tell the same."""
+        """Levels that tell whether a number is missing come last, and are not needed: ``holes`` tells it."""
         levels = encoded[:, self.layout.level_part]
         return {
             name: column.decoded(levels[:, part])

@@ -1,8 +1,8 @@
 """When a value of a record is one of a public list: both are compared as text, exactly.
 
-Tables lose types on their way: 1 becomes "1" in a CSV file, and 1.0 in a column that has holes. Therefore a
-listed number stands for all three, and a listed boolean for what files call it. Text is compared character by
-character: nothing is stripped, folded or normalised, so that look-alikes stay different.
+Tables lose types on their way: 1 becomes "1" in a CSV file, and 1.0 in a column with missing values. A listed
+number therefore stands for all three, and a listed boolean for what files call it. Text is compared character
+by character: nothing is stripped, folded or normalised, so that look-alikes stay different.
 """
 
 import math

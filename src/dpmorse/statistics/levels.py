@@ -1,12 +1,12 @@
 """Counts of missing values and levels in each cell, and their sensitivity.
 
-Records are encoded (``schema/layout.py``): ``[holes | numbers | levels]``, where a hole is 1 if the number is
-missing. A record adds ``gamma_k`` times its holes and levels, which are 0 or 1, to cell k, beside the moments
-of its numbers.
+Records are encoded (``schema/layout.py``): ``[holes | numbers | levels]``, where an entry of ``holes`` is 1
+if its number is missing. A record adds ``gamma_k`` times these entries and its levels, which are 0 or 1, to
+cell k, beside the moments of its numbers.
 
-**Sensitivity.** The cost of the moments is proved in ``sensitivity.py``. Let ``h`` be the holes and levels of
-a record. Of each column of categories at most one level is 1, so ``|h|^2 <= C + H`` with C columns of
-categories and H numbers that may be missing. With inverse noise ``e`` a record moves these counts by at
+**Sensitivity.** The cost of the moments is proved in ``sensitivity.py``. Let ``h`` be the missing values and
+levels of a record. Of each column of categories at most one level is 1, so ``|h|^2 <= C + H`` with C columns
+of categories and H numbers that may be missing. With inverse noise ``e`` a record moves these counts by at
 most ``e^2 (C + H)``, and a replaced one by twice that: in another cell the two are orthogonal, in the same
 cell ``|h - h'|^2 <= 2 C + H``. Blocks are orthogonal, so squared sensitivities add up. Memberships
 ``gamma`` are those of the proof of soft cells: the squared distance is convex in them, and largest at the
@@ -40,14 +40,16 @@ class LevelCounts:
 
     @property
     def n_ones(self) -> int:
-        """The C + H of the proof: the most holes and levels of one record that can be 1."""
+        """The C + H of the proof: the most missing values and levels that one record can have."""
         return self.layout.n_categories + self.layout.n_holes
 
     def check(self, domain: Domain) -> None:
         """Refuse domains in which a level is not 1: the proof counts in these units."""
         boxes = np.array([domain.lower, domain.upper])
         if domain.n_features != self.layout.width or np.any(boxes[:, self.places] != [[-1.0], [1.0]]):
-            raise ValueError("the domain must be one of encoded records, with holes and levels in [-1, 1]")
+            raise ValueError(
+                "the domain must be one of encoded records, with missing values and levels in [-1, 1]"
+            )
         if domain.radius is not None or domain.projection is not None:
             raise ValueError("encoded records must not be shrunk to a ball or projected: levels are counted")
 

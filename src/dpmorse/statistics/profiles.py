@@ -118,7 +118,7 @@ Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
 """Counts of records in the bins of each column, or of each cell."""
 
 
-def radius_edges(n_features: int, n_bins: int = N_RADII) -> FloatArray:
+def radius_edges(n_features: int, n_bins: int) -> FloatArray:
     """Return lower ends of bins of lengths: 0, the edge of a normal distribution, then factors of sqrt 2."""
     outside = (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins - 1) / 2)
     return np.concatenate([[0.0], outside])

@@ -1,7 +1,7 @@
 """Encoded records as vectors in a box: the domains that all stages look at them in.
 
-A record is ``[holes | numbers | levels]`` (``schema/layout.py``); holes and levels are 0 or 1. Whatever a
-stage looks at is a linear function of it, with released coefficients, on integers.
+A record is ``[holes | numbers | levels]`` (``schema/layout.py``); missing values and levels are told by 0 or
+1. Whatever a stage looks at is a linear function of it, with released coefficients, on integers.
 """
 
 import math
@@ -35,7 +35,7 @@ def numbers_of(layout: Layout) -> Domain:
 
 
 def counted_of(layout: Layout) -> Domain:
-    """Return the ball that holds the holes and levels of every record."""
+    """Return the ball that holds what every record tells of missing values and levels."""
     places = np.r_[layout.hole_part, layout.level_part]
     domain = _selected(layout, places)
     radius = math.sqrt(layout.n_holes + layout.n_categories) * _ROOM
@@ -57,7 +57,7 @@ class LinearMap:
     box : Domain
         A box of encoded records on the fine grid.
     matrix : ndarray of shape (n_values, width)
-        From scaled units of the box, in which holes and levels are 0 or 1, to values.
+        From scaled units of the box, in which missing values and levels are 0 or 1, to values.
     """
 
     box: Domain
@@ -85,7 +85,8 @@ def whiten_numbers(
 ) -> None:
     """Write rows of scores: numbers in coordinates of components, ``L_k^-1 (z - m_k) / sqrt 2``.
 
-    Means and Cholesky factors are in scaled units of the box. A hole adds what moves its number to the mean.
+    Means and Cholesky factors are in scaled units of the box. A missing number
+    adds what moves it to the mean.
     """
     (whiten, shift), part, holes = into, layout.number_part, list(layout.holes)
     inverse = np.linalg.inv(factors) * math.sqrt(0.5)

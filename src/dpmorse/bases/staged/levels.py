@@ -1,4 +1,4 @@
-"""First stages: how many records have which level and hole, where the numbers lie, and units for them."""
+"""First stages: counts of levels and missing values, where the numbers lie, and units for them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,7 +91,7 @@ class TableUnits:
 
 
 def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> TableUnits:
-    """Release levels and holes, then ranges and moments of the numbers."""
+    """Release counts of levels and missing values, then ranges and moments of the numbers."""
     units = _release_levels(queries, layout, plan[LEVELS])
     if not layout.n_numbers:
         return units

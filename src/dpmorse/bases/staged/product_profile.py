@@ -2,9 +2,9 @@
 
 As for tables of numbers (``staged/profile.py``): a record finds its component by the rule of the fit, on a
 fine grid, and is measured where it is, inside the public bounds. Counts of lengths say how far the records of
-a component reach; one release has the count, sum and second moment of its numbers up to that reach, and how
-many of its records have which hole and level. A missing number stands at its component's origin, so that it
-adds nothing.
+a component reach; one release has the count, sum and second moment of its numbers up to that reach, and
+counts of its missing values and levels. A missing number stands at its component's origin, so that it adds
+nothing.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _COUNT_OF_LEVELS = 0.2
 
 
 def n_draws(n_components: int, layout: Layout) -> int:
-    """Return the number of noise values of the stage: counts of lengths, moments, holes and levels."""
+    """Return the number of noise values: counts of lengths, moments, missing values and levels."""
     d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
     lengths, moments = (N_RADII if d else 0), 1 + d + d * (d + 1) // 2
     return n_components * (lengths + moments + n_counted)

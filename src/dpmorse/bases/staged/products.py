@@ -1,8 +1,8 @@
 """Last stage: soft expectation-maximisation of products, a Gaussian of the numbers times each category.
 
 A round releases, for each component, the count, the first two moments of the residuals of its numbers in its
-own whitened coordinates, and how many of its records have which hole and level. A missing number has the
-component's mean: it adds nothing to the moments, which are divided by the part of the records that has it.
+own whitened coordinates, and counts of its missing values and levels. A missing number has the component's
+mean: it adds nothing to the moments, which are divided by the part of the records that has it.
 """
 
 import math
@@ -40,8 +40,8 @@ _SUMS = 0.39
 """Share of sums in what the moments of numbers get; second moments, which are more, get the rest."""
 
 _OF_A_HOLE = 0.15
-"""What a hole counts, beside a category, where the cost is divided: it corrects moments by a part that varies
-little from component to component."""
+"""What a missing value counts, beside a category, where the cost is divided: it corrects moments by a part
+that varies little from component to component."""
 
 _START_VARIANCE = 0.5
 """Variance of a number around its component's mean at the start, as a part of that of all records."""
@@ -158,9 +158,9 @@ def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) 
 
     A score is a sum of squares of linear functions, one for each entry of a record:
 
-    * numbers: the whitened residual; a hole adds what moves its number to the component's mean;
-    * holes: ``(r + b)^2 = r (1 + 2 b) + b^2`` for r = 0 or 1, with b such that a missing number leaves its
-      ln L_jj out of the log determinant;
+    * numbers: the whitened residual; a missing number adds what moves it to the component's mean;
+    * missing values: ``(r + b)^2 = r (1 + 2 b) + b^2`` for r = 0 or 1, with b such that a missing number
+      leaves its ln L_jj out of the log determinant;
     * levels: ``(a e + b)^2 = e (a^2 + 2 a b) + b^2``, with b such that a level adds -ln p.
 
     What is left, the ``b^2``, is the same for every record and goes to the constants.
@@ -183,7 +183,7 @@ def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) 
 def _whiten_numbers(
     gaussians: Estimates, table: TableUnits, box: Domain, whiten: FloatArray, shift: FloatArray
 ) -> FloatArray:
-    """Write the rows of numbers and holes; return the log determinants."""
+    """Write the rows of numbers and missing values; return the log determinants."""
     layout, holes = table.layout, list(table.layout.holes)
     radius = 1.0 if table.numbers is None else table.numbers.radius
     means, factors = gaussians.means / radius, np.linalg.cholesky(gaussians.covariances / radius**2)

@@ -1,4 +1,4 @@
-"""What each stage of a fit gets of the budget: plans, docstrings and documents are made from these values."""
+"""What each stage of a fit gets of the budget: plans and the table of docs/default.md are made from it."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -37,17 +37,6 @@ class Shares:
             coreset=(1 - _DIRECTIONS) * self.coreset,
             components=(1 - _DIRECTIONS) * self.components,
         )
-
-    def in_words(self) -> str:
-        """Return the shares as people read them.
-
-        Examples
-        --------
-        >>> PLANE.in_words()
-        'ranges 4 %, moments 8 %, outskirts 6 %, histogram 72 %, profile 10 %'
-        """
-        parts = {each.name: 100 * getattr(self, each.name) for each in fields(self)}
-        return ", ".join(f"{name} {part:.3g} %" for name, part in parts.items() if part)
 
 
 def undivided(cost: float) -> float:
