@@ -9,7 +9,7 @@ import pytest
 
 from dpmorse import PrivateGaussianMixture, load
 from dpmorse.cli import clusters
-from dpmorse.cli.intervals import with_ends
+from dpmorse.cli.clusters import with_ends
 from dpmorse.profiles import NO_INTERVALS, about_intervals
 
 CUT = "Warning: column 'pressure' piles up at its upper bound"

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.cli.intervals import with_ends
 from dpmorse.cli.messages import printable, say, warn
 from dpmorse.cli.models import Model, label_name, profile_of, schema_of
 from dpmorse.clustering import MorseEstimator
@@ -20,6 +19,7 @@ from dpmorse.profiles import (
     Interval,
     NumberView,
     about_intervals,
+    shown_decimals,
 )
 
 _SHOWN_LEVELS = 3
@@ -103,11 +103,8 @@ def _one_a_cluster(cautions: Sequence[Caution]) -> list[str]:
     for caution in cautions:
         about = caution.cluster if caution.cluster is not None else ("column", caution.column)
         alike.setdefault((caution.kind, about), []).append(caution)
-    return [first.text + _and_of(len(others)) for first, *others in alike.values()]
-
-
-def _and_of(n_more: int) -> str:
-    return f" The same is true of {n_more} more of its columns." if n_more else ""
+    more = " The same is true of {} more of its columns."
+    return [first.text + (more.format(len(others)) if others else "") for first, *others in alike.values()]
 
 
 def caution_texts(model: Model) -> list[str]:
@@ -208,6 +205,16 @@ def _most_frequent(column: ColumnView, c: int, style: _Style) -> str:
 
 def _number(number: Interval) -> str:
     return with_ends(*number) if number.is_known else f"{number.value:.4g}"
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """Write a number and its interval to two digits of half the interval's width."""
+    decimals = shown_decimals(low, high)
+    if max(abs(low), abs(high)) >= 1e7 or decimals > 6:
+        return f"{value:.5g} [{low:.5g}, {high:.5g}]"
+    value, low, high = (round(number, decimals) + 0.0 for number in (value, low, high))
+    shown = max(decimals, 0)
+    return f"{value:.{shown}f} [{low:.{shown}f}, {high:.{shown}f}]"
 
 
 def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int | None = None) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 import typer
@@ -13,13 +13,15 @@ from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say
+from dpmorse.cli.models import sampled_columns
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_columns, write_text
 from dpmorse.cli.progress import compiling_told
-from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
+from dpmorse.records import Columns, Table
+from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray, IntArray
 
 _COLUMNS = ("age", "pressure")
@@ -61,10 +63,10 @@ def demo(
     model = DPMorse(4, epsilon=epsilon, bounds=tuple(zip(*_LIMITS, strict=True)))
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
+    patients = _NamedArray(points, _COLUMNS)
     with compiling_told(shown=not quiet), numbers_told_later():
-        model.fit(points)
-    labels = model.predict(points)
-    _name_columns(model, _COLUMNS)
+        model.fit(patients)
+    labels = model.predict(patients)
     for name, write in _writers(model, points, labels).items():
         write(os.path.join(output, name))
     of_table = _fitted_table(output, epsilon)
@@ -83,9 +85,21 @@ def demo(
         say(f"  {os.path.join(output, name)}")
 
 
-def _name_columns(model: DPMorse, names: Sequence[str]) -> None:
-    """Name the columns of a fit: arrays have no names, and frames would need a library that is optional."""
-    model.feature_names_in_ = model.base_.feature_names_in_ = np.array(names, dtype=object)
+class _NamedArray(Table):
+    """An array whose columns have names; a frame would need a library that is optional."""
+
+    def __init__(self, X: Any, names: Sequence[str], schema: Schema | None = None) -> None:
+        super().__init__(X, schema=schema)
+        self._columns = Columns.of(len(names), names)
+
+    def described_by(self, schema: Schema) -> Self:
+        """Return the same records with a schema, whose columns have their order."""
+        return type(self)(self._given, self._columns.names, schema)
+
+    def matching(self, estimator: Any) -> Self:
+        """Refuse columns that are not those of the fit: the array itself has no names to be compared."""
+        self.columns.check_those_of(estimator)
+        return self
 
 
 def _fitted_table(output: str, epsilon: float) -> DPMorse:
@@ -94,33 +108,26 @@ def _fitted_table(output: str, epsilon: float) -> DPMorse:
     columns = read_bounds(os.path.join(output, "table.toml")).schema_of(list(table))
     model = DPMorse(4, epsilon=epsilon, columns=columns)
     with numbers_told_later():
-        model.fit(np.array(list(table.values()), dtype=object).T)
-    _name_columns(model, list(table))
+        model.fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
     return model
 
 
 def _writers(model: DPMorse, points: FloatArray, labels: IntArray) -> dict[str, Callable[[str], None]]:
     """Return the files of a demonstration, and what writes each."""
     patients = dict(zip(_COLUMNS, points.T.tolist(), strict=True))
+    bounds = (f"{{ lower = {lower:g}, upper = {upper:g} }}" for lower, upper in _LIMITS)
+    entries = dict(zip(_COLUMNS, bounds, strict=True))
     return {
         "patients.csv": partial(write_columns, columns=patients),
-        "bounds.toml": _write_bounds,
+        "bounds.toml": partial(write_text, text=template("patients.csv", entries)),
         "table.csv": partial(write_columns, columns=_invented_table()),
-        "table.toml": _write_description,
+        "table.toml": partial(write_text, text=template("table.csv", _DESCRIPTION)),
         "model.json": model.save,
         "labels.csv": partial(write_columns, columns={**patients, "cluster": labels.tolist()}),
         "synthetic.csv": partial(write_columns, columns=_synthetic(model)),
         "report.html": partial(_write_report, model, "patients.csv"),
         "clusters.png": partial(_write_picture, model, points),
     }
-
-
-def _write_bounds(path: str) -> None:
-    entries = {
-        name: f"{{ lower = {lower:g}, upper = {upper:g} }}"
-        for name, (lower, upper) in zip(_COLUMNS, _LIMITS, strict=True)
-    }
-    write_text(path, template("patients.csv", entries))
 
 
 def _invented_table() -> dict[str, list[Any]]:
@@ -130,10 +137,6 @@ def _invented_table() -> dict[str, list[Any]]:
         name: [None if value != value else value for value in values.tolist()]  # noqa: PLR0124 - NaN
         for name, values in columns.items()
     }
-
-
-def _write_description(path: str) -> None:
-    write_text(path, template("table.csv", _DESCRIPTION))
 
 
 def _synthetic(model: DPMorse) -> dict[str, list[Any]]:

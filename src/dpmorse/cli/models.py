@@ -1,12 +1,15 @@
-"""Model files, and how what is in them is called."""
+"""Model files, how what is in them is called, and records drawn from it."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from dpmorse.bases import PrivateMixtureEstimator
+from dpmorse.bases import PrivateMixtureEstimator, draw_records
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 from dpmorse.profiles import Profile
-from dpmorse.schema import Schema
+from dpmorse.records import plain
+from dpmorse.schema import Column, Schema
+from dpmorse.typing import IntArray
 
 Model = PrivateMixtureEstimator | MorseEstimator
 """What a model file may hold."""
@@ -32,16 +35,18 @@ def load_tree(path: str) -> MorseEstimator:
 
 def profile_of(model: Model) -> Profile | None:
     """Return what was measured of the clusters, if anything was."""
-    base = model.base_ if isinstance(model, MorseEstimator) else model
-    return base.profile_
+    return model._released.profile_
+
+
+def has_names(model: Model) -> bool:
+    """Say whether the columns of the fit had names."""
+    return model.schema_.stated or hasattr(model, "feature_names_in_")
 
 
 def schema_of(model: Model) -> Schema:
     """Return what the columns are; those without names are called by their positions."""
     schema: Schema = model.schema_
-    if schema.stated or hasattr(model, "feature_names_in_"):
-        return schema
-    return schema.called([str(place) for place in range(len(schema.columns))])
+    return schema if has_names(model) else schema.called(list(map(str, range(len(schema.columns)))))
 
 
 def label_name(names: Sequence[str], model: Model) -> str:
@@ -50,3 +55,20 @@ def label_name(names: Sequence[str], model: Model) -> str:
     while name in names:
         name = f"dpmorse_{name}"
     return name
+
+
+def sampled_columns(
+    model: Model, n_rows: int, seed: int | None, *, missing: bool = False
+) -> tuple[dict[str, list[Any]], IntArray]:
+    """Draw records; return the columns of the model by name, None where a value is missing, and clusters."""
+    points, components = draw_records(model._released, n_rows, seed, missing=missing)
+    schema = schema_of(model)
+    columns = points if schema.stated else dict(zip(schema.names, points.T, strict=True))
+    written = {name: _as_written(column, columns[name].tolist()) for name, column in schema.columns}
+    return written, model.labels_of_components(None)[components]
+
+
+def _as_written(column: Column, values: list[Any]) -> list[Any]:
+    """Return the values of a column as files have them; a missing number is NaN, which is not itself."""
+    known = (value if value == value else None for value in map(plain, values))  # noqa: PLR0124
+    return [column.as_written(value) for value in known]

@@ -173,7 +173,7 @@ def _counts_alone(base: str | None) -> list[str]:
 
 
 def _too_many(table: list[dict[str, Any]], clusters: int | str, rows: int) -> list[str]:
-    """Say for which budgets noise hides so many clusters, even if all have the same size."""
+    """Say for which budgets noise hides that number of clusters, even if all have the same size."""
     if isinstance(clusters, str):
         return []
     hidden = [row["epsilon"] for row in table if row["most_clusters"] < clusters]

@@ -145,7 +145,7 @@ def _parameters(privacy: PrivacyReport) -> str:
 
 def _columns(model: Model) -> str:
     columns = {name: column.domain_in_words for name, column in schema_of(model).columns}
-    base: Any = getattr(model, "base_", model)
+    base: Any = model._released
     if isinstance(base.bounds, str):
         columns = dict.fromkeys(columns, "a number; its bounds were found privately, as part of the budget")
     return "\n".join(f"- {_name(name)}: {words}" for name, words in columns.items())

@@ -7,7 +7,7 @@ import typer
 
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
-from dpmorse.cli.models import label_name, load_model, load_tree
+from dpmorse.cli.models import label_name, load_model, load_tree, sampled_columns
 from dpmorse.cli.options import (
     ForceOption,
     JsonOption,
@@ -18,7 +18,6 @@ from dpmorse.cli.options import (
     the_model,
 )
 from dpmorse.cli.outputs import check_ending, check_output, write_columns
-from dpmorse.cli.sampled import sampled_columns
 from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger

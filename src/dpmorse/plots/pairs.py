@@ -8,8 +8,6 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.plots._drawing import cluster_handles, colour, colours, pyplot, tidy
-from dpmorse.profiles import Profile
-from dpmorse.schema import NumberColumn
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_COLUMNS = 5
@@ -51,19 +49,22 @@ class PairsDisplay:
         cls, model: Any, columns: Sequence[str] | None = None, n_samples: int = 1500, random_state: int = 0
     ) -> Self:
         """Draw synthetic records of a fitted model; of a table, the columns that are numbers."""
-        base = getattr(model, "base_", model)
         mixture, clusters = model.mixture_, model.labels_of_components(None)
         schema = model.schema_
         every = list(schema.number_names)
         if not every:
             raise InvalidParameterError("model must have columns of numbers for pairs. Use ProfileDisplay.")
         points, components = mixture.sample(n_samples, np.random.default_rng(random_state))
-        points = _within_bounds(points[:, schema.layout.number_part], getattr(base, "profile_", None))
+        points, profile = points[:, schema.layout.number_part], model._released.profile_
+        if profile is not None:
+            points = np.clip(points, profile.lower, profile.upper)
         shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
         grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
         densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
-        called = [_with_unit(*schema.numbers[j]) for j in shown]
-        return cls(called, points[:, shown], clusters[components], grids, densities)
+        # dates are days since the earliest, ordered values ranks
+        called = (schema.numbers[j] for j in shown)
+        titles = [f"{name} ({column.unit})" if column.unit else name for name, column in called]
+        return cls(titles, points[:, shown], clusters[components], grids, densities)
 
     def plot(self) -> Self:
         """Draw on a new figure."""
@@ -118,15 +119,6 @@ class PairsDisplay:
             ax.set_xlabel(self.names[j])
         if j == 0:
             ax.set_ylabel("density" if i == 0 else self.names[i])
-
-
-def _with_unit(name: str, column: NumberColumn) -> str:
-    """Return what an axis says: dates are days since the earliest, ordered values ranks."""
-    return f"{name} ({column.unit})" if column.unit else name
-
-
-def _within_bounds(points: FloatArray, profile: Profile | None) -> FloatArray:
-    return points if profile is None else np.clip(points, profile.lower, profile.upper)
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -1,12 +1,12 @@
-from dpmorse.profiles.about import NO_INTERVALS as NO_INTERVALS
-from dpmorse.profiles.about import about_intervals as about_intervals
-from dpmorse.profiles.about import shown_decimals as shown_decimals
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import cautions_of as cautions_of
 from dpmorse.profiles.cautions import cautions_of_budget as cautions_of_budget
 from dpmorse.profiles.cautions import in_one_text as in_one_text
+from dpmorse.profiles.estimate import NO_INTERVALS as NO_INTERVALS
 from dpmorse.profiles.estimate import Estimate as Estimate
 from dpmorse.profiles.estimate import Interval as Interval
+from dpmorse.profiles.estimate import about_intervals as about_intervals
+from dpmorse.profiles.estimate import shown_decimals as shown_decimals
 from dpmorse.profiles.frames import LIBRARIES as LIBRARIES
 from dpmorse.profiles.frames import columns_of as columns_of
 from dpmorse.profiles.frames import first_installed as first_installed

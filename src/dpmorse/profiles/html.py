@@ -7,8 +7,7 @@ from html import escape
 
 import numpy as np
 
-from dpmorse.profiles.about import shown_decimals
-from dpmorse.profiles.estimate import Interval
+from dpmorse.profiles.estimate import Interval, shown_decimals
 from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
 
 MOST_COLUMNS = 8

@@ -89,7 +89,7 @@ def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
     columns = np.sort(ranked[: _n_columns(mixture)])
     directions, parts = _principal(covariance, stddev)
     labels = [names[i] for i in columns]
-    labels += [_direction_name(i, part) for i, part in enumerate(parts)]
+    labels += [f"Principal direction {i + 1}, {100 * part:.0f} %" for i, part in enumerate(parts)]
     about = [
         f"{label} of the variance: {_largest(direction * stddev, names)}."
         for label, direction in zip(labels[len(columns) :], directions, strict=True)
@@ -153,10 +153,6 @@ def _principal(covariance: FloatArray, stddev: FloatArray) -> tuple[FloatArray, 
     # Eigenvectors have no sign of their own: the largest loading is made positive.
     first = first * np.sign(first[[0, 1], largest])[:, None]
     return first / stddev, values[:-3:-1] / values.sum()
-
-
-def _direction_name(i: int, part: float) -> str:
-    return f"Principal direction {i + 1}, {100 * part:.0f} %"
 
 
 def _largest(loading: FloatArray, names: list[str]) -> str:

@@ -67,26 +67,20 @@ class ShownColumn:
 
 def table_columns(schema: Schema) -> list[ShownColumn]:
     """Describe the columns of a table, in its order."""
-    if not schema.stated:
-        return [
-            ShownColumn(
-                plain(name), "number", j, "" if math.isinf(column.bounds[0]) else _range(*column.bounds)
-            )
-            for j, (name, column) in enumerate(schema.numbers)
-        ]
-    numbers = [_number(name, column, j) for j, (name, column) in enumerate(schema.numbers)]
+    in_words = (lambda column: column.stated(plain)) if schema.stated else _range
+    numbers = [_number(name, column, j, in_words(column)) for j, (name, column) in enumerate(schema.numbers)]
     categories = [_category(name, column, j) for j, (name, column) in enumerate(schema.categories)]
     places = [*schema.number_places, *schema.category_places]
     by_place = dict(zip(places, [*numbers, *categories], strict=True))
     return [by_place[place] for place in range(len(places))]
 
 
-def _number(name: str, column: NumberColumn, place: int) -> ShownColumn:
+def _number(name: str, column: NumberColumn, place: int, stated: str) -> ShownColumn:
     return ShownColumn(
         plain(name),
         column.shown_as,
         place,
-        column.stated(plain),
+        stated,
         may_miss=column.missing != "refuse",
         levels=tuple(map(plain, column.ranks)),
         first_day=0 if column.first is None else column.first - _DAY_ZERO,
@@ -105,5 +99,7 @@ def _category(name: str, column: CategoryColumn, place: int) -> ShownColumn:
     )
 
 
-def _range(lower: float, upper: float) -> str:
-    return f"{lower:g} to {upper:g}".replace("-", "\N{MINUS SIGN}")
+def _range(column: NumberColumn) -> str:
+    """Return the bounds of a column of which nothing else was said; they may be unknown."""
+    lower, upper = column.bounds
+    return "" if math.isinf(lower) else f"{lower:g} to {upper:g}".replace("-", "\N{MINUS SIGN}")

@@ -67,7 +67,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "table": ["number" if model.columns[i].is_number else "category" for i in shown],
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
-        "separation": _separations(joint, nodes),
+        "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
         "words": {"apart": [w.to_dict() for w in APART], "larger": [w.to_dict() for w in LARGER]},
         "n_columns": len(model.columns),
         "axes": _axes(axes, low, high),
@@ -99,7 +99,7 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
 
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
-    domain = model.domain
+    domain = model.space.domain
     return [
         {
             **model.numbers[i].to_dict(),
@@ -136,11 +136,11 @@ def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
     if model.profile is not None or not model.schema.stated:
         return []
     own = model.schema.layout.levels[: len(model.categories)]
-    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.levels]
+    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.space.levels]
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.domain))
+    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.space.domain))
     lists = (name for name, value in noise.items() if isinstance(value, list))
     return {**noise, **{name: [_significant(value) for value in noise[name]] for name in lists}}
 
@@ -183,11 +183,6 @@ def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
     columns = [model.columns[place] for place in shown]
     n_estimates = sum(2 if column.is_number else len(column.levels) for column in columns)
     return 3 * (n_estimates + sum(1 for column in columns if column.may_miss))
-
-
-def _separations(joint: FloatArray, nodes: FloatArray) -> list[list[Any]]:
-    """Return how clearly the records of each node belong to it, as a part and by the place of its word."""
-    return [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)]
 
 
 def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.report.released import Box, LastRelease
+from dpmorse.report.released import LastRelease
+from dpmorse.report.space import Box
 from dpmorse.typing import FloatArray
 
 REACH = 4.0

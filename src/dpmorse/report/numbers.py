@@ -20,9 +20,9 @@ from dpmorse.profiles import (
 )
 from dpmorse.report.measured import Measured
 from dpmorse.report.quality import LARGER, word_of
-from dpmorse.report.sentences import sentence, whole_sentence
+from dpmorse.report.sentences import OF_ALL_RECORDS, sentence
 from dpmorse.report.text import plain
-from dpmorse.report.traits import Trait, Traits
+from dpmorse.report.traits import Traits
 from dpmorse.typing import FloatArray
 
 _MOST_TRAITS = 6
@@ -96,22 +96,15 @@ def _portrait(traits: Traits, table: ClusterTable, i: int, *, is_whole: bool) ->
     """Describe a node in words, with the columns that make it and how far its size is above the noise."""
     found, over_noise = traits.of(i), float(table.counts[i] / table.count_stddev[i])
     said = (
-        whole_sentence()
-        if is_whole
-        else sentence(found, table.share.at(i), supported=bool(table.supported[i]))
+        OF_ALL_RECORDS if is_whole else sentence(found, table.share.at(i), supported=bool(table.supported[i]))
     )
     return {
         "said": said,
-        "traits": [_plain_trait(trait) for trait in found[:_MOST_TRAITS]],
+        "traits": [[t.place, round(t.difference, 2), t.numbers_in_words] for t in found[:_MOST_TRAITS]],
         "n_traits": len(found),
         "clear": traits.clear_levels(i),
         "size": [round(over_noise, 1), word_of(over_noise, LARGER)],
     }
-
-
-def _plain_trait(trait: Trait) -> list[Any]:
-    """Return the place of the column, the difference and both numbers in words."""
-    return [trait.place, round(trait.difference, 2), trait.numbers_in_words]
 
 
 def _row(table: ClusterTable, columns: Sequence[ColumnView], i: int) -> dict[str, Any]:

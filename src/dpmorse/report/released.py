@@ -12,10 +12,9 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
 from dpmorse.report.columns import ShownColumn, table_columns
-from dpmorse.report.space import PlainSpace, Space, TableSpace
+from dpmorse.report.space import Box, PlainSpace, Space, TableSpace
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
-from dpmorse.typing import FloatArray
 
 
 class Promise(Protocol):
@@ -37,14 +36,6 @@ class Promise(Protocol):
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Return the ledger, one row per release."""
-
-
-class Box(Protocol):
-    """Where records lie after clipping; a statistic counts in units of its half-widths."""
-
-    centre: FloatArray
-    half_width: FloatArray
-    unit: FloatArray
 
 
 @dataclass(frozen=True)
@@ -88,8 +79,6 @@ class ReleasedModel:
         Where the density is drawn.
     tree, promise : objects
         How components merge, what is promised.
-    domain : Box or None
-        Where records were clipped to; None if the base does not say.
     profile : Profile or None
         What was measured of the records of each component; None if the base released none.
     last_release : LastRelease or None
@@ -100,21 +89,17 @@ class ReleasedModel:
         Number of clusters the page opens with.
     schema : Schema
         What the columns are.
-    levels : ndarray of shape (n_components, n_all_levels)
-        Probabilities of the levels of categories; without columns if there are none.
     """
 
     kind: str
     space: Space
     tree: MergeTree
     promise: Promise
-    domain: Box | None
     profile: Profile | None
     last_release: LastRelease | None
     columns: list[ShownColumn]
     n_clusters: int
     schema: Schema
-    levels: FloatArray
 
     @property
     def mixture(self) -> GaussianMixture:
@@ -141,30 +126,26 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
             "Call fit first, or give what dpmorse.load returns."
         )
     base = getattr(model, "base_", model)
-    landscape: Any = getattr(base, "landscape_", None) or getattr(base, "partition_", mixture)
-    tree = getattr(model, "merge_tree_", None) or merge_tree(landscape, rule="auto")
+    # a base of others may have no more than a mixture and a promise
+    partition: Any = getattr(base, "partition_", mixture)
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
+    tree = getattr(model, "merge_tree_", None) or merge_tree(partition.landscape, rule="auto")
     schema = _schema(model, base, columns, profile or domain)
+    if isinstance(mixture, ProductMixture):
+        space: Space = TableSpace(mixture, schema)
+    else:
+        space = PlainSpace(mixture, partition, profile, domain)
     return ReleasedModel(
         kind=plain(type(model).__name__),
-        space=_space(base, schema),
+        space=space,
         tree=tree,
         promise=promise,
-        domain=None if isinstance(mixture, ProductMixture) else domain,
         profile=profile,
         last_release=last_release(base),
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
-        levels=getattr(mixture, "probabilities", np.empty((mixture.n_components, 0))),
     )
-
-
-def _space(base: Any, schema: Schema) -> Space:
-    mixture = base.mixture_
-    if isinstance(mixture, ProductMixture):
-        return TableSpace(mixture, schema)
-    return PlainSpace(mixture, getattr(base, "partition_", mixture), getattr(base, "profile_", None))
 
 
 def _schema(model: Any, base: Any, names: object, box: Profile | Box | None) -> Schema:

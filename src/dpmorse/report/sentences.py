@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dpmorse.report.text import in_percent
 from dpmorse.report.traits import About, Trait, percent
 
+OF_ALL_RECORDS = "All records: there is nothing to compare them with."
+"""The sentence about the only cluster there is."""
+
 _MOST_PHRASES = 4
 """Most columns in a sentence; the others are ranked beside it."""
 
@@ -35,11 +38,6 @@ def sentence(traits: Sequence[Trait], share: tuple[float, float, float], *, supp
         return f"May be noise: too small to be told from it ({_size(share)})."
     words = described(traits)
     return f"{words[:1].upper()}{words[1:]}; {_size(share)}."
-
-
-def whole_sentence() -> str:
-    """Describe the only cluster there is."""
-    return "All records: there is nothing to compare them with."
 
 
 def described(traits: Sequence[Trait]) -> str:

@@ -19,12 +19,30 @@ from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray, IntArray
 
 
+class Box(Protocol):
+    """Where records lie after clipping; a statistic counts in units of its half-widths."""
+
+    centre: FloatArray
+    half_width: FloatArray
+    unit: FloatArray
+
+
 class Space(Protocol):
     """What a page draws in."""
 
     @property
     def mixture(self) -> GaussianMixture:
         """The density that is drawn."""
+        ...
+
+    @property
+    def domain(self) -> Box | None:
+        """Where records of the drawn columns were clipped to; None if that is not known."""
+        ...
+
+    @property
+    def levels(self) -> FloatArray:
+        """Probabilities of the levels of categories, of shape (n_components, n_all_levels)."""
         ...
 
     def axes(self, names: list[str]) -> Axes:
@@ -56,11 +74,19 @@ class PlainSpace:
         What the tree is of; another mixture than that where clipping had moved records.
     profile : Profile or None
         What knows the bounds that records are clipped to.
+    domain : Box or None
+        Where records were clipped to for their labels; None if the base does not say.
     """
 
     mixture: GaussianMixture
     partition: GaussianMixture
     profile: Profile | None
+    domain: Box | None
+
+    @property
+    def levels(self) -> FloatArray:
+        """No levels: there are no categories."""
+        return np.empty((self.mixture.n_components, 0))
 
     def axes(self, names: list[str]) -> Axes:
         """Return columns and principal directions."""
@@ -96,6 +122,12 @@ class TableSpace:
 
     product: ProductMixture
     schema: Schema
+    domain: None = None
+
+    @property
+    def levels(self) -> FloatArray:
+        """Probabilities of the levels in each component."""
+        return self.product.probabilities
 
     @cached_property
     def _map(self) -> tuple[FloatArray, FloatArray]:

@@ -19,7 +19,8 @@ def column_to_plain(name: str, column: Column) -> dict[str, Any]:
 
 def column_from_plain(content: object) -> tuple[str, Column]:
     """Return the name and the column of plain data."""
-    kind = _KINDS.get(of_type("the kind of a column", _kind_of(content), str))
+    called = of_type("a column", content, dict).get("kind")
+    kind = _KINDS.get(of_type("the kind of a column", called, str))
     if kind is None:
         raise ModelFormatError(f"the kind of a column must be one of {', '.join(_KINDS)}.")
     parts = dict(fields("a column", content, "name", "kind", *_parts(kind)))
@@ -37,10 +38,6 @@ def _plain(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     return list(value) if isinstance(value, tuple) else value
-
-
-def _kind_of(content: object) -> object:
-    return of_type("a column", content, dict).get("kind")
 
 
 def _checked(part: str, value: object, wanted: type) -> Any:
