@@ -58,7 +58,9 @@ OF_KERNELS = (
         "lengths cost as much as the whole profile",
         (
             Change(
-                "dpmorse.bases.staged.profile:_Ask.lengths", "LENGTHS * self.stage.cost", "self.stage.cost"
+                "dpmorse.bases.staged.profile:Questions.lengths",
+                "LENGTHS * self.stage.cost",
+                "self.stage.cost",
             ),
         ),
         (_IN_PROFILES,),

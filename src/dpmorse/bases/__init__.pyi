@@ -14,9 +14,9 @@ from dpmorse.bases.hurdles import Hurdle as Hurdle
 from dpmorse.bases.labelling import Label as Label
 from dpmorse.bases.labelling import OfClipped as OfClipped
 from dpmorse.bases.labelling import each_record as each_record
-from dpmorse.bases.mixture_estimator import NO_LABELS as NO_LABELS
 from dpmorse.bases.mixture_estimator import FitResult as FitResult
 from dpmorse.bases.mixture_estimator import PrivateMixtureEstimator as PrivateMixtureEstimator
+from dpmorse.bases.mixture_estimator import ReleasedModel as ReleasedModel
 from dpmorse.bases.mixture_estimator import fitted_base as fitted_base
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
 from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers

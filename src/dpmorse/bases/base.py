@@ -30,7 +30,6 @@ from dpmorse.exceptions import (
 from dpmorse.persistence import domain_to_dict
 from dpmorse.privacy import Budget, Ledger, Mechanism, Neighboring, PrivacyReport, ReleaseEvent
 from dpmorse.records import Records, open_records, refuse_no_columns, without_sizes
-from dpmorse.schema import Schema
 
 _NOT_IN_TABLES = {"engine", "ledger", "random_state"}
 """Parameters of constructors that have no part in what is released, and are in no file."""
@@ -61,11 +60,6 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     settings_type: ClassVar[type[Settings]] = Settings
     """The table of the parameters."""
 
-    @property
-    def schema(self) -> Schema | None:
-        """What the columns are stated to be, as they will be read."""
-        return None if self.columns is None else Schema.of(self.columns)
-
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X and release a mixture.
 
@@ -87,7 +81,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
-        records = open_records(X, groups, self.schema)
+        records = open_records(X, groups, self._stated_schema)
         plan = self._prepare(records)
         warn_of_pipelines()
         budget = _of_unit(plan.settings.budget, records)
@@ -135,15 +129,21 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
         This is the last count alone; a base that says more keeps its promise by it (``dpmorse plan``).
         """
-        return [Hurdle.times(noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1)))]
+        return [Hurdle.times(self.noise_of_a_count(plan, events))]
+
+    def noise_of_a_count(self, plan: Any, events: Sequence[ReleaseEvent]) -> float:
+        """Return the noise of a component's count in the released mixture: that of the last count."""
+        return noise_of_last_count(events)
 
     def n_columns_of(self, result: FitResult) -> int:
         """Return the number of columns of the table."""
-        return super().n_columns_of(result) if self.columns is None else len(Schema.of(self.columns).names)
+        stated = self._stated_schema
+        return super().n_columns_of(result) if stated is None else len(stated.names)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse names of a file that are not those of the columns that were stated."""
-        if self.columns is not None and tuple(names) != Schema.of(self.columns).names:
+        stated = self._stated_schema
+        if stated is not None and tuple(names) != stated.names:
             raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
 
     def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:

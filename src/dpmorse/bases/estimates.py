@@ -19,6 +19,9 @@ class Estimates:
     covariances: FloatArray
     supported: BoolArray
 
+    def __len__(self) -> int:
+        return len(self.weights)
+
     @property
     def released_weights(self) -> FloatArray:
         """Weights with unsupported components at 0; all equal if the noise supports none."""

@@ -44,6 +44,14 @@ class FittedBase(Protocol):
     def n_features_in_(self) -> int:
         """Number of columns."""
 
+    @property
+    def _feature_names(self) -> Any:
+        """Names of the columns, or None."""
+
+    @property
+    def _library(self) -> str | None:
+        """The library of the frame that was fitted."""
+
     def _label_each(self, X: Any, of_component: LabelArray | None = None) -> Any:
         """Return the component of each record, or the label that ``of_component`` gives it."""
 
@@ -63,6 +71,7 @@ class ForeignBase:
 
     estimator: Any
     profile_: None = None
+    _library: None = None
 
     @property
     def mixture_(self) -> GaussianMixture:
@@ -76,7 +85,7 @@ class ForeignBase:
     def schema_(self) -> Schema:
         """Columns of numbers; nobody knows their bounds."""
         unknown = np.full(self.n_features_in_, np.inf)
-        return Schema.of_numbers(getattr(self.estimator, "feature_names_in_", None), -unknown, unknown)
+        return Schema.of_numbers(self._feature_names, -unknown, unknown)
 
     @property
     def privacy_(self) -> Any:
@@ -87,6 +96,10 @@ class ForeignBase:
     def n_features_in_(self) -> int:
         """Number of columns."""
         return self.mixture_.n_features
+
+    @property
+    def _feature_names(self) -> Any:
+        return getattr(self.estimator, "feature_names_in_", None)  # scikit-learn: absent if there are none
 
     def _label_each(self, X: Any, of_component: LabelArray | None = None) -> Any:
         components = self.estimator.predict(X)

@@ -32,7 +32,7 @@ class Hurdle:
 
     @classmethod
     def times(cls, stddev: float, levels: float = SEEN) -> "Hurdle":
-        """Return the hurdle of a count that is compared with so many standard deviations of its noise."""
+        """Return the hurdle of a count that is compared with this many standard deviations of its noise."""
         return cls(levels * stddev, stddev)
 
     def size_for(self, missed: float) -> float:
@@ -45,7 +45,7 @@ def smallest_seen(hurdles: Sequence[Hurdle]) -> int:
     return math.ceil(max(hurdle.size_for(MISSED / len(hurdles)) for hurdle in hurdles))
 
 
-def noise_of_last_count(events: Sequence[ReleaseEvent], n_averaged: int = 1) -> float:
-    """Return the noise of a component's count in the released mixture, of so many releases' average."""
+def noise_of_last_count(events: Sequence[ReleaseEvent]) -> float:
+    """Return the noise of a component's count in the last release that has counts."""
     last = next(event for event in reversed(events) if "count" in event.noise_stddev)
-    return last.noise_stddev["count"] / math.sqrt(n_averaged)
+    return last.noise_stddev["count"]

@@ -60,7 +60,50 @@ def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> N
     estimator.__dict__ = {**kept, **learnt, **named}
 
 
-class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class ReleasedModel(PublishedNumbers):
+    """What estimators with clusters do alike, whether their components are merged or not."""
+
+    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
+        """Spend the budget on X."""
+        raise NotImplementedError
+
+    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
+        """Fit, then label the training records. The labels are for the holder of the data only."""
+        return self.fit(X, y, groups=groups).predict(unowned(X, groups))
+
+    def predict(self, X: Any) -> Any:
+        """Return the label of each record."""
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Any:
+        """Return the log density of each record under the released mixture."""
+        check_is_fitted(self, "mixture_")
+        return self._released._each_described(X, self.mixture_.log_density)
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return the mean log density. On private data this number is not a private release."""
+        return float(self.score_samples(X).mean())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the released model to a JSON file that ``dpmorse.load`` reads.
+
+        The file holds public parameters and released values, never a seed (a pickle holds all parameters,
+        ``random_state`` among them). It is written whole or not at all.
+        """
+        check_is_fitted(self, "mixture_")
+        write_document(path, self._to_document())
+
+    @property
+    def labels_(self) -> NoReturn:
+        """Always absent; see the message."""
+        raise AttributeError(NO_LABELS)
+
+    def _to_document(self) -> dict[str, Any]:
+        """Return the released model as plain data, for a model file."""
+        raise NotImplementedError
+
+
+class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base of the estimators that release a mixture of Gaussians.
 
     Everything here works on released values and on the points the caller passes in; only ``fit``, in
@@ -99,14 +142,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     profile_: Profile | None
     privacy_: PrivacyReport
     n_features_in_: int
-
-    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
-        """Spend the budget on X and release a mixture."""
-        raise NotImplementedError
-
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
-        """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(unowned(X, groups))
+    _library: str | None
 
     def predict(self, X: Any) -> Any:
         """Return the most probable component of each record, in the smallest signed type that holds it.
@@ -121,15 +157,6 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
         return self._probabilities(X, self._each_labelled(X, self.partition_.responsibilities))
-
-    def score_samples(self, X: Any) -> Any:
-        """Return the log density of each record under the released mixture."""
-        check_is_fitted(self, "mixture_")
-        return self._each_described(X, self.mixture_.log_density)
-
-    def score(self, X: Any, y: object = None) -> float:
-        """Return the mean log density. On private data this number is not a private release."""
-        return float(self.score_samples(X).mean())
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
@@ -168,7 +195,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
         if stated is not None:
             return stated
         box = self.described_domain if self._settings.private_bounds else self._settings.domain
-        return Schema.of_numbers(getattr(self, "feature_names_in_", None), box.lower, box.upper)
+        return Schema.of_numbers(self._feature_names, box.lower, box.upper)
 
     @property
     def landscape_(self) -> GaussianMixture:
@@ -181,6 +208,14 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
     def _released(self) -> FittedBase:
         return self
 
+    @property
+    def _feature_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)  # scikit-learn: absent if there are none
+
+    @property
+    def _n_labels(self) -> int:
+        return int(self.mixture_.n_components)
+
     def _label_each(self, X: Any, of_component: LabelArray | None = None) -> Any:
         return each_record(self, X, Label(self.partition_, self.domain_, of_component))
 
@@ -189,20 +224,6 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     def _each_described(self, X: Any, function: Function) -> Any:
         return each_record(self, X, OfClipped(function, self.described_domain))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the released model to a JSON file that ``dpmorse.load`` reads.
-
-        The file holds public parameters and released values, never a seed (a pickle holds all parameters,
-        ``random_state`` among them). It is written whole or not at all.
-        """
-        check_is_fitted(self, "mixture_")
-        write_document(path, self._to_document())
-
-    @property
-    def labels_(self) -> NoReturn:
-        """Always absent; see the message."""
-        raise AttributeError(NO_LABELS)
 
     def remember(
         self, result: FitResult, report: PrivacyReport, settings: Settings, columns: Columns
@@ -222,7 +243,7 @@ class PrivateMixtureEstimator(PublishedNumbers, ClusterMixin, BaseEstimator):  #
 
     def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""
-        names = getattr(self, "feature_names_in_", None)
+        names = self._feature_names
         return {
             "estimator": type(self).__name__,
             "parameters": self._settings.to_dict(),

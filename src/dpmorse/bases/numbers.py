@@ -9,7 +9,6 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
-from dpmorse.bases.fitted import FittedBase
 from dpmorse.bases.notebook import NotebookView
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
@@ -86,7 +85,7 @@ class PublishedNumbers(NotebookView):
         level = _validate.open_unit_interval(level=level)
         _validate.boolean(population=population)
         labels, profile = self.labels_of_components(n_clusters), self._profile()
-        k = n_clusters or getattr(self, "n_clusters_", None)
+        k = n_clusters or self._n_labels
         return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
 
     def summary(
@@ -135,8 +134,8 @@ class PublishedNumbers(NotebookView):
         return self._released.schema_
 
     @property
-    def _released(self) -> FittedBase:
-        """What has released the mixture."""
+    def _n_labels(self) -> int:
+        """Number of labels of ``predict``."""
         raise NotImplementedError
 
     def _view(self) -> ClusterView:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn import get_config
 
 from dpmorse import _validate
+from dpmorse.bases.fitted import FittedBase
 from dpmorse.profiles import LIBRARIES, first_installed, to_frame
 from dpmorse.schema import text_of
 from dpmorse.typing import FloatArray
@@ -41,6 +42,11 @@ class FrameOutput:
         return self
 
     @property
+    def _released(self) -> FittedBase:
+        """What has released the mixture."""
+        raise NotImplementedError
+
+    @property
     def _chosen_library(self) -> str | None:
         """The library of ``set_output``, if it was called."""
         chosen = getattr(self, "_sklearn_output_config", {}).get("transform", _DEFAULT)
@@ -51,8 +57,7 @@ class FrameOutput:
         """The library of tables: as chosen here or for all of scikit-learn, or that of the fit, or None."""
         everywhere = get_config().get("transform_output", _DEFAULT)
         everywhere = None if everywhere == _DEFAULT else everywhere
-        of_fit = getattr(getattr(self, "base_", self), "_library", None)
-        return self._chosen_library or everywhere or of_fit
+        return self._chosen_library or everywhere or self._released._library  # noqa: SLF001 - of the protocol
 
     def _framed(self, records: Any) -> Any:
         """Return synthetic records as a frame where their columns have names or a library was chosen.
@@ -66,7 +71,7 @@ class FrameOutput:
         if isinstance(records, dict):
             mixes = library == "pandas"  # objects of several types in one column
             return to_frame(records if mixes else {n: _of_one_type(c) for n, c in records.items()}, library)
-        names = getattr(self, "feature_names_in_", None)
+        names = self._released._feature_names  # noqa: SLF001 - of the protocol
         if names is None and self._frames_of is None:
             return records
         called = names if names is not None else [f"column {i}" for i in range(records.shape[1])]

@@ -6,6 +6,7 @@ from typing import Any
 from dpmorse._docstrings import complete
 from dpmorse.engine import Engine
 from dpmorse.privacy import DEFAULT_DELTA, Ledger
+from dpmorse.schema import Schema
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -36,7 +37,7 @@ class FitParameters:
         Whose presence or value is protected; under "replace-one" the number of records is public.
     max_rows_per_group : int or None, default=None
         None protects one record. A number protects all records of one group, such as a person, who are told
-        apart by ``fit(X, groups=...)``; of each group at most this number are used. Which ones depends
+        apart by ``fit(X, groups=...)``; of each group at most this many records are used. Which ones depends
         on that group's records alone, not on their order.
     calibration : {"gaussian", "zcdp"}, default="gaussian"
         Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take
@@ -68,3 +69,8 @@ class FitParameters:
         """Show shared parameters with every estimator."""
         super().__init_subclass__(**options)
         complete(cls)
+
+    @property
+    def _stated_schema(self) -> Schema | None:
+        """What the columns are stated to be, as they will be read."""
+        return None if self.columns is None else Schema.of(self.columns)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmorse._threads import one_library_thread
 from dpmorse.bases.base import PrivateFit
-from dpmorse.bases.hurdles import noise_of_last_count, smallest_seen
+from dpmorse.bases.hurdles import smallest_seen
 from dpmorse.bases.queries import Queries
 from dpmorse.engine import invented
 
@@ -46,6 +46,6 @@ def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     with one_library_thread():  # as in a fit
         base.spend(queries, plan, np.random.default_rng(0))
     events = mechanism.events
-    stddev = noise_of_last_count(events, getattr(plan.settings, "n_averaged", 1))
+    stddev = base.noise_of_a_count(plan, events)
     smallest = smallest_seen(base.hurdles(plan, events, n_records))
     return Rehearsed(stddev, len(events), math.fsum(event.rho for event in events), smallest)

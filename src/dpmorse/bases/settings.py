@@ -224,6 +224,11 @@ class Settings:
             )
 
     @property
+    def ball(self) -> float | None:
+        """Radius of the ball that records are shrunk to, in units of the box; None where there is none."""
+        return None
+
+    @property
     def private_bounds(self) -> bool:
         """Whether bounds are yet to be released."""
         return isinstance(self.bounds, str)
@@ -231,8 +236,7 @@ class Settings:
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to; a placeholder where bounds are yet to be released."""
-        radius = getattr(self, "radius", None)
-        if self.columns is None:
-            return Domain.from_bounds(self.bounds, self.n_features, radius)
-        layout = self.columns.layout
-        return Domain.from_bounds((list(layout.lower), list(layout.upper)), self.n_features, radius)
+        bounds = self.bounds
+        if self.columns is not None:
+            bounds = list(self.columns.layout.lower), list(self.columns.layout.upper)
+        return Domain.from_bounds(bounds, self.n_features, self.ball)

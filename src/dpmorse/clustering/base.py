@@ -1,11 +1,10 @@
 """Base class of the estimators with a Morse step: all they share but the choice of the base."""
 
 import copy
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -14,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from dpmorse import _plain_data, _validate
 from dpmorse._docstrings import complete
 from dpmorse.bases import (
-    NO_LABELS,
     NOISY,
     FittedBase,
     Plan,
     PrivateFit,
     PrivateMixtureEstimator,
-    PublishedNumbers,
+    ReleasedModel,
     base_from_document,
     draw_records,
     fitted_base,
@@ -29,8 +27,7 @@ from dpmorse.bases import (
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
-from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict, write_document
-from dpmorse.records import unowned
+from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict
 from dpmorse.typing import IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
@@ -66,7 +63,7 @@ class Learnt:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
+class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
     """Base of the estimators that merge the components of a released mixture into clusters.
 
     Parameters
@@ -155,10 +152,6 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
             failure.base = base
             raise failure from error
 
-    def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
-        """Fit, then label the training records. The labels are for the holder of the data only."""
-        return self.fit(X, y, groups=groups).predict(unowned(X, groups))
-
     def predict(self, X: Any) -> Any:
         """Return the cluster of each record, in a container of the kind of X; see the base.
 
@@ -182,15 +175,6 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         partition, members = self.partition_, np.eye(self.n_clusters_)[self.component_labels_]
         shares = self._released._each_labelled(X, lambda points: partition.responsibilities(points) @ members)
         return self._probabilities(X, shares)
-
-    def score_samples(self, X: Any) -> Any:
-        """Return the log density of each record under the released mixture."""
-        check_is_fitted(self, "merge_tree_")
-        return self._released._each_described(X, self.mixture_.log_density)
-
-    def score(self, X: Any, y: object = None) -> float:
-        """Return the mean log density. On private data this number is not a private release."""
-        return float(self.score_samples(X).mean())
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
@@ -223,16 +207,6 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
         other.__dict__.update(_labels_learnt(labels, self.mixture_.n_components))
         return other
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the released model to a JSON file that ``dpmorse.load`` reads."""
-        check_is_fitted(self, "merge_tree_")
-        write_document(path, self._to_document())
-
-    @property
-    def labels_(self) -> NoReturn:
-        """Always absent; see the message."""
-        raise AttributeError(NO_LABELS)
-
     def _check_choices(self) -> None:
         """Refuse values that cannot work, before the base spends anything."""
         _validate.choice(merge=self.merge, among=RULES)
@@ -260,7 +234,7 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
             "n_features_in_": released.n_features_in_,
             **_labels_learnt(labels, released.mixture_.n_components),
         }
-        set_at_once(self, learnt, getattr(base, "feature_names_in_", None))
+        set_at_once(self, learnt, released._feature_names)  # noqa: SLF001 - of the protocol
 
     def _reachable(self, tree: MergeTree) -> int | str:
         """Return the number of clusters asked for, or as many as the release can tell apart."""
@@ -278,6 +252,10 @@ class MorseEstimator(PublishedNumbers, ClusterMixin, BaseEstimator, Learnt):  # 
     @property
     def _released(self) -> FittedBase:
         return fitted_base(self.base_)
+
+    @property
+    def _n_labels(self) -> int:
+        return self.n_clusters_
 
     def _to_document(self) -> dict[str, Any]:
         """Return the released model as plain data, for a model file."""

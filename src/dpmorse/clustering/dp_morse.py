@@ -17,7 +17,6 @@ from dpmorse.bases import (
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.records import open_records
-from dpmorse.schema import Schema
 
 
 def fitted_n_components(
@@ -103,20 +102,16 @@ class DPMorse(MorseEstimator, FitParameters):
             The fitted estimator. If anything fails, it is left as it was before.
         """
         self._check_parameters()
-        records = open_records(X, groups, self._schema_of_columns)
+        records = open_records(X, groups, self._stated_schema)
         with numbers_told_later():
             base = self._base_for(records.columns.n_features_in_).fit(records)
         return self._remember(base)
-
-    @property
-    def _schema_of_columns(self) -> Schema | None:
-        return None if self.columns is None else Schema.of(self.columns)
 
     def _base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
         self._check_parameters()
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        products = has_products(self._schema_of_columns)
+        products = has_products(self._stated_schema)
         return PrivateGaussianMixture(
             fitted_n_components(self.n_components, n_clusters, max(n_features, 1), products=products),
             min_components=n_clusters or SOME_CLUSTERS,
@@ -126,7 +121,7 @@ class DPMorse(MorseEstimator, FitParameters):
 
     def _check_parameters(self) -> None:
         self._check_choices()
-        schema = self._schema_of_columns
+        schema = self._stated_schema
         if self.assign == "basin" and schema is not None and not schema.layout.only_numbers:
             raise InvalidParameterError(
                 'assign must be "component" where columns are categories or may be missing: these have no '

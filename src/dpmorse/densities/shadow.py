@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from dpmorse.schema import Layout
 from dpmorse.typing import FloatArray
 
-_SMALLEST_GINI = 0.02
+SMALLEST_GINI = 0.02
 """Bound of the weight of a category that hardly varies: its rare levels would outweigh all other columns."""
 
 _WITHIN_FLOOR = 1e-3
@@ -39,7 +39,7 @@ def record_units(scale: FloatArray, marginals: FloatArray, layout: Layout) -> Fl
 
     The levels of a category get its Gini index ``1 - sum p^2`` to the power -1/2: its total variance is 1.
     """
-    ginis = [max(1 - np.square(marginals[own]).sum(), _SMALLEST_GINI) for own in layout.levels]
+    ginis = [max(1 - np.square(marginals[own]).sum(), SMALLEST_GINI) for own in layout.levels]
     return np.concatenate([1 / scale, np.repeat(np.power(ginis, -0.5), layout.n_levels)])
 
 

@@ -26,7 +26,7 @@ from dpmorse.bases.settings import (
 )
 from dpmorse.bases.starts import packed_centres
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import GAUSSIAN, Calibration, Neighboring, refuse_pure
+from dpmorse.privacy import GAUSSIAN, Calibration, Neighboring, ReleaseEvent, refuse_pure
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
 
 ROUNDS = "round"
@@ -80,6 +80,11 @@ class EMSettings(Settings):
     )
     reg_covar: float = parameter(positive, refused=(0, -1e-6, float("nan"), "small"))
     relocate: bool = parameter(true_or_false, refused=(1, "yes", None))
+
+    @property
+    def ball(self) -> float | None:
+        """Radius of the ball that records are shrunk to."""
+        return self.radius
 
 
 @dataclass(eq=False, repr=False)
@@ -152,6 +157,10 @@ class PrivateEM(PrivateFit):
     def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
         """Return the noise that the method's own paper prescribes for one round."""
         raise NotImplementedError
+
+    def noise_of_a_count(self, plan: Plan[EMSettings], events: Sequence[ReleaseEvent]) -> float:
+        """Return the noise of a component's count in the released mixture: an average of the last ones."""
+        return super().noise_of_a_count(plan, events) / math.sqrt(plan.settings.n_averaged)
 
     def release(self, queries: Queries, plan: Plan[EMSettings], rng: np.random.Generator) -> FitResult:
         """Alternate one noisy release and the M-step on the average of the last releases."""

@@ -7,6 +7,9 @@ no larger than the noise are shrunk to zero.
 """
 
 import math
+from collections.abc import Sized
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,7 +19,15 @@ from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import maximise
 from dpmorse.bases.staged.units import Units
 from dpmorse.densities import GaussianMixture
-from dpmorse.statistics import LARGEST_N_CELLS, WEIGHT_BITS, CellMoments, MomentShares
+from dpmorse.statistics import (
+    LARGEST_N_CELLS,
+    WEIGHT_BITS,
+    CellMoments,
+    GaussianCells,
+    MomentShares,
+    NoiseScales,
+    NoisyMoments,
+)
 from dpmorse.typing import FloatArray
 
 N_ROUNDS = (2, 10)
@@ -37,8 +48,9 @@ _MARGIN = 1.5
 more; in 64 columns it lowers the noise of covariances by a third (CHANGELOG.md)."""
 
 _RELATIVE_NOISE = 0.2
-"""Largest noise of a covariance entry in one round, relative to a variance. The number of rounds, and the
-number of components, are the largest that keep it; docs/default.md says on which data it was chosen."""
+"""Largest noise of a covariance entry relative to a variance, and of a level's probability, in one round. The
+number of rounds, and the number of components, are the largest that keep it; docs/default.md says on which
+data it was chosen."""
 
 _ROUNDS_TO_AFFORD = 3
 """The number of components is limited so that this many rounds keep ``_RELATIVE_NOISE``: with fewer rounds
@@ -53,6 +65,8 @@ SMALLEST_VARIANCE = 0.002
 """Smallest eigenvalue of a covariance, in units of z, in which the mean variance of a column is 1. It bounds
 the precision of components in nearly constant directions; other values were tried and not
 kept (docs/default.md)."""
+
+Components = TypeVar("Components", bound=Sized)
 
 
 def start_at(means: FloatArray, variance: float) -> Estimates:
@@ -69,40 +83,82 @@ def in_units_of(units: Units, components: Estimates) -> GaussianMixture:
     return scaled.affine(units.domain.unit, units.domain.centre)
 
 
-def release_components(queries: Queries, units: Units, start: Estimates, stage: Stage) -> Estimates:
+class Rounds(Protocol[Components]):
+    """What rounds ask about some kind of components, and what they make of the answers."""
+
+    @property
+    def shares(self) -> MomentShares:
+        """Shares of a round's cost."""
+
+    def statistic(self, n_components: int) -> CellMoments:
+        """Return what a round releases."""
+
+    def noise_of_an_entry(self, one: CellMoments, scales: NoiseScales) -> float:
+        """Return the noise of a covariance entry, or of a probability, if there is a single component."""
+
+    def cells(self, components: Components) -> GaussianCells:
+        """Return the rule by which records belong to components, and have residuals."""
+
+    def maximise(self, previous: Components, noisy: NoisyMoments, relaxation: float) -> Components:
+        """Return the components estimated from a release."""
+
+
+def release_components(
+    queries: Queries, rounds: Rounds[Components], start: Components, stage: Stage
+) -> Components:
     """Spend the budget of a stage on rounds of expectation-maximisation."""
-    k, d = start.means.shape
-    radius = radius_of_residuals(d)
-    statistic = CellMoments(units.domain, k, WEIGHT_BITS, of_residuals=True)
+    k = len(start)
     # With R rounds and K equal components the noise of an entry is sqrt(R) K times that of one round with one
     # component; solved for R at the tolerated noise. The limit 1e6 keeps `round` away from infinity.
-    affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, units, stage) / k) ** 2
+    affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, rounds, stage) / k) ** 2
     n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
-    scales = queries.calibrate(statistic, stage.cost / n_rounds, _SHARES)
+    statistic = rounds.statistic(k)
+    scales = queries.calibrate(statistic, stage.cost / n_rounds, rounds.shares)
     components = start
     for i in queries.rounds(n_rounds):
-        cells = units.cells(components.weights, components.means, components.covariances, radius)
-        step = stage.step("round", i, n_rounds)
+        cells, step = rounds.cells(components), stage.step("round", i, n_rounds)
         noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
-        relaxation = _OVER_RELAXATION if i < n_rounds else 1.0
-        components = maximise(
-            components, noisy, units.project, radius, SMALLEST_VARIANCE, relaxation=relaxation
-        )
+        components = rounds.maximise(components, noisy, _OVER_RELAXATION if i < n_rounds else 1.0)
     return components
 
 
-def measurable_n_components(queries: Queries, units: Units, stage: Stage) -> int:
+def measurable_n_components(queries: Queries, rounds: Rounds[Components], stage: Stage) -> int:
     """Return how many components of equal size can be measured in a few rounds, given the noise."""
-    noise = noise_of_an_entry(queries, units, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
+    noise = noise_of_an_entry(queries, rounds, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
     return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
 
 
-def noise_of_an_entry(queries: Queries, units: Units, stage: Stage) -> float:
-    """Return the noise of a covariance entry, relative to 1, for one round with a single component."""
-    one = CellMoments(units.domain, 1, WEIGHT_BITS, of_residuals=True)
-    scales = queries.calibrate(one, stage.cost, _SHARES)
-    squared_radius = radius_of_residuals(units.n_features) ** 2
-    return squared_radius * scales.diagonal * 2.0**-one.unit_bits / units.n_records
+def noise_of_an_entry(queries: Queries, rounds: Rounds[Components], stage: Stage) -> float:
+    """Return the noise of a covariance entry, or of a probability, for one round with one component."""
+    one = rounds.statistic(1)
+    return rounds.noise_of_an_entry(one, queries.calibrate(one, stage.cost, rounds.shares))
+
+
+@dataclass(frozen=True)
+class RoundsOfGaussians:
+    """Rounds that measure Gaussians of numbers, in these units."""
+
+    units: Units
+    shares: ClassVar[MomentShares] = _SHARES
+
+    def statistic(self, n_components: int) -> CellMoments:
+        """Return counts and two moments of residuals."""
+        return CellMoments(self.units.domain, n_components, WEIGHT_BITS, of_residuals=True)
+
+    def noise_of_an_entry(self, one: CellMoments, scales: NoiseScales) -> float:
+        """Return the noise of a covariance entry, relative to 1."""
+        squared_radius = radius_of_residuals(self.units.n_features) ** 2
+        return squared_radius * scales.diagonal * 2.0**-one.unit_bits / self.units.n_records
+
+    def cells(self, components: Estimates) -> GaussianCells:
+        """Return the cells of the mixture, whose residuals are shrunk to their radius."""
+        radius = radius_of_residuals(self.units.n_features)
+        return self.units.cells(components.weights, components.means, components.covariances, radius)
+
+    def maximise(self, previous: Estimates, noisy: NoisyMoments, relaxation: float) -> Estimates:
+        """Return the components estimated from a release; means stay in the ball."""
+        radius = radius_of_residuals(self.units.n_features)
+        return maximise(previous, noisy, self.units.project, radius, SMALLEST_VARIANCE, relaxation=relaxation)
 
 
 def radius_of_residuals(n_features: int) -> float:

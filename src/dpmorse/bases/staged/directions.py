@@ -16,6 +16,7 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged.components import (
     SMALLEST_VARIANCE,
+    RoundsOfGaussians,
     noise_of_an_entry,
     radius_of_residuals,
 )
@@ -204,7 +205,10 @@ def denoise(values: FloatArray, edge: float) -> tuple[FloatArray, int]:
 
 def _n_measurable(queries: Queries, units: Units, n_components: int, stage: Stage, n_columns: int) -> int:
     """Return in how many directions ``n_components`` can be measured, given the noise."""
-    in_all = noise_of_an_entry(queries, units, stage) / radius_of_residuals(units.n_features) ** 2
+    in_all = (
+        noise_of_an_entry(queries, RoundsOfGaussians(units), stage)
+        / radius_of_residuals(units.n_features) ** 2
+    )
     noise = in_all * np.array([radius_of_residuals(q) ** 2 for q in range(1, n_columns + 1)])
     enough = int((noise * n_components * math.sqrt(_ROUNDS) <= _RELATIVE_NOISE).sum())
     return min(n_columns, max(_LEAST_DIRECTIONS, enough))

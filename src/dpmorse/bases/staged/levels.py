@@ -11,6 +11,7 @@ from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
 from dpmorse.bases.staged.regime import LEVELS, MOMENTS, RANGES
 from dpmorse.bases.staged.units import OUTER, Units, release_units
+from dpmorse.densities import SMALLEST_GINI
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
@@ -33,9 +34,6 @@ _LEAST_PART = 0.02
 
 _LEAST_NOISE = 0.5
 """Least count of a level, in standard deviations of its noise: what noise cannot exclude stays possible."""
-
-_LEAST_GINI = 0.02
-"""Smallest chance that two records differ in a category, where columns are weighted by it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class TableUnits:
     def level_scales(self) -> FloatArray:
         """What a level is multiplied by, so that all categories vary alike: Gini^(-1/2) of its column."""
         squares = np.bincount(self.layout.category_of_level, self.marginals**2, self.layout.n_categories)
-        return np.asarray(np.maximum(1 - squares, _LEAST_GINI) ** -0.5)[self.layout.category_of_level]
+        return np.asarray(np.maximum(1 - squares, SMALLEST_GINI) ** -0.5)[self.layout.category_of_level]
 
     @property
     def domain(self) -> Domain:

@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
-from dpmorse.bases.staged import components, coreset, hurdles, joint_histogram, outskirts, profile, shares
+from dpmorse.bases.staged import joint_histogram, outskirts, profile, shares
 from dpmorse.bases.staged.binned_em import fit_cells
-from dpmorse.bases.staged.components import in_units_of, measurable_n_components, release_components, start_at
+from dpmorse.bases.staged.components import (
+    RoundsOfGaussians,
+    in_units_of,
+    measurable_n_components,
+    release_components,
+    start_at,
+)
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.directions import Directions, release_directions
 from dpmorse.bases.staged.joint_histogram import HALVINGS, count_cells
@@ -29,19 +34,18 @@ from dpmorse.bases.staged.regime import (
     OUTSKIRTS,
     PROFILE,
     RANGES,
-    Noises,
     Regime,
     moments_of,
     n_fitted,
     profile_events,
+    stages_of,
+    stages_of_rounds,
 )
-from dpmorse.bases.staged.shares import Shares
 from dpmorse.bases.staged.staged_settings import FEW_COLUMNS, StagedSettings
 from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import PrivacyReport, ReleaseEvent
-from dpmorse.statistics import N_BINS
+from dpmorse.privacy import PrivacyReport
 
 StagedPlan = Plan[StagedSettings]
 
@@ -113,18 +117,12 @@ class InPlane(_OfNumbers):
         """Return units, a coarse grid for what lies far, a fine one, and the profile."""
         k, d = settings.n_components, settings.n_features
         split = shares.PLANE if settings.profile else shares.PLANE_WITHOUT_PROFILE
-        fine = Stage(HISTOGRAM, split.histogram, joint_histogram.largest_n_cells(d, k), SumsOf.CELLS)
-        if not settings.profile:
-            return [*_units(d, split), fine]
-        coarse = Stage(OUTSKIRTS, split.outskirts, outskirts.largest_n_cells(d))
-        return [*_units(d, split), coarse, fine, Stage(PROFILE, split.profile, profile.n_draws(k, d))]
-
-    def hurdles(
-        self, plan: StagedPlan, events: Sequence[ReleaseEvent], noises: Noises, n_records: int
-    ) -> list[Hurdle]:
-        """Return those of the fine grid."""
-        event = next(event for event in events if event.step.stage == HISTOGRAM)
-        return hurdles.of_histogram(event, plan.settings.n_features)
+        others = [
+            Stage(OUTSKIRTS, split.outskirts, outskirts.largest_n_cells(d)),
+            Stage(HISTOGRAM, split.histogram, joint_histogram.largest_n_cells(d, k), SumsOf.CELLS),
+            Stage(PROFILE, split.profile, profile.n_draws(k, d)),
+        ]
+        return stages_of(split, d, 0, others)
 
     def _find(self, queries: Queries, units: Units, plan: StagedPlan, rng: np.random.Generator) -> Found:
         far = None
@@ -146,26 +144,16 @@ class InRounds(_OfNumbers):
         k, d = settings.n_components, settings.n_features
         split = shares.ROUNDS if settings.profile else shares.ROUNDS_WITHOUT_PROFILE
         split = split.with_directions() if d > FEW_COLUMNS else split
-        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d)
-        in_components = components.N_ROUNDS[1] * k * moments_of(d)
-        radius = components.radius_of_residuals(d)
-        stages = [
+        others = [
             Stage(DIRECTIONS, split.directions, moments_of(d)),
-            Stage(CORESET, split.coreset, in_coreset),
-            Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, radius),
+            *stages_of_rounds(split, k, d, n_counted=0, width=d),
             Stage(PROFILE, split.profile, profile.n_draws(k, d)),
         ]
-        return [*_units(d, split), *(stage for stage in stages if stage.cost)]
-
-    def hurdles(
-        self, plan: StagedPlan, events: Sequence[ReleaseEvent], noises: Noises, n_records: int
-    ) -> list[Hurdle]:
-        """Return those of coreset and components."""
-        return hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, plan.settings.n_components)
+        return stages_of(split, d, 0, others)
 
     def _find(self, queries: Queries, units: Units, plan: StagedPlan, rng: np.random.Generator) -> Found:
         settings, stages = plan.settings, _undivided(plan)
-        measurable = measurable_n_components(queries, units, stages[1])
+        measurable = measurable_n_components(queries, RoundsOfGaussians(units), stages[1])
         if DIRECTIONS in plan and measurable < settings.n_components:
             directions = release_directions(
                 queries, units, settings.n_components, plan[DIRECTIONS], plan[COMPONENTS]
@@ -177,11 +165,9 @@ class InRounds(_OfNumbers):
         balls = release_coreset(queries, units, k, stages[0], rng)
         start = spread_centres(balls, units, k, rng, most=settings.n_components)
         first = start_at(start.means, start.variance)
-        return Found(release_components(queries, start.units, first, stages[1]), start.units)
-
-
-def _units(d: int, split: Shares) -> list[Stage]:
-    return [Stage(RANGES, split.ranges, N_BINS * d), Stage(MOMENTS, split.moments, 1 + 2 * d)]
+        return Found(
+            release_components(queries, RoundsOfGaussians(start.units), first, stages[1]), start.units
+        )
 
 
 def _undivided(plan: StagedPlan) -> tuple[Stage, Stage]:
@@ -200,11 +186,11 @@ def _along_directions(
 ) -> Found:
     """Find components along directions alone."""
     units, few, many = directions.whole, directions.units(directions.n_for_start), directions.units()
-    k = n_fitted(plan.settings, measurable_n_components(queries, many, plan[COMPONENTS]))
+    measurable = measurable_n_components(queries, RoundsOfGaussians(many), plan[COMPONENTS])
+    k = n_fitted(plan.settings, measurable)
     balls = release_coreset(queries, few, k, plan[CORESET], rng)
     start = spread_centres(balls, few, k, rng, most=plan.settings.n_components)
     if start.units is not few:  # clusters lie apart: the ball of all columns has to hold them too
         units, many = units.widened(OUTER), many.widened(OUTER)
-    return Found(
-        release_components(queries, many, directions.start(start), plan[COMPONENTS]), units, directions
-    )
+    first, rounds = directions.start(start), RoundsOfGaussians(many)
+    return Found(release_components(queries, rounds, first, plan[COMPONENTS]), units, directions)

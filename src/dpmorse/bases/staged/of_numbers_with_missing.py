@@ -8,37 +8,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.plan import Stage, SumsOf
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged import components, coreset, hurdles, outskirts, product_profile, shares
-from dpmorse.bases.staged.components import start_at
+from dpmorse.bases.staged import outskirts, product_profile, shares
+from dpmorse.bases.staged.components import measurable_n_components, release_components, start_at
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.histogram_with_missing import largest_n_cells, release_histograms
 from dpmorse.bases.staged.joint_histogram import HALVINGS
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.of_tables import OfTables, TablePlan, stated_columns
-from dpmorse.bases.staged.products import Products, measurable_n_components, release_products
+from dpmorse.bases.staged.products import Products, RoundsOfProducts
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
     CORESET,
     HISTOGRAM,
-    LEVELS,
-    MOMENTS,
     OUTSKIRTS,
     PROFILE,
-    RANGES,
-    Noises,
-    moments_of,
     n_fitted,
+    stages_of,
+    stages_of_rounds,
 )
-from dpmorse.bases.staged.shares import Shares
 from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.bases.staged.units import Gaps, Units
-from dpmorse.privacy import ReleaseEvent
-from dpmorse.schema import Layout
-from dpmorse.statistics import N_BINS
 
 
 class InPlaneWithMissing(OfTables):
@@ -49,26 +40,18 @@ class InPlaneWithMissing(OfTables):
         layout, k = stated_columns(settings).layout, settings.n_components
         split = shares.PLANE_WITH_MISSING if settings.profile else shares.PLANE_WITH_MISSING_WITHOUT_PROFILE
         coarse, fine = largest_n_cells(layout, outskirts.HALVINGS[1]), largest_n_cells(layout, HALVINGS[1], k)
-        stages = [
-            *_units(layout, split),
+        others = [
             Stage(OUTSKIRTS, split.outskirts, coarse),
             Stage(HISTOGRAM, split.histogram, fine, SumsOf.CELLS),
             Stage(PROFILE, split.profile, product_profile.n_draws(k, layout)),
         ]
-        return [stage for stage in stages if stage.cost]
-
-    def hurdles(
-        self, plan: TablePlan, events: Sequence[ReleaseEvent], noises: Noises, n_records: int
-    ) -> list[Hurdle]:
-        """Return those of the fine grid."""
-        event = next(event for event in events if event.step.stage == HISTOGRAM)
-        return hurdles.of_histogram(event, plan.settings.n_features)
+        return stages_of(split, layout.n_numbers, layout.n_holes, others)
 
     def _find(
         self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
     ) -> tuple[TableUnits, Products]:
         units, found = release_histograms(queries, _numbers(table), table.layout, plan, rng)
-        return replace(table, numbers=units), _products(found)
+        return replace(table, numbers=units), Products.of_numbers(found)
 
 
 class InRoundsWithMissing(OfTables):
@@ -79,50 +62,26 @@ class InRoundsWithMissing(OfTables):
         layout, k = stated_columns(settings).layout, settings.n_components
         d, n_holes = layout.n_numbers, layout.n_holes
         split = shares.ROUNDS_WITH_MISSING if settings.profile else shares.ROUNDS_WITH_MISSING_WITHOUT_PROFILE
-        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + d + n_holes)
-        in_components = components.N_ROUNDS[1] * k * (moments_of(d) + n_holes)
-        radius = components.radius_of_residuals(d)
-        stages = [
-            *_units(layout, split),
-            Stage(CORESET, split.coreset, in_coreset),
-            Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, radius),
+        others = [
+            *stages_of_rounds(split, k, d, n_holes, width=d + n_holes),
             Stage(PROFILE, split.profile, product_profile.n_draws(k, layout)),
         ]
-        return [stage for stage in stages if stage.cost]
-
-    def hurdles(
-        self, plan: TablePlan, events: Sequence[ReleaseEvent], noises: Noises, n_records: int
-    ) -> list[Hurdle]:
-        """Return those of coreset and components."""
-        return hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, plan.settings.n_components)
+        return stages_of(split, d, n_holes, others)
 
     def _find(
         self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
     ) -> tuple[TableUnits, Products]:
         settings = plan.settings
         units = replace(_numbers(table), gaps=Gaps(table.layout, table.observed))
-        k = n_fitted(settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        k = n_fitted(settings, measurable_n_components(queries, RoundsOfProducts(table), plan[COMPONENTS]))
         balls = release_coreset(queries, units, k, plan[CORESET], rng)
         start = spread_centres(balls, units, k, rng, most=settings.n_components)
         wide = replace(table, numbers=start.units)
-        first = _products(start_at(start.means, start.variance))
-        return wide, release_products(queries, wide, first, plan[COMPONENTS])
-
-
-def _units(layout: Layout, split: Shares) -> list[Stage]:
-    d = layout.n_numbers
-    return [
-        Stage(LEVELS, split.levels, 1 + layout.n_holes),
-        Stage(RANGES, split.ranges, N_BINS * d),
-        Stage(MOMENTS, split.moments, 1 + 2 * d),
-    ]
+        first = Products.of_numbers(start_at(start.means, start.variance))
+        return wide, release_components(queries, RoundsOfProducts(wide), first, plan[COMPONENTS])
 
 
 def _numbers(table: TableUnits) -> Units:
     if table.numbers is None:
         raise ValueError("the table must have numbers.")
     return table.numbers
-
-
-def _products(found: Estimates) -> Products:
-    return Products(found, np.zeros((len(found.means), 0)))

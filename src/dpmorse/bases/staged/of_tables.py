@@ -6,35 +6,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.mixture_estimator import FitResult
-from dpmorse.bases.plan import Plan, Stage, SumsOf
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged import components, coreset, hurdles, product_profile, shares
+from dpmorse.bases.staged import product_profile, shares
 from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
+from dpmorse.bases.staged.components import measurable_n_components, release_components
 from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.levels import TableUnits, release_table_units
-from dpmorse.bases.staged.products import Products, measurable_n_components, release_products, start_from
+from dpmorse.bases.staged.products import Products, RoundsOfProducts, start_from
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
     CORESET,
     DIRECTIONS,
-    LEVELS,
-    MOMENTS,
     PROFILE,
-    RANGES,
-    Noises,
     Regime,
     moments_of,
     n_fitted,
     profile_events,
+    stages_of,
+    stages_of_rounds,
 )
 from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.privacy import PrivacyReport, ReleaseEvent
+from dpmorse.privacy import PrivacyReport
 from dpmorse.schema import Schema
-from dpmorse.statistics import N_BINS
 
 TablePlan = Plan[StagedSettings]
 
@@ -85,39 +82,23 @@ class OfProducts(OfTables):
         d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
         split = shares.PRODUCTS if d else shares.LEVELS_ONLY
         split = split.with_profile() if settings.profile else split
-        in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + MOST_DIRECTIONS)
-        in_components = components.N_ROUNDS[1] * k * (moments_of(d) + n_counted)
-        reach = components.radius_of_residuals(d)
-        stages = [
-            Stage(LEVELS, split.levels, 1 + n_counted),
-            Stage(RANGES, split.ranges, N_BINS * d),
-            Stage(MOMENTS, split.moments, 1 + 2 * d),
+        others = [
             Stage(DIRECTIONS, split.directions, moments_of(d + layout.n_all_levels)),
-            Stage(CORESET, split.coreset, in_coreset),
-            Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, reach),
+            *stages_of_rounds(split, k, d, n_counted, width=MOST_DIRECTIONS),
             Stage(PROFILE, split.profile, product_profile.n_draws(k, layout)),
         ]
-        return [stage for stage in stages if stage.cost]
-
-    def hurdles(
-        self,
-        plan: TablePlan,
-        events: Sequence[ReleaseEvent],
-        noises: Noises,
-        n_records: int,
-    ) -> list[Hurdle]:
-        """Return those of coreset and components."""
-        return hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, plan.settings.n_components)
+        return stages_of(split, d, n_counted, others)
 
     def _find(
         self, queries: Queries, table: TableUnits, plan: TablePlan, rng: np.random.Generator
     ) -> tuple[TableUnits, Products]:
         directions = release_table_directions(queries, table, plan[DIRECTIONS])
-        k = n_fitted(plan.settings, measurable_n_components(queries, table, plan[COMPONENTS]))
+        rounds = RoundsOfProducts(table)
+        k = n_fitted(plan.settings, measurable_n_components(queries, rounds, plan[COMPONENTS]))
         balls = release_coreset(queries, directions.units, k, plan[CORESET], rng)
         start = spread_centres(balls, directions.units, k, rng)
         products = start_from(directions.decode(start.means), table)
-        return table, release_products(queries, table, products, plan[COMPONENTS])
+        return table, release_components(queries, rounds, products, plan[COMPONENTS])
 
 
 def stated_columns(settings: StagedSettings) -> Schema:

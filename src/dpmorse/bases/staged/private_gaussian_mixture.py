@@ -16,7 +16,7 @@ from dpmorse.bases.staged import hurdles
 from dpmorse.bases.staged.of_numbers import InPlane, InRounds
 from dpmorse.bases.staged.of_numbers_with_missing import InPlaneWithMissing, InRoundsWithMissing
 from dpmorse.bases.staged.of_tables import OfProducts
-from dpmorse.bases.staged.regime import PROFILE, Regime
+from dpmorse.bases.staged.regime import COMPONENTS, CORESET, HISTOGRAM, PROFILE, Regime
 from dpmorse.bases.staged.staged_settings import MOST_COLUMNS, StagedSettings, has_products
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
@@ -108,8 +108,12 @@ class PrivateGaussianMixture(PrivateFit):
         self, plan: Plan[StagedSettings], events: Sequence[ReleaseEvent], n_records: int
     ) -> Sequence[Hurdle]:
         """Return the counts that the stages which find clusters compare with noise."""
-        noises = hurdles.noise_by_stage(events)
-        found = regime_of(plan.settings).hurdles(plan, events, noises, n_records)
+        noises, settings = hurdles.noise_by_stage(events), plan.settings
+        if HISTOGRAM in plan:
+            event = next(event for event in events if event.step.stage == HISTOGRAM)
+            found = hurdles.of_histogram(event, settings.n_features)
+        else:
+            found = hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, settings.n_components)
         return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:

@@ -8,8 +8,7 @@ nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from dpmorse.bases.staged.encoded import encoded_domain, whiten_numbers
 from dpmorse.bases.staged.expected import Expected, expected_records
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.products import Products, cells_of
-from dpmorse.bases.staged.profile import LENGTHS, MOMENTS, SHARES, Look, profile_of, release_lengths
+from dpmorse.bases.staged.profile import SHARES, Questions, profile_of
 from dpmorse.privacy import ReleaseEvent
 from dpmorse.profiles import LevelCounts, Profile
 from dpmorse.schema import Layout
@@ -30,7 +29,6 @@ from dpmorse.statistics import (
     Domain,
     GaussianCells,
     MomentShares,
-    NoiseScales,
     NoisyMoments,
     ProfileCells,
 )
@@ -57,66 +55,37 @@ def release_table_profile(
     piled: BoolArray,
 ) -> Profile:
     """Spend a stage on the profile of products; ``piled`` says which numbers pile up at their bounds."""
+    layout, shares = table.layout, _shares(table.layout)
     ball = replace(table.domain, grid_bits=FINE_GRID_BITS)
     rule = cells_of(products, table, FINE_GRID_BITS)
-    if not table.layout.n_numbers:
-        statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=table.layout)
-        scales = queries.calibrate(statistic, stage.cost, _shares(table.layout))
+    if not layout.n_numbers:
+        statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=layout)
+        scales = queries.calibrate(statistic, stage.cost, shares)
         noisy = queries.moments(stage.step("moments"), statistic, rule, scales)
-        return Profile.of_levels(noisy.counts, noisy.count_stddev, _levels(noisy, table.layout))
+        return Profile.of_levels(noisy.counts, noisy.count_stddev, _levels(noisy, layout))
     expected = expected_records(products.mixture(table), table.domain, rng)
-    ask = _Ask(queries, table.layout, rule, ball, expected, stage)
+    public = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper), FINE_GRID_BITS)
+    statistic = CellMoments(public, rule.n_cells, of_residuals=True, layout=layout)
+
+    def cells(radii: FloatArray) -> ProfileCells:
+        return ProfileCells(rule, ball, _units(expected, public, layout, radii), public)
+
+    ask = Questions(queries, stage, expected, statistic, shares, cells)
     look = ask.lengths()
     noisy = ask.moments(look)
-    part = table.layout.number_part
-    box = Domain(ask.box.lower[part], ask.box.upper[part])
-    return replace(profile_of(look, noisy, box, piled), levels=_levels(noisy, table.layout))
+    box = Domain(public.lower[layout.number_part], public.upper[layout.number_part])
+    return replace(profile_of(look, noisy, box, piled), levels=_levels(noisy, layout))
 
 
-@dataclass(frozen=True)
-class _Ask:
-    """The questions of this stage where there are numbers."""
-
-    queries: Queries
-    layout: Layout
-    rule: GaussianCells
-    ball: Domain
-    expected: Expected
-    stage: Stage
-
-    @cached_property
-    def box(self) -> Domain:
-        """The public box of encoded records, where they are measured."""
-        lower, upper = np.array(self.layout.lower), np.array(self.layout.upper)
-        return encoded_domain(self.layout, lower, upper, FINE_GRID_BITS)
-
-    @property
-    def statistic(self) -> CellMoments:
-        return CellMoments(self.box, self.rule.n_cells, of_residuals=True, layout=self.layout)
-
-    @property
-    def scales(self) -> NoiseScales:
-        return self.queries.calibrate(self.statistic, MOMENTS * self.stage.cost, _shares(self.layout))
-
-    def lengths(self) -> Look:
-        noise = self.scales.diagonal * 2.0**-self.statistic.unit_bits * self.layout.n_numbers
-        step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
-        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=noise)
-
-    def moments(self, look: Look) -> NoisyMoments:
-        step, cells = self.stage.step("moments"), self._cells(look.radii)
-        return self.queries.moments(step, self.statistic, cells, self.scales)
-
-    def _cells(self, radii: FloatArray) -> ProfileCells:
-        """Return cells that measure numbers in the coordinates of their component, and nothing else."""
-        k, width, part = len(radii), self.layout.width, self.layout.number_part
-        unit, centre = self.box.unit[part], self.box.centre[part]
-        whiten, shift = np.zeros((k, width, width)), np.zeros((k, width))
-        factors = np.linalg.cholesky(self.expected.covariances / unit[:, None] / unit)
-        means = (self.expected.means - centre) / unit
-        whiten_numbers(self.layout, self.box, means, factors, into=(whiten, shift))
-        units = GaussianCells.from_scores(whiten, shift, np.zeros(k), radii, FINE_GRID_BITS)
-        return ProfileCells(self.rule, self.ball, units, self.box)
+def _units(expected: Expected, box: Domain, layout: Layout, radii: FloatArray) -> GaussianCells:
+    """Return cells that measure numbers in the coordinates of their component, and nothing else."""
+    k, width, part = len(radii), layout.width, layout.number_part
+    unit, centre = box.unit[part], box.centre[part]
+    whiten, shift = np.zeros((k, width, width)), np.zeros((k, width))
+    factors = np.linalg.cholesky(expected.covariances / unit[:, None] / unit)
+    means = (expected.means - centre) / unit
+    whiten_numbers(layout, box, means, factors, into=(whiten, shift))
+    return GaussianCells.from_scores(whiten, shift, np.zeros(k), radii, FINE_GRID_BITS)
 
 
 def _shares(layout: Layout) -> MomentShares:

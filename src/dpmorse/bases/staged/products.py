@@ -11,22 +11,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.plan import Stage
-from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import SUPPORT, maximise
-from dpmorse.bases.staged.components import N_ROUNDS, SMALLEST_VARIANCE, radius_of_residuals
+from dpmorse.bases.staged.components import SMALLEST_VARIANCE, radius_of_residuals
 from dpmorse.bases.staged.encoded import whiten_numbers
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.densities import ProductMixture, james_stein
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     GRID_BITS,
-    LARGEST_N_CELLS,
     WEIGHT_BITS,
     CellMoments,
     Domain,
     GaussianCells,
     MomentShares,
+    NoiseScales,
     NoisyMoments,
     shrink_to_ball,
 )
@@ -44,16 +42,6 @@ _SUMS = 0.39
 _OF_A_HOLE = 0.15
 """What a missing value counts, beside a category, where the cost is divided: it corrects moments by a part
 that varies little from component to component."""
-
-_RELATIVE_NOISE = 0.2
-"""Largest noise of a covariance entry relative to a variance, and of a level's probability, in one round. The
-number of rounds, and of components, are the largest that keep it."""
-
-_ROUNDS_TO_AFFORD = 3
-"""The number of components is limited so that so many rounds keep that noise."""
-
-_OVER_RELAXATION = 1.5
-"""Factor by which all steps but the last are lengthened."""
 
 _START_VARIANCE = 0.5
 """Variance of a number around its component's mean at the start, as a part of that of all records."""
@@ -78,6 +66,14 @@ class Products:
 
     gaussians: Estimates
     probabilities: FloatArray
+
+    @classmethod
+    def of_numbers(cls, gaussians: Estimates) -> "Products":
+        """Return products without categories."""
+        return cls(gaussians, np.zeros((len(gaussians), 0)))
+
+    def __len__(self) -> int:
+        return len(self.gaussians)
 
     def kept(self, at_least: int) -> "Products":
         """Drop unsupported components, but keep the heaviest ones that were asked for."""
@@ -112,49 +108,49 @@ def start_from(columns: FloatArray, table: TableUnits) -> Products:
     return Products(gaussians, (1 - _START_MARGINAL) * own + _START_MARGINAL * p)
 
 
-def release_products(queries: Queries, table: TableUnits, start: Products, stage: Stage) -> Products:
-    """Spend the budget of a stage on rounds of expectation-maximisation."""
-    k = len(start.probabilities)
-    statistic = CellMoments(table.domain, k, WEIGHT_BITS, of_residuals=True, layout=table.layout)
-    affordable = (_RELATIVE_NOISE / noise_of_an_entry(queries, table, stage) / k) ** 2
-    n_rounds = int(np.clip(round(min(affordable, 1e6)), *N_ROUNDS))
-    scales = queries.calibrate(statistic, stage.cost / n_rounds, _shares(table.layout))
-    products = start
-    for i in queries.rounds(n_rounds):
-        cells = cells_of(products, table)
-        step = stage.step("round", i, n_rounds)
-        noisy = queries.moments(step, statistic, cells, scales, n_repeats=n_rounds - i)
-        products = _maximise(products, noisy, table, _OVER_RELAXATION if i < n_rounds else 1.0)
-    return products
+@dataclass(frozen=True)
+class RoundsOfProducts:
+    """Rounds that measure products, in the units of a table."""
 
+    table: TableUnits
 
-def measurable_n_components(queries: Queries, table: TableUnits, stage: Stage) -> int:
-    """Return how many components of equal size can be measured in a few rounds, given the noise."""
-    noise = noise_of_an_entry(queries, table, stage) * math.sqrt(_ROUNDS_TO_AFFORD)
-    return int(min(_RELATIVE_NOISE / noise, LARGEST_N_CELLS))
+    @property
+    def shares(self) -> MomentShares:
+        """Shares of a round's cost: those of numbers and levels go by the number of columns."""
+        layout = self.table.layout
+        if not layout.n_numbers:
+            return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
+        n_counted = layout.n_categories + _OF_A_HOLE * layout.n_holes
+        levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
+        moments = 1 - _COUNT / (1 - levels)
+        sums = _SUMS * moments
+        return MomentShares(count=1 - moments, sum=sums, second_moment=(1 - _SUMS) * moments, levels=levels)
 
+    def statistic(self, n_components: int) -> CellMoments:
+        """Return counts, two moments of residuals, levels and missing values."""
+        table = self.table
+        return CellMoments(table.domain, n_components, WEIGHT_BITS, of_residuals=True, layout=table.layout)
 
-def noise_of_an_entry(queries: Queries, table: TableUnits, stage: Stage) -> float:
-    """Return the noise of a covariance entry or a probability, for one round with a single component."""
-    one = CellMoments(table.domain, 1, WEIGHT_BITS, of_residuals=True, layout=table.layout)
-    scales = queries.calibrate(one, stage.cost, _shares(table.layout))
-    unit = 2.0**-one.unit_bits / table.n_records
-    of_levels = scales.level * unit if table.layout.n_categories else 0.0
-    if not table.layout.n_numbers:
-        return of_levels
-    squared_radius = radius_of_residuals(table.layout.n_numbers) ** 2
-    return max(of_levels, squared_radius * scales.diagonal * unit)
+    def noise_of_an_entry(self, one: CellMoments, scales: NoiseScales) -> float:
+        """Return the noise of a covariance entry or of a probability, whichever is larger."""
+        layout, unit = self.table.layout, 2.0**-one.unit_bits / self.table.n_records
+        of_levels = scales.level * unit if layout.n_categories else 0.0
+        if not layout.n_numbers:
+            return of_levels
+        squared_radius = radius_of_residuals(layout.n_numbers) ** 2
+        return max(of_levels, squared_radius * scales.diagonal * unit)
 
+    def cells(self, components: Products) -> GaussianCells:
+        """Return the rule that gives encoded records their memberships."""
+        return cells_of(components, self.table)
 
-def _shares(layout: Layout) -> MomentShares:
-    """Divide the cost of a round among counts, moments of numbers, and levels, by the number of columns."""
-    if not layout.n_numbers:
-        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
-    n_counted = layout.n_categories + _OF_A_HOLE * layout.n_holes
-    levels = (1 - _COUNT) * n_counted / (n_counted + layout.n_numbers)
-    moments = 1 - _COUNT / (1 - levels)
-    sums = _SUMS * moments
-    return MomentShares(count=1 - moments, sum=sums, second_moment=(1 - _SUMS) * moments, levels=levels)
+    def maximise(self, previous: Products, noisy: NoisyMoments, relaxation: float) -> Products:
+        """Return the components estimated from a release."""
+        gaussians = _maximise_numbers(previous.gaussians, noisy, self.table, relaxation)
+        counts = np.where(gaussians.supported, noisy.counts, 1.0)
+        probabilities = _maximise_levels(previous.probabilities, noisy, self.table, counts, relaxation)
+        kept = np.where(gaussians.supported[:, None], probabilities, previous.probabilities)
+        return Products(gaussians, kept)
 
 
 def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) -> GaussianCells:
@@ -169,7 +165,7 @@ def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) 
 
     What is left, the ``b^2``, is the same for every record and goes to the constants.
     """
-    layout, k = table.layout, len(products.probabilities)
+    layout, k = table.layout, len(products)
     whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
     constants = -np.log(np.maximum(products.gaussians.weights, 1e-12))
     radius = 1.0
@@ -209,15 +205,6 @@ def _weigh_levels(probabilities: FloatArray, layout: Layout, whiten: FloatArray,
     places = np.arange(layout.width)[layout.level_part]
     whiten[:, places, places] = slope
     shift[:, places] = (nats - slope**2) / (2 * slope)
-
-
-def _maximise(previous: Products, noisy: NoisyMoments, table: TableUnits, relaxation: float) -> Products:
-    """Return the components estimated from a release."""
-    gaussians = _maximise_numbers(previous.gaussians, noisy, table, relaxation)
-    counts = np.where(gaussians.supported, noisy.counts, 1.0)
-    probabilities = _maximise_levels(previous.probabilities, noisy, table, counts, relaxation)
-    kept = np.where(gaussians.supported[:, None], probabilities, previous.probabilities)
-    return Products(gaussians, kept)
 
 
 def _maximise_numbers(

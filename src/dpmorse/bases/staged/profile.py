@@ -18,7 +18,7 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged.expected import Expected, expected_records
 from dpmorse.densities import GaussianMixture, james_stein
-from dpmorse.privacy import ReleaseEvent, Step
+from dpmorse.privacy import ReleaseEvent
 from dpmorse.profiles import Guess, Profile
 from dpmorse.statistics import (
     FINE_GRID_BITS,
@@ -27,6 +27,7 @@ from dpmorse.statistics import (
     Domain,
     GaussianCells,
     MomentShares,
+    NoiseScales,
     NoisyMoments,
     ProfileCells,
     RadiusHistograms,
@@ -98,63 +99,54 @@ def release_profile(
     up at their bounds, by an earlier release.
     """
     expected = expected_records(partition, ball, rng)
-    ask = _Ask(queries, labelling, expected, replace(box, grid_bits=FINE_GRID_BITS), stage)
+    fine, n_components = replace(box, grid_bits=FINE_GRID_BITS), len(expected.means)
+
+    def cells(radii: FloatArray) -> ProfileCells:
+        equal = np.full(n_components, 1 / n_components)
+        units = _cells_in(fine, equal, expected.means, expected.covariances, radii)
+        return ProfileCells(labelling.cells, labelling.domain, units, fine)
+
+    statistic = CellMoments(fine, n_components, of_residuals=True)
+    ask = Questions(queries, stage, expected, statistic, SHARES, cells)
     look = ask.lengths()
     profile = profile_of(look, ask.moments(look), box, piled)
     return profile, _mended(partition, expected, profile)
 
 
 @dataclass(frozen=True)
-class _Ask:
-    """The questions of this stage."""
+class Questions:
+    """The two questions of this stage, about numbers alone or about all columns of a table."""
 
     queries: Queries
-    labelling: Labelling
-    expected: Expected
-    box: Domain
     stage: Stage
+    expected: Expected
+    statistic: CellMoments
+    shares: MomentShares
+    cells: Callable[[FloatArray], ProfileCells]
+    """What labels and measures a record, for given radii of the components."""
+
+    @property
+    def scales(self) -> NoiseScales:
+        """The noise of the moments."""
+        return self.queries.calibrate(self.statistic, MOMENTS * self.stage.cost, self.shares)
 
     def lengths(self) -> Look:
+        """Count lengths of residuals; return how far the records of each component reach."""
+        factors = np.linalg.cholesky(self.expected.covariances).astype(np.float64)
+        # The noise of a sum of squares, over the numbers, where the radius is 1.
+        noise = self.scales.diagonal * 2.0**-self.statistic.unit_bits * factors.shape[1]
+        statistic = RadiusHistograms(self.cells(np.ones(len(factors))), n_coordinates=factors.shape[1])
         step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
-        return release_lengths(self.queries, step, cost, self.expected, self._cells, noise=self._noise())
+        counts, stddev = self.queries.histograms(step, statistic, cost)
+        tails, edges = counts[:, 1:], statistic.edges[1:]
+        own = edges[np.minimum(_end_of_belief(tails, stddev), len(edges) - 1)]
+        radii = np.maximum(own, _common_reach(tails, stddev, edges, own, noise))
+        return Look(self.expected.means, factors, tails, stddev, edges, radii)
 
     def moments(self, look: Look) -> NoisyMoments:
-        statistic = CellMoments(self.box, len(look.origins), of_residuals=True)
-        scales = self.queries.calibrate(statistic, MOMENTS * self.stage.cost, SHARES)
-        return self.queries.moments(self.stage.step("moments"), statistic, self._cells(look.radii), scales)
-
-    def _noise(self) -> float:
-        """Return the noise of a sum of squares where the radius is 1, over the columns."""
-        statistic = CellMoments(self.box, self.labelling.cells.n_cells, of_residuals=True)
-        scales = self.queries.calibrate(statistic, MOMENTS * self.stage.cost, SHARES)
-        return scales.diagonal * 2.0**-statistic.unit_bits * self.box.n_features
-
-    def _cells(self, radii: FloatArray) -> ProfileCells:
-        weights = np.full(len(radii), 1 / len(radii))
-        units = _cells_in(self.box, weights, self.expected.means, self.expected.covariances, radii)
-        return ProfileCells(self.labelling.cells, self.labelling.domain, units, self.box)
-
-
-def release_lengths(
-    queries: Queries,
-    step: Step,
-    cost: float,
-    expected: Expected,
-    cells: Callable[[FloatArray], ProfileCells],
-    *,
-    noise: float,
-) -> Look:
-    """Count lengths of residuals; return how far the records of each component reach.
-
-    ``cells`` returns the cells for given radii; ``noise`` is that of a sum of squares where the radius is 1.
-    """
-    factors = np.linalg.cholesky(expected.covariances).astype(np.float64)
-    statistic = RadiusHistograms(cells(np.ones(len(factors))), n_coordinates=factors.shape[1])
-    counts, stddev = queries.histograms(step, statistic, cost)
-    tails, edges = counts[:, 1:], statistic.edges[1:]
-    own = _reach(tails, stddev, edges)
-    radii = np.maximum(own, _common_reach(tails, stddev, edges, own, noise))
-    return Look(expected.means, factors, tails, stddev, edges, radii)
+        """Release the moments of residuals, shrunk to that reach."""
+        step, cells = self.stage.step("moments"), self.cells(look.radii)
+        return self.queries.moments(step, self.statistic, cells, self.scales)
 
 
 def _cells_in(
@@ -170,12 +162,6 @@ def _cells_in(
     return GaussianCells.from_mixture(weights, means, scaled, radii, FINE_GRID_BITS)
 
 
-def _reach(tails: FloatArray, stddev: float, edges: FloatArray) -> FloatArray:
-    """Return the edge beyond which no count of lengths is believed."""
-    ends: FloatArray = edges[np.minimum(_end_of_belief(tails, stddev), len(edges) - 1)]
-    return ends
-
-
 def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
     """Return the number of bins after which counts may be noise, for each row."""
     end: IntArray = np.cumprod(tails > _NEAR * stddev, axis=1).sum(axis=1)
@@ -187,7 +173,7 @@ def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
 
 
 def _runs(tails: FloatArray, length: int) -> FloatArray:
-    """Return the sums of all runs of ``length`` bins, in units of the noise of one bin."""
+    """Return the sums of all runs of this many bins, in units of the noise of one bin."""
     before = np.concatenate([np.zeros((len(tails), 1)), np.cumsum(tails, axis=1)], axis=1)
     sums: FloatArray = (before[:, length:] - before[:, :-length]) / math.sqrt(length)
     return sums

@@ -122,7 +122,7 @@ class Units:
         return self.project(np.clip(points, -self.radius, self.radius))
 
     def widened(self, factor: float) -> "Units":
-        """Return the same units with a ball that is larger by a factor."""
+        """Return the same units with a ball that is larger by this factor."""
         reach = factor * self.domain.half_width
         domain = replace(self.domain, lower=self.domain.centre - reach, upper=self.domain.centre + reach)
         return replace(self, domain=domain, radius=factor * self.radius)
