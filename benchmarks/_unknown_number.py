@@ -45,7 +45,7 @@ def _agreement(model: DPMorse, n_clusters: int, data: LabelledData, components: 
     """Return the adjusted Rand index with the classes, of the tree that would have been built."""
     points, known = model.merge_tree_.critical_points, data.y >= 0
     tree = merge_tree(
-        model.partition_,
+        model.base_.partition_,
         rule="auto",
         n_clusters=n_clusters,
         critical_points=points,

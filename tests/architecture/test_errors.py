@@ -265,7 +265,6 @@ REVIEWED = {
     },
     "bases/em/rounds.py": {"_validate.describe(value)": PARAMETER, "name": "the name of a parameter"},
     "clustering/base.py": {
-        "NO_LABELS": FIXED,
         "chained to Exception": "an error of the tree, which sees the released mixture only",
         "self.n_clusters": PARAMETER,
         "tree.n_leaves": RELEASED,

@@ -200,9 +200,10 @@ def test_pairs_choose_the_columns_in_which_clusters_differ_and_refuse_others():
     means[:, [2, 7]] = [[-4, 4], [4, -4]]
     model = SimpleNamespace(
         mixture_=GaussianMixture([0.5, 0.5], means, np.stack([np.eye(9)] * 2)),
-        labels_of_components=lambda _: np.arange(2),
-        _released=SimpleNamespace(profile_=None),
-        schema_=Schema.of_numbers(None, np.full(9, -9.0), np.full(9, 9.0)),
+        _labels_of_components=lambda _: np.arange(2),
+        _released=SimpleNamespace(
+            profile_=None, schema_=Schema.of_numbers(None, np.full(9, -9.0), np.full(9, 9.0))
+        ),
     )
     display = PairsDisplay.from_estimator(model, n_samples=50, random_state=rng.integers(9))
     assert len(display.names) == 5

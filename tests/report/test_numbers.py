@@ -41,7 +41,7 @@ def test_correlations_are_those_of_the_components(data, default_model):
 
 def test_modes_saddles_and_certificates_are_those_of_the_tree(data, default_model):
     points = default_model.merge_tree_.critical_points
-    shown = carried(points.modes, default_model.partition_, default_model.mixture_)
+    shown = carried(points.modes, default_model.base_.partition_, default_model.mixture_)
     assert [mode["certified"] for mode in data["modes"]] == points.mode_certified.tolist()
     assert np.array([mode["point"] for mode in data["modes"]]) == pytest.approx(shown, abs=1e-3)
     assert data["modes"][0]["height"] == 0

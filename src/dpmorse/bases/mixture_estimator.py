@@ -172,7 +172,7 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         points, components = draw_records(self, n_samples, random_state, missing=missing)
         return self._framed(points), components
 
-    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+    def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
         check_is_fitted(self, "mixture_")
         no_cut(n_clusters)

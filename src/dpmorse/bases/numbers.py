@@ -24,7 +24,6 @@ from dpmorse.profiles import (
     in_one_text,
     to_frame,
 )
-from dpmorse.schema import Schema
 from dpmorse.typing import IntArray
 
 _TOLD_LATER: ContextVar[bool] = ContextVar("_TOLD_LATER", default=False)
@@ -50,7 +49,7 @@ def numbers_told_later() -> Iterator[None]:
 class PublishedNumbers(NotebookView):
     """Mixin of estimators whose base has released a profile.
 
-    A subclass says which label each component has (``labels_of_components``) and where its profile is.
+    A subclass says which label each component has (``_labels_of_components``) and where its profile is.
     """
 
     mixture_: Any
@@ -84,7 +83,7 @@ class PublishedNumbers(NotebookView):
         check_is_fitted(self, "mixture_")
         level = _validate.open_unit_interval(level=level)
         _validate.boolean(population=population)
-        labels, profile = self.labels_of_components(n_clusters), self._profile()
+        labels, profile = self._labels_of_components(n_clusters), self._profile()
         k = n_clusters or self._n_labels
         return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
 
@@ -116,22 +115,16 @@ class PublishedNumbers(NotebookView):
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
         table = self.table(n_clusters, level=level, population=population)
-        view = ClusterView.of(table, self.schema_, self._cautions(table))
+        view = ClusterView.of(table, self._released.schema_, self._cautions(table))
         return to_frame(columns_of(view), library or self._frames_of)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
         return self._cautions(self.table(n_clusters))
 
-    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+    def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component."""
         raise NotImplementedError
-
-    @property
-    def schema_(self) -> Schema:
-        """What the columns are: as stated, or numbers within bounds that were stated or released."""
-        check_is_fitted(self, "mixture_")
-        return self._released.schema_
 
     @property
     def _n_labels(self) -> int:
@@ -141,12 +134,14 @@ class PublishedNumbers(NotebookView):
     def _view(self) -> ClusterView:
         """Return what people read of the clusters, as far as it was measured."""
         if self._released.profile_ is None:
-            return ClusterView.of_mixture(self.mixture_, self.labels_of_components(None), self.schema_)
+            return ClusterView.of_mixture(
+                self.mixture_, self._labels_of_components(None), self._released.schema_
+            )
         table = self.table()
-        return ClusterView.of(table, self.schema_, self._cautions(table))
+        return ClusterView.of(table, self._released.schema_, self._cautions(table))
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
-        each = cautions_of(table, self._profile(), self.schema_, self._called)
+        each = cautions_of(table, self._profile(), self._released.schema_, self._called)
         of_all = [note for note in each if note.cluster is None]
         return [*of_all, *cautions_of_budget(table, self._called), *each[len(of_all) :]]
 

@@ -75,7 +75,7 @@ def view_of(model: Model, *, population: bool = False) -> ClusterView:
         return ClusterView.of(model.table(population=population), schema_of(model), model.cautions())
     if population:
         raise InvalidParameterError("--population needs intervals, and this model has no profile.")
-    return ClusterView.of_mixture(model.mixture_, model.labels_of_components(None), schema_of(model))
+    return ClusterView.of_mixture(model.mixture_, model._labels_of_components(None), schema_of(model))
 
 
 # -- printed ------------------------------------------------------------------------------------------

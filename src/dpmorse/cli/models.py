@@ -40,12 +40,12 @@ def profile_of(model: Model) -> Profile | None:
 
 def has_names(model: Model) -> bool:
     """Say whether the columns of the fit had names."""
-    return model.schema_.stated or hasattr(model, "feature_names_in_")
+    return model._released.schema_.stated or hasattr(model, "feature_names_in_")
 
 
 def schema_of(model: Model) -> Schema:
     """Return what the columns are; those without names are called by their positions."""
-    schema: Schema = model.schema_
+    schema: Schema = model._released.schema_
     return schema if has_names(model) else schema.called(list(map(str, range(len(schema.columns)))))
 
 
@@ -65,7 +65,7 @@ def sampled_columns(
     schema = schema_of(model)
     columns = points if schema.stated else dict(zip(schema.names, points.T, strict=True))
     written = {name: _as_written(column, columns[name].tolist()) for name, column in schema.columns}
-    return written, model.labels_of_components(None)[components]
+    return written, model._labels_of_components(None)[components]
 
 
 def _as_written(column: Column, values: list[Any]) -> list[Any]:

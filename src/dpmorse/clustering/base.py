@@ -56,7 +56,6 @@ class Learnt:
     n_clusters: Any  # an integer or "auto"
     base_: Any
     mixture_: GaussianMixture
-    partition_: GaussianMixture
     merge_tree_: MergeTree
     n_clusters_: int
     component_labels_: IntArray
@@ -81,9 +80,6 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
     ----------
     mixture_ : GaussianMixture
         The released mixture: ``sample`` draws from it, ``score_samples`` is its log density.
-    partition_ : GaussianMixture
-        The mixture that labels records, clipped as in ``fit``, and whose tree is ``merge_tree_``. It differs
-        from ``mixture_`` only where that clipping had moved records.
     merge_tree_ : MergeTree
         Modes, saddles and their graph, merges; cuts at any number of clusters.
     n_clusters_ : int
@@ -158,7 +154,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         Labels have the smallest signed type that holds them.
         """
         check_is_fitted(self, "merge_tree_")
-        partition, tree = self.partition_, self.merge_tree_
+        partition, tree = self._released.partition_, self.merge_tree_
         of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
             return self._released._each_labelled(
@@ -172,7 +168,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each cluster given the record: the sum over its components."""
         check_is_fitted(self, "merge_tree_")
-        partition, members = self.partition_, np.eye(self.n_clusters_)[self.component_labels_]
+        partition, members = self._released.partition_, np.eye(self.n_clusters_)[self.component_labels_]
         shares = self._released._each_labelled(X, lambda points: partition.responsibilities(points) @ members)
         return self._probabilities(X, shares)
 
@@ -190,7 +186,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         points, components = draw_records(self._released, n_samples, random_state, missing=missing)
         return self._framed(points), self._leaf_labels[components]
 
-    def labels_of_components(self, n_clusters: int | None) -> IntArray:
+    def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component, for this number of clusters."""
         check_is_fitted(self, "merge_tree_")
         if n_clusters is None:
@@ -222,7 +218,6 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         learnt = {
             "base_": base,
             "mixture_": released.mixture_,
-            "partition_": released.partition_,
             "privacy_": released.privacy_,
             "merge_tree_": tree,
             "_fitted": {

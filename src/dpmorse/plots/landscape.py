@@ -95,7 +95,9 @@ class LandscapeDisplay:
     def from_estimator(cls, model: Any, resolution: int = 160) -> Self:
         """Compute the landscape of a fitted ``MorseClustering``, coloured by its clusters."""
         names = getattr(model, "feature_names_in_", None)
-        return cls.from_tree(model.merge_tree_, model.partition_, model.n_clusters_, resolution, names)
+        return cls.from_tree(
+            model.merge_tree_, model._released.partition_, model.n_clusters_, resolution, names
+        )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""

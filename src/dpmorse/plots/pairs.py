@@ -49,8 +49,8 @@ class PairsDisplay:
         cls, model: Any, columns: Sequence[str] | None = None, n_samples: int = 1500, random_state: int = 0
     ) -> Self:
         """Draw synthetic records of a fitted model; of a table, the columns that are numbers."""
-        mixture, clusters = model.mixture_, model.labels_of_components(None)
-        schema = model.schema_
+        mixture, clusters = model.mixture_, model._labels_of_components(None)
+        schema = model._released.schema_
         every = list(schema.number_names)
         if not every:
             raise InvalidParameterError("model must have columns of numbers for pairs. Use ProfileDisplay.")

@@ -100,7 +100,7 @@ class ProfileDisplay:
     ) -> Self:
         """Take the table of a fitted model with a profile, cut as the model is or as asked."""
         table = model.table(n_clusters, level=level, population=population)
-        view = ClusterView.of(table, model.schema_)
+        view = ClusterView.of(table, model._released.schema_)
         return cls(view.share, [_panel(column) for column in view.columns])
 
     def plot(self) -> Self:
