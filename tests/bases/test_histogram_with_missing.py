@@ -256,3 +256,19 @@ def test_a_far_cluster_is_found_beside_missing_values():
     columns = {name: Numeric(-100, 100, missing="ignore") for name in "ab"}
     model = DPMorse(2, epsilon=1.0, columns=columns, random_state=0).fit(punched(X, 0.05, rng))
     assert adjusted_rand_score(np.arange(20_000) < 600, model.predict(X)) > 0.95
+
+
+@pytest.mark.parametrize("n_columns", [2, 3])
+def test_values_that_are_missing_by_group_mislead_no_complete_record(n_columns):
+    """Half of the last column is missing, in one of two groups only, which differ in all columns."""
+    scores = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = make_moons(20_000, random_state=seed)
+        X = np.column_stack([X, y + 0.3 * rng.standard_normal(len(X))])[:, :n_columns]
+        X[(y == 1) & (rng.random(len(X)) < 0.5), -1] = np.nan
+        columns = {f"x{j}": Numeric(-10, 10, missing="ignore") for j in range(n_columns)}
+        model = DPMorse(2, epsilon=1.0, columns=columns, random_state=seed).fit(X)
+        complete = ~np.isnan(X).any(axis=1)
+        scores.append(adjusted_rand_score(y[complete], model.predict(X)[complete]))
+    assert np.mean(scores) > 0.9

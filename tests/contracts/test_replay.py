@@ -225,6 +225,8 @@ CASES = {
     "DPMorse": of_way(Way(DPMorse)),
     "MorseClustering": Case(on_top, framed(Way(DPMorse), of_numbers)),
     "joint histogram": of_way(Way(DPMorse), in_the_plane, 2),
+    "missing numbers in the plane": of_way(WAYS["missing numbers"], in_the_plane, 2),
+    "one number": of_columns("age"),
     "directions": of_way(Way(DPMorse), in_many_columns, 36),
     "all kinds of columns": of_columns(*MIXED),
     "categories alone": of_columns("ward", "smoker"),

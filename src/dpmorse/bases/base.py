@@ -276,8 +276,9 @@ def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
 def _warn_of_pure_noise() -> None:
     """Say that nothing was learnt. Which components are supported is released, so this costs nothing."""
     warnings.warn(
-        "The noise supports no component: the model shows no more than its start. It takes more records, a "
-        "larger epsilon, fewer components, rounds or columns, or (in many columns) a radius.",
+        "The noise supports no component: every component is noise, and the model reflects its random "
+        "start only. It takes more records, a larger epsilon, fewer components, rounds or columns, or (in "
+        "many columns) a radius.",
         NoisyModelWarning,
         stacklevel=4,
     )

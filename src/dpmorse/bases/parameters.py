@@ -41,11 +41,11 @@ class FitParameters:
         on that group's records alone, not on their order.
     calibration : {"gaussian", "zcdp"}, default="gaussian"
         Which proof sets the noise, see ``dpmorse.privacy.Calibration``. ``DPMoG`` and ``DPMoGHard`` also take
-        "paper", the formula of their papers.
+        "paper", the formula of their papers. For experts.
     noise : {"native", "opendp"}, default="native"
-        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``.
+        Sampler of the noise; "opendp" needs the extra ``dpmorse[opendp]``. For experts.
     engine : Engine or None, default=None
-        How sums are computed; changes speed and memory only.
+        Computes the sums; changes speed and memory only. For experts.
     ledger : Ledger or None, default=None
         A ledger shared by several fits, with a total budget none of them may exceed.
     random_state : int, RandomState, Generator or None, default=None

@@ -71,10 +71,10 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         What is merged first: a name in ``dpmorse.morse.RULES``. "auto" chooses among the others for the
         number of clusters asked for; "single" is the paper's.
     assign : {"component", "basin"}, default="component"
-        How records find their cluster: through their most probable component, or by a descent to the
-        mode in whose basin they lie (slower; exact for overlapping components).
+        Cluster of a record: that of its most probable component, or that of the mode in whose basin it
+        lies, by a descent (slower; exact for overlapping components). For experts.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
-        Search for saddles. "quadratic-string" is the paper's Algorithm 3. For experts, like ``assign``.
+        Search for saddles. "quadratic-string" is the paper's Algorithm 3. For experts.
 
     Attributes
     ----------

@@ -105,8 +105,8 @@ _NEARLY_ALL = 0.8
 """Part of the values of a number that must be missing, at least, for something to be said."""
 
 _BUDGET = (
-    "{seen} of {asked} {clusters} stand out from the noise: records and budget do not carry the others. Ask "
-    "for fewer, or use more records or a larger epsilon."
+    "{seen} of {asked} {clusters} stand out from the noise: with this many records and this epsilon the "
+    "others cannot be told from noise. Ask for fewer, or use more records or a larger epsilon."
 )
 _SIZE = (
     "{cluster} is smaller than three standard deviations of its size's noise: it may be noise, and so may "

@@ -28,7 +28,7 @@ class Box(Protocol):
 
 
 class Space(Protocol):
-    """What a page draws in."""
+    """Coordinate system of the density plot."""
 
     @property
     def mixture(self) -> GaussianMixture:

@@ -81,7 +81,7 @@ function countNoise(cluster) {
   return data.noise.counts === null ? null : Math.sqrt(noiseOfCounts(cluster.members));
 }
 
-// The same for its share, if there are so many records: the count of all others is in the denominator.
+// The same for its share of the records: the count of all others is in the denominator.
 function shareNoise(cluster, records) {
   if (data.noise.counts === null) return null;
   const mine = noiseOfCounts(cluster.members), others = noiseOfCounts(withWeight) - mine;
@@ -91,7 +91,7 @@ function shareNoise(cluster, records) {
 const knowsCentres = data.noise.residuals !== null ||
   (data.noise.records !== null && data.columns.every((column) => column.unit !== null));
 
-// Standard deviation of a coordinate of the centre, if the cluster has so many records.
+// Standard deviation of a coordinate of the centre, of a cluster of this many records.
 function centreNoise(cluster, column, records) {
   if (!knowsCentres || !cluster.members.length) return null;
   const {counts, records: ofRecords, residuals} = data.noise;
