@@ -228,6 +228,14 @@ class Settings:
         """Radius of the ball that records are shrunk to, in units of the box; None where there is none."""
         return None
 
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns: as stated, or numbers within bounds (placeholders until these are released)."""
+        if self.columns is not None:
+            return self.columns
+        box = Domain.from_bounds(self.bounds, self.n_features)
+        return Schema.of_numbers(None, box.lower, box.upper)
+
     @property
     def private_bounds(self) -> bool:
         """Whether bounds are yet to be released."""
@@ -236,7 +244,6 @@ class Settings:
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to; a placeholder where bounds are yet to be released."""
-        bounds = self.bounds
-        if self.columns is not None:
-            bounds = list(self.columns.layout.lower), list(self.columns.layout.upper)
+        layout = self.schema.layout
+        bounds = PRIVATE if self.private_bounds else (list(layout.lower), list(layout.upper))
         return Domain.from_bounds(bounds, self.n_features, self.ball)

@@ -76,8 +76,7 @@ class _OfNumbers(Regime):
     def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
         box, piled = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
-        if plan.settings.columns is not None:
-            piled &= plan.settings.columns.may_be_cut[:, None]
+        piled &= plan.settings.schema.may_be_cut[:, None]
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
         found = self._find(queries, units, plan, rng)
         partition, labelling = found.kept(at_least=plan.settings.least_components)

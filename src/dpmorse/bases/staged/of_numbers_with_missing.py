@@ -16,7 +16,7 @@ from dpmorse.bases.staged.coreset import release_coreset, spread_centres
 from dpmorse.bases.staged.histogram_with_missing import largest_n_cells, release_histograms
 from dpmorse.bases.staged.joint_histogram import HALVINGS
 from dpmorse.bases.staged.levels import TableUnits
-from dpmorse.bases.staged.of_tables import OfTables, TablePlan, stated_columns
+from dpmorse.bases.staged.of_tables import OfTables, TablePlan
 from dpmorse.bases.staged.products import Products, RoundsOfProducts
 from dpmorse.bases.staged.regime import (
     COMPONENTS,
@@ -37,7 +37,7 @@ class InPlaneWithMissing(OfTables):
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return units, a coarse grid for what lies far, a fine one, and the profile."""
-        layout, k = stated_columns(settings).layout, settings.n_components
+        layout, k = settings.schema.layout, settings.n_components
         split = shares.PLANE_WITH_MISSING if settings.profile else shares.PLANE_WITH_MISSING_WITHOUT_PROFILE
         coarse, fine = largest_n_cells(layout, outskirts.HALVINGS[1]), largest_n_cells(layout, HALVINGS[1], k)
         others = [
@@ -59,7 +59,7 @@ class InRoundsWithMissing(OfTables):
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return units, coreset, components, and the profile."""
-        layout, k = stated_columns(settings).layout, settings.n_components
+        layout, k = settings.schema.layout, settings.n_components
         d, n_holes = layout.n_numbers, layout.n_holes
         split = shares.ROUNDS_WITH_MISSING if settings.profile else shares.ROUNDS_WITH_MISSING_WITHOUT_PROFILE
         others = [

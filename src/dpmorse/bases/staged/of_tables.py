@@ -31,7 +31,6 @@ from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport
-from dpmorse.schema import Schema
 
 TablePlan = Plan[StagedSettings]
 
@@ -41,7 +40,7 @@ class OfTables(Regime):
 
     def release(self, queries: Queries, plan: TablePlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
-        settings, columns = plan.settings, stated_columns(plan.settings)
+        settings, columns = plan.settings, plan.settings.schema
         units = release_table_units(queries, columns.layout, plan)
         table, found = self._find(queries, units, plan, rng)
         kept = found.kept(at_least=settings.least_components)
@@ -62,7 +61,7 @@ class OfTables(Regime):
 
     def check_restored(self, plan: TablePlan, result: FitResult, report: PrivacyReport) -> None:
         """Refuse a mixture of other columns, and a profile of another fit."""
-        layout, measured = stated_columns(plan.settings).layout, result.profile
+        layout, measured = plan.settings.schema.layout, result.profile
         if not isinstance(result.mixture, ProductMixture) or result.mixture.layout != layout:
             raise ModelFormatError("the mixture is not one of the columns.")
         if measured is None:
@@ -78,7 +77,7 @@ class OfProducts(OfTables):
 
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
         """Return the stages for the columns of a table."""
-        layout, k = stated_columns(settings).layout, settings.n_components
+        layout, k = settings.schema.layout, settings.n_components
         d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
         split = shares.PRODUCTS if d else shares.LEVELS_ONLY
         split = split.with_profile() if settings.profile else split
@@ -99,11 +98,3 @@ class OfProducts(OfTables):
         start = spread_centres(balls, directions.units, k, rng)
         products = start_from(directions.decode(start.means), table)
         return table, release_components(queries, rounds, products, plan[COMPONENTS])
-
-
-def stated_columns(settings: StagedSettings) -> Schema:
-    """Return the columns of a table."""
-    columns = settings.columns
-    if columns is None:
-        raise ValueError("tables must have stated columns.")
-    return columns

@@ -76,14 +76,14 @@ class StagedSettings(Settings):
     @property
     def only_numbers(self) -> bool:
         """Whether records are their numbers, none of which may be missing."""
-        return self.columns is None or self.columns.layout.only_numbers
+        return self.schema.layout.only_numbers
 
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to: bounds, or the public box of encoded records."""
-        if self.columns is None or self.only_numbers:
+        if self.only_numbers:
             return super().domain
-        layout = self.columns.layout
+        layout = self.schema.layout
         return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
 
     @property
