@@ -104,7 +104,7 @@ def test_a_heavy_far_cluster_is_held_by_the_ball_too(part, no_noise):
     X = 0.5 * rng.normal(size=(20_000, 4)) + np.where(far, 0, rng.integers(3, size=20_000))[:, None]
     X[far, 0] += 20.0
     model = DPMorse(2, epsilon=1.0, delta=1e-5, bounds=(-30, 30), random_state=0).fit(X)
-    found = model.partition_.means[:, 0].max()
+    found = model.base_.partition_.means[:, 0].max()
     assert found == pytest.approx(X[far, 0].mean(), abs=0.6)
 
 

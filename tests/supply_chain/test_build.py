@@ -40,7 +40,7 @@ def test_the_wheel_holds_the_package_and_its_licence(in_wheel):
 
 def test_the_wheel_holds_no_tests_data_or_compiled_code(in_wheel):
     endings = {Path(name).suffix for name in in_wheel if name.startswith("dpmorse/")}
-    assert endings <= {".py", ".pyi", ".typed", ".html", ".css", ".js"}
+    assert endings <= {".py", ".pyi", ".typed", ".html", ".css", ".js", ".yaml"}
     assert "dpmorse/privacy/__init__.pyi" in in_wheel, "a package reads its names there"
     assert not any(
         part in name for name in in_wheel for part in ("test", "__pycache__", "audits", "benchmark")

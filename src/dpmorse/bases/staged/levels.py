@@ -103,9 +103,6 @@ def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> Ta
 
 
 def _release_levels(queries: Queries, layout: Layout, stage: Stage) -> TableUnits:
-    if not layout.n_holes + layout.n_categories:  # nothing is counted but records
-        n = max(queries.total(stage.step(), stage.cost), _LEAST_RECORDS)
-        return TableUnits(layout, n, np.zeros(layout.n_numbers), np.zeros(0), np.zeros(0))
     domain = counted_of(layout)
     statistic = CellMoments(domain, 1, second_moments=SecondMoments.NONE)
     everywhere = GaussianCells.nearest(np.zeros((1, domain.n_features)))
