@@ -44,13 +44,20 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = 
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private; what is released is meant to be shared
+        mask = os.umask(0o077)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)  # mkstemp made it private; what is released is meant to be shared
         _move(name, target, overwrite=overwrite)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
-    _flush_folder(target.parent)
+    with suppress(OSError):  # make the rename itself durable, where the system can
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def temporary_prefix(target: Path) -> str:
@@ -86,19 +93,3 @@ def _move(name: str, target: Path, *, overwrite: bool) -> None:
         os.replace(name, target)
     else:
         os.unlink(name)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current

@@ -17,7 +17,10 @@ from typing import Any
 
 def names_of(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.py`` is ``file``."""
-    stub = ast.parse(_read(package, file))
+    data = pkgutil.get_data(package, f"{Path(file).stem}.pyi")  # in a folder or in a zip file
+    if data is None:
+        raise ImportError(f"{package} is not complete: its list of names, __init__.pyi, is missing")
+    stub = ast.parse(data.decode())
     origin = {
         alias.asname or alias.name: (statement.module, alias.name)
         for statement in stub.body
@@ -38,14 +41,6 @@ def names_of(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[]
         return sorted({*origin, *vars(sys.modules[package])})
 
     return get, listed, sorted(name for name, (module, _) in origin.items() if module != package)
-
-
-def _read(package: str, file: str) -> str:
-    """Return the text of a stub, wherever the package is: in a folder or in a zip file."""
-    data = pkgutil.get_data(package, f"{Path(file).stem}.pyi")
-    if data is None:
-        raise ImportError(f"{package} is not complete: its list of names, __init__.pyi, is missing")
-    return data.decode()
 
 
 def _loaded(module: str) -> ModuleType:

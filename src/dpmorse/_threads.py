@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import cache, lru_cache
 from itertools import pairwise
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -48,44 +48,34 @@ def equal_pieces(n_rows: int, n_pieces: int) -> list[tuple[int, int]]:
 def at_once(work: Callable[[Iterable[_P]], _T], pieces: Sequence[_P], n_threads: int) -> list[_T]:
     """Call work on several threads at once, the calling one among them; return what each returned.
 
-    Each call gets pieces until none is left. Calls that have not begun by then are not waited for, so that
-    work of other callers, or work that divides itself, holds up nothing.
+    Each call gets pieces one by one until none is left, so that all threads finish together. Calls that have
+    not begun by then are not waited for, so that work of other callers, or work that divides itself, holds up
+    nothing.
     """
-    left = _HandedOut(pieces, n_threads)
+    ends = [None] * n_threads
+    left: SimpleQueue[_P | None] = SimpleQueue()
+    for piece in (*pieces, *ends):
+        left.put(piece)
+
+    def take_pieces() -> _T:
+        try:
+            return work(iter(left.get, None))
+        except BaseException:  # no thread gets another piece
+            with suppress(Empty):
+                while True:
+                    left.get_nowait()
+            for end in ends:
+                left.put(end)
+            raise
+
     waiting: list[Future[_T]] = []
     try:
-        waiting.extend(_waiting_threads().submit(left.give_to, work) for _ in range(n_threads - 1))
-        first = left.give_to(work)
+        waiting.extend(_waiting_threads().submit(take_pieces) for _ in range(n_threads - 1))
+        first = take_pieces()
     finally:
         begun = [call for call in waiting if not call.cancel()]
         wait(begun)
     return [first, *(call.result() for call in begun)]  # raises what was raised there
-
-
-class _HandedOut(Generic[_P]):
-    """Pieces that are handed out one by one, so that all threads finish together."""
-
-    def __init__(self, pieces: Sequence[_P], n_threads: int) -> None:
-        self._left: SimpleQueue[_P | None] = SimpleQueue()
-        self._n_threads = n_threads
-        for piece in pieces:
-            self._left.put(piece)
-        self._end()
-
-    def give_to(self, work: Callable[[Iterable[_P]], _T]) -> _T:
-        """Let work take pieces until none is left; if it fails, no thread gets another."""
-        try:
-            return work(iter(self._left.get, None))
-        except BaseException:
-            with suppress(Empty):
-                while True:
-                    self._left.get_nowait()
-            self._end()
-            raise
-
-    def _end(self) -> None:
-        for _ in range(self._n_threads):
-            self._left.put(None)
 
 
 def one_library_thread() -> AbstractContextManager[object]:

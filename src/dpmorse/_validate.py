@@ -38,9 +38,7 @@ def positive_int(*, hint: str = "", at_most: int | None = None, **named: object)
 def positive_real(*, hint: str = "", **named: object) -> float:
     """Return a finite number > 0; booleans are refused."""
     name, value = _single(named)
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidTypeError(f"{name} must be a number > 0, got {describe(value)}.{_space(hint)}")
-    number = _to_float(value)
+    number = _real(name, value, "a number > 0", hint)
     if not (math.isfinite(number) and number > 0):
         raise InvalidParameterError(
             f"{name} must be a finite number > 0, got {describe(value)}.{_space(hint)}"
@@ -48,18 +46,12 @@ def positive_real(*, hint: str = "", **named: object) -> float:
     return number
 
 
-def open_unit_interval(*, hint: str = "", **named: object) -> float:
+def open_unit_interval(**named: object) -> float:
     """Return a number strictly between 0 and 1."""
     name, value = _single(named)
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidTypeError(
-            f"{name} must be a number between 0 and 1, got {describe(value)}.{_space(hint)}"
-        )
-    number = _to_float(value)
+    number = _real(name, value, "a number between 0 and 1")
     if not 0 < number < 1:
-        raise InvalidParameterError(
-            f"{name} must lie strictly between 0 and 1, got {describe(value)}.{_space(hint)}"
-        )
+        raise InvalidParameterError(f"{name} must lie strictly between 0 and 1, got {describe(value)}.")
     return number
 
 
@@ -81,7 +73,10 @@ def choice(*, among: Iterable[str], **named: object) -> str:
     return str(value)
 
 
-def _to_float(value: Real) -> float:
+def _real(name: str, value: object, wanted: str, hint: str = "") -> float:
+    """Return a number of any type as a float; booleans are refused."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidTypeError(f"{name} must be {wanted}, got {describe(value)}.{_space(hint)}")
     try:
         return float(value)
     except OverflowError:  # an integer larger than every float

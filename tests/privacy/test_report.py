@@ -4,7 +4,7 @@ import pytest
 
 from dpmorse import Budget, PrivacyReport
 from dpmorse.privacy import Calibration, Neighboring, ReleaseEvent, Step
-from dpmorse.privacy.claims import upwards
+from dpmorse.privacy.report import upwards
 
 
 def report(neighboring=Neighboring.ADD_REMOVE, *, secure=True, name="round", n_used=2, **unit):

@@ -89,7 +89,8 @@ def _check(points: CriticalPoints, mixture: GaussianMixture) -> None:
         ("mode", points.modes, points.mode_heights),
         ("saddle", points.saddles, points.saddle_heights),
     ):
-        if len(places) and not _agree(-mixture.log_density(places), heights):
+        tolerance = _HEIGHT_TOLERANCE * (1 + np.abs(heights))
+        if len(places) and not np.all(np.abs(-mixture.log_density(places) - heights) <= tolerance):
             raise ModelFormatError(f"critical_points.{name}_heights are not those of the mixture.")
         if np.any(np.diff(heights) < 0):
             raise ModelFormatError(f"critical_points.{name}_heights are not in order.")
@@ -117,7 +118,3 @@ def _critical(mixture: GaussianMixture, places: FloatArray, negative: int) -> bo
     along = np.einsum("nij,ni->nj", vectors, mixture.gradient(places))
     small = (along**2 / np.maximum(np.abs(values), 1e-300)).sum(axis=1) < _STEP_TOLERANCE**2
     return bool(small.all() and ((values < 0).sum(axis=1) == negative).all())
-
-
-def _agree(computed: FloatArray, stated: FloatArray) -> bool:
-    return bool(np.all(np.abs(computed - stated) <= _HEIGHT_TOLERANCE * (1 + np.abs(stated))))

@@ -57,11 +57,17 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     document = _parse(data)
     if document.get("format") != FORMAT:
         raise ModelFormatError("this is not a dpmorse model file.")
-    _check_version(document.get("version"))
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise ModelFormatError("the file does not state a valid version.")
+    if version > VERSION:
+        raise ModelFormatError(
+            f"the file has version {version}; this dpmorse reads up to version {VERSION}. Upgrade dpmorse."
+        )
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not match: the file is damaged or was edited.")
-    del document["format"]
-    return upgraded(document, document.pop("version"))
+    del document["format"], document["version"]
+    return upgraded(document, version)
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -72,15 +78,6 @@ def _parse(data: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ModelFormatError("the file does not hold a JSON object.")
     return document
-
-
-def _check_version(version: object) -> None:
-    if type(version) is not int or version < 1:
-        raise ModelFormatError("the file does not state a valid version.")
-    if version > VERSION:
-        raise ModelFormatError(
-            f"the file has version {version}; this dpmorse reads up to version {VERSION}. Upgrade dpmorse."
-        )
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmorse._plain_data import fields, number, rebuild
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.arrays import array_of, lower_triangles, unfolded
+from dpmorse.persistence.mixtures import array_of, lower_triangles, unfolded
 from dpmorse.profiles import LevelCounts, Profile
 from dpmorse.schema import Layout
 

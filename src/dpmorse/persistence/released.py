@@ -7,15 +7,15 @@ those of the one before, the partition.
 from collections.abc import Mapping
 from typing import Any
 
+from dpmorse._plain_data import fields, numbers, rebuild
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.documents import (
-    domain_from_dict,
-    domain_to_dict,
+from dpmorse.persistence.mixtures import (
     mixture_from_dict,
     mixture_to_dict,
+    product_from_dict,
+    product_to_dict,
 )
-from dpmorse.persistence.products import product_from_dict, product_to_dict
 from dpmorse.persistence.profiles import (
     number_profile_from_dict,
     number_profile_to_dict,
@@ -36,45 +36,55 @@ def released_to_dict(
     mixture: GaussianMixture | ProductMixture, domain: Domain, partition: Any, profile: Profile | None
 ) -> dict[str, Any]:
     """Return what was released as plain data."""
-    parts: dict[str, Any] = {"partition": None, "profile": None}
+    parts = {"domain": domain_to_dict(domain), "partition": None, "profile": None}
     if isinstance(mixture, ProductMixture):
-        parts["mixture"] = product_to_dict(mixture)
-        parts["profile"] = None if profile is None else table_profile_to_dict(profile)
-    else:
-        parts["mixture"] = mixture_to_dict(mixture)
-        if profile is not None:
-            parts |= {"partition": mixture_to_dict(partition), "profile": number_profile_to_dict(profile)}
-    parts["domain"] = domain_to_dict(domain)
-    return {name: parts[name] for name in RELEASED}
+        parts = {"mixture": product_to_dict(mixture), **parts}
+        return parts if profile is None else {**parts, "profile": table_profile_to_dict(profile)}
+    parts = {"mixture": mixture_to_dict(mixture), **parts}
+    if profile is None:
+        return parts
+    return {**parts, "partition": mixture_to_dict(partition), "profile": number_profile_to_dict(profile)}
 
 
-def released_from_dict(fields: Mapping[str, Any]) -> Released:
+def released_from_dict(parts: Mapping[str, Any]) -> Released:
     """Rebuild what was released; every field is checked."""
-    is_table = isinstance(fields["mixture"], dict) and "layout" in fields["mixture"]
-    return _of_table(fields) if is_table else _of_numbers(fields)
+    is_table = isinstance(parts["mixture"], dict) and "layout" in parts["mixture"]
+    return _of_table(parts) if is_table else _of_numbers(parts)
 
 
-def _of_table(fields: Mapping[str, Any]) -> Released:
-    mixture = product_from_dict(fields["mixture"])
-    domain = domain_from_dict(fields["domain"], mixture.layout.width)
-    if fields["partition"] is not None:
+def _of_table(parts: Mapping[str, Any]) -> Released:
+    mixture = product_from_dict(parts["mixture"])
+    domain = domain_from_dict(parts["domain"], mixture.layout.width)
+    if parts["partition"] is not None:
         raise ModelFormatError("partition must be null for a table: its mixture labels records.")
-    if fields["profile"] is None:
+    if parts["profile"] is None:
         return mixture, domain, None, None
-    profile = table_profile_from_dict(fields["profile"], mixture.n_components, mixture.layout)
+    profile = table_profile_from_dict(parts["profile"], mixture.n_components, mixture.layout)
     return mixture, domain, None, profile
 
 
-def _of_numbers(fields: Mapping[str, Any]) -> Released:
+def _of_numbers(parts: Mapping[str, Any]) -> Released:
     """Rebuild the mixture of numbers; a partition and a profile come together."""
-    mixture = mixture_from_dict(fields["mixture"])
-    domain = domain_from_dict(fields["domain"], mixture.n_features)
-    if (fields["partition"] is None) != (fields["profile"] is None):
+    mixture = mixture_from_dict(parts["mixture"])
+    domain = domain_from_dict(parts["domain"], mixture.n_features)
+    if (parts["partition"] is None) != (parts["profile"] is None):
         raise ModelFormatError("partition and profile must be given together, or both be null.")
-    if fields["profile"] is None:
+    if parts["profile"] is None:
         return mixture, domain, None, None
-    partition = mixture_from_dict(fields["partition"], "partition")
-    profile = number_profile_from_dict(fields["profile"], mixture.n_components, mixture.n_features)
+    partition = mixture_from_dict(parts["partition"], "partition")
+    profile = number_profile_from_dict(parts["profile"], mixture.n_components, mixture.n_features)
     if partition.means.shape != mixture.means.shape:
         raise ModelFormatError("partition must have the components of the mixture.")
     return mixture, domain, partition, profile
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """Return a domain as plain data."""
+    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist(), "radius": domain.radius}
+
+
+def domain_from_dict(content: object, n_features: int) -> Domain:
+    """Rebuild a domain; it is checked like a caller's bounds."""
+    parts = fields("domain", content, "lower", "upper", "radius")
+    bounds = [numbers(f"domain.{side}", parts[side], n_features) for side in ("lower", "upper")]
+    return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))

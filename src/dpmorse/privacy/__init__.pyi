@@ -4,6 +4,7 @@ from dpmorse.privacy.budget import DEFAULT_DELTA as DEFAULT_DELTA
 from dpmorse.privacy.budget import Budget as Budget
 from dpmorse.privacy.events import Composition as Composition
 from dpmorse.privacy.events import ReleaseEvent as ReleaseEvent
+from dpmorse.privacy.events import Step as Step
 from dpmorse.privacy.events import event_from_dict as event_from_dict
 from dpmorse.privacy.events import event_to_dict as event_to_dict
 from dpmorse.privacy.events import release_event as release_event
@@ -29,6 +30,5 @@ from dpmorse.privacy.noise import RandomChoice as RandomChoice
 from dpmorse.privacy.noise import noise_of_sums as noise_of_sums
 from dpmorse.privacy.noise import refuse_pure as refuse_pure
 from dpmorse.privacy.report import PrivacyReport as PrivacyReport
-from dpmorse.privacy.steps import Step as Step
 from dpmorse.privacy.unit import Neighboring as Neighboring
 from dpmorse.privacy.unit import Unit as Unit

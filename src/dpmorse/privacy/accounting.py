@@ -59,19 +59,14 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon for which rho-zCDP implies (epsilon, delta)-DP."""
     if rho == 0:
         return 0.0
-    log_delta = math.log(delta)
-    found = _minimum_over_orders(lambda t: _order(t) * rho + _zcdp_overhead(t, log_delta))
+    found = _minimum_over_orders(lambda alpha, overhead: alpha * rho + overhead, delta)
     return max(0.0, found) * (1 + REPORT_MARGIN)
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Return (almost) the largest rho for which rho-zCDP implies (epsilon, delta)-DP."""
-    log_delta = math.log(delta)
-
-    def shortfall(t: float) -> float:
-        return -(epsilon - _zcdp_overhead(t, log_delta)) / _order(t)
-
-    return max(0.0, -_minimum_over_orders(shortfall)) * (1 - SOLVE_MARGIN)
+    shortfall = _minimum_over_orders(lambda alpha, overhead: -(epsilon - overhead) / alpha, delta)
+    return max(0.0, -shortfall) * (1 - SOLVE_MARGIN)
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -158,8 +153,9 @@ def affordable_rho(epsilon: float, delta: float, calibration: Calibration, weigh
 
     ``weighted_draws`` is that of ``discreteness``, of all noise that will be drawn.
     """
-    if calibration is Calibration.PAPER:
-        return _bun_steinke_rho(epsilon, delta)
+    if calibration is Calibration.PAPER:  # rho + 2 sqrt(rho ln(1/delta)) = epsilon (Bun and Steinke 2016)
+        log_term = math.log(1 / delta)
+        return (math.sqrt(log_term + epsilon) - math.sqrt(log_term)) ** 2 * (1 - SOLVE_MARGIN)
     rho = zcdp_rho(epsilon, delta)
     if calibration is Calibration.ZCDP:
         return rho
@@ -171,29 +167,20 @@ def affordable_rho(epsilon: float, delta: float, calibration: Calibration, weigh
     return max(rho, gaussian_mu(epsilon, delta - reserve) ** 2 / 2)
 
 
-def _bun_steinke_rho(epsilon: float, delta: float) -> float:
-    """Solve rho + 2 sqrt(rho ln(1/delta)) = epsilon (Bun and Steinke 2016), as the paper does."""
-    log_term = math.log(1 / delta)
-    return (math.sqrt(log_term + epsilon) - math.sqrt(log_term)) ** 2 * (1 - SOLVE_MARGIN)
+def _minimum_over_orders(bound: Callable[[float, float], float], delta: float) -> float:
+    """Minimise a function of an order alpha > 1 of the Renyi divergence, and of what it costs at delta.
 
+    The latter is epsilon - alpha rho for the epsilon that this order gives.
+    """
+    log_delta = math.log(delta)
 
-def _order(t: float) -> float:
-    """Order alpha > 1 of the Renyi divergence, written as 1 + e^t."""
-    return 1 + math.exp(t)
+    def of_order(t: float) -> float:
+        alpha = 1 + math.exp(t)
+        # ln( (1 - 1/alpha)^alpha / (alpha - 1) ), the factor of CKS that sharpens Bun and Steinke
+        log_tail = alpha * (t - math.log1p(math.exp(t))) - t
+        return bound(alpha, (log_tail - log_delta) * math.exp(-t))
 
-
-def _zcdp_overhead(t: float, log_delta: float) -> float:
-    """Return epsilon - alpha rho for the epsilon that order alpha gives at delta."""
-    return (_log_tail(t) - log_delta) * math.exp(-t)
-
-
-def _log_tail(t: float) -> float:
-    """Return ln( (1 - 1/alpha)^alpha / (alpha - 1) ), the factor of CKS that sharpens Bun and Steinke."""
-    return _order(t) * (t - math.log1p(math.exp(t))) - t
-
-
-def _minimum_over_orders(function: Callable[[float], float]) -> float:
-    search = minimize_scalar(function, bounds=_LOG_ORDER_RANGE, method="bounded", options={"xatol": 1e-9})
+    search = minimize_scalar(of_order, bounds=_LOG_ORDER_RANGE, method="bounded", options={"xatol": 1e-9})
     return float(search.fun)
 
 

@@ -53,7 +53,12 @@ class Budget:
         """Validate before anything can be planned with this budget."""
         hint = "A privacy budget has no default: 1 is a common choice, smaller is more private."
         object.__setattr__(self, "epsilon", _validate.positive_real(epsilon=self.epsilon, hint=hint))
-        object.__setattr__(self, "delta", _checked_delta(self.delta))
+        delta = 0.0
+        if type(self.delta) not in (int, float) or self.delta != 0:
+            delta = _validate.open_unit_interval(delta=self.delta)
+            if delta < SMALLEST_DELTA:
+                raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {delta:g}.")
+        object.__setattr__(self, "delta", delta)
         unit = Unit(self.neighboring, self.max_rows_per_group, self.unit)
         object.__setattr__(self, "neighboring", unit.neighboring)
         object.__setattr__(self, "max_rows_per_group", unit.max_rows)
@@ -104,12 +109,3 @@ class Budget:
                 PrivacyLeakWarning,
                 stacklevel=stacklevel,
             )
-
-
-def _checked_delta(delta: object) -> float:
-    if type(delta) in (int, float) and delta == 0:
-        return 0.0
-    value = _validate.open_unit_interval(delta=delta)
-    if value < SMALLEST_DELTA:
-        raise InvalidParameterError(f"delta must be at least {SMALLEST_DELTA:g}, got {value:g}.")
-    return value

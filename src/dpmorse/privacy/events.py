@@ -1,6 +1,7 @@
-"""Events, the descriptions of releases: their joint cost, and their form in files."""
+"""Events, the descriptions of releases: their place in a fit, their joint cost, and their form in files."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +12,6 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import accounting
 from dpmorse.privacy.budget import Budget
 from dpmorse.privacy.noise import GAUSSIAN, LARGEST_SCALE, Law, law_named
-from dpmorse.privacy.steps import Step
 from dpmorse.privacy.unit import Neighboring
 
 _COARSEST = 8.0**-4
@@ -19,6 +19,43 @@ _COARSEST = 8.0**-4
 
 _LARGEST_RHO = 1e18
 """The largest rho that is read from a file, that of an epsilon of a billion: accounting works up to there."""
+
+
+_TURN = re.compile(r"(?P<rest>.*) (?P<turn>[1-9]\d{0,8}) of (?P<turns>[1-9]\d{0,8})", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The place of a release in the plan of a fit.
+
+    Attributes
+    ----------
+    stage : str
+        The stage of the plan that pays for it, such as "coreset".
+    part : str
+        The release within the stage, such as "round"; empty where the stage makes only one.
+    turn, turns : int or None
+        Number of the repetition, and of all repetitions, where it is repeated.
+    """
+
+    stage: str
+    part: str = ""
+    turn: int | None = None
+    turns: int | None = None
+
+    def __str__(self) -> str:
+        """Return the text of tables and files: "coreset, round 2 of 3"."""
+        name = f"{self.stage}, {self.part}" if self.part else self.stage
+        return name if self.turn is None else f"{name} {self.turn} of {self.turns}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Step":
+        """Parse the text that ``str`` writes; any other text is a stage of that name."""
+        turn = _TURN.fullmatch(text)
+        rest = turn["rest"] if turn else text
+        stage, _, part = rest.partition(", ")
+        step = cls(stage, part, *((int(turn["turn"]), int(turn["turns"])) if turn else ()))
+        return step if str(step) == text else cls(text)
 
 
 _NO_STEP = Step("")

@@ -86,7 +86,10 @@ class Mechanism:
     def release(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
         """Return the exact sums plus fresh noise."""
         sums = opened(exact)
-        if sums.shape != planned.scales.shape or not _are_integers(sums):
+        are_integers = sums.dtype == np.int64 or (  # of 64 bits, or Python's own, of any size
+            sums.dtype == object and all(type(value) is int for value in sums)
+        )
+        if sums.shape != planned.scales.shape or not are_integers:
             raise ValueError("exact sums do not have the shape and type of the planned release")
         noise = planned.noise
         self._record(planned.event)
@@ -105,8 +108,3 @@ class Mechanism:
     def _record(self, event: ReleaseEvent) -> None:
         for reservation in self._reservations:
             reservation.record(event)
-
-
-def _are_integers(exact: IntArray) -> bool:
-    """Say whether these are exact integers: of 64 bits, or Python's own, of any size."""
-    return exact.dtype == np.int64 or (exact.dtype == object and all(type(value) is int for value in exact))

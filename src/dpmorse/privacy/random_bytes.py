@@ -4,6 +4,7 @@ Bits come from the operating system, or from a seed for tests and benchmarks. A 
 exp(-x) by rational arithmetic, on as many bits as it takes.
 """
 
+import math
 import os
 from fractions import Fraction
 from typing import Protocol
@@ -78,16 +79,11 @@ def exp_minus_bounds(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]
     parts = int(exponent) + 1
     step = exponent / parts
     term, partial, k = Fraction(1), Fraction(1), 0
-    precision = Fraction(1, parts << bits)
+    precision, scale = Fraction(1, parts << bits), 1 << 2 * bits
     while term > precision or k % 2:  # an even number of terms: the partial sum is above its limit
         k += 1
-        term = _coarsen(term * step / k, 2 * bits)
+        term = Fraction(math.floor(term * step / k * scale), scale)  # coarser, to keep numerators short
         partial += term if k % 2 == 0 else -term
     # coarsening moved each term by less than 2^-2bits, all together by far less than `precision`
     low, high = max(Fraction(0), partial - term - precision), partial + precision
     return low**parts, high**parts
-
-
-def _coarsen(value: Fraction, bits: int) -> Fraction:
-    """Round down to a multiple of 2^-bits, to keep numerators short."""
-    return Fraction((value.numerator << bits) // value.denominator, 1 << bits)

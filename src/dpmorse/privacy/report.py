@@ -1,15 +1,16 @@
-"""``PrivacyReport``, the attribute ``privacy_``: the promise in words and as a table."""
+"""``PrivacyReport``, the attribute ``privacy_``: the promise in words and as a table, and its claims.
+
+The claims are what NIST SP 800-226 asks a claim of differential privacy to state, point by point.
+"""
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from html import escape
 
 from dpmorse.privacy.accounting import Calibration
 from dpmorse.privacy.budget import Budget
-from dpmorse.privacy.claims import claims_of, upwards
 from dpmorse.privacy.events import Composition, ReleaseEvent
-from dpmorse.privacy.noise import Noise
-
-_USED = "Used: {used}, an account, not a smaller promise."
+from dpmorse.privacy.noise import GaussianNoise, LaplaceNoise, Noise, RandomChoice
 
 _NOT_SECURE = (
     "NOT SECURE: the noise was drawn from a seed (random_state), so that whoever knows the seed can "
@@ -21,6 +22,35 @@ _SCOPE = (
     "training records (each is a function of that person's own record); the bounds and other parameters, "
     "and any scaling, projection or selection applied to the records before (taken to be public); side "
     "channels such as running time."
+)
+
+_LAWS = {
+    GaussianNoise: "Discrete Gaussian noise on sums of integers",
+    LaplaceNoise: "Discrete Laplace noise on sums of integers",
+    RandomChoice: "random choices by the exponential mechanism",
+}
+
+_COMPOSITION = (
+    "The {n_releases} releases of this fit are added up in these parameters, each chosen with knowledge of "
+    "those before. What is computed from the model costs nothing more. Other releases about the same people "
+    "add to the loss, and are not counted here."
+)
+_PROOF = (
+    "Records are rounded to a grid and added up as integers, exactly, so that no rounding error of a "
+    "computer enters the proof. Sensitivities, noise and accounting are proved in docs/privacy.md of dpmorse "
+    "(Theorems 1 to 9)."
+)
+_SYSTEM = "From the operating system's generator for cryptography, drawn once for each number."
+_SEEDED = "NOT SECURE: from a seed. Whoever knows the seed can remove the noise."
+_TRUST = (
+    "Central: whoever ran the fit saw the records, added the noise and is trusted not to keep them. Readers "
+    "of the result need not be trusted."
+)
+_UNPROTECTED = (
+    "What was taken to be public: names of columns, bounds, lists of values, parameters, and any choice or "
+    "scaling made before. Labels of the people the model was fitted on. Facts about groups: that people like "
+    "somebody have a property can be learnt whether or not they took part. Side channels such as running "
+    "time."
 )
 
 
@@ -95,12 +125,27 @@ class PrivacyReport:
     @property
     def statement(self) -> str:
         """The promise in plain language."""
+        sums = [event for event in self.events if isinstance(event.noise, Noise)]
+        n_choices, n_numbers = len(self.events) - len(sums), sum(event.n_draws for event in sums)
+        choices = f" and {n_choices} random choice(s)" if n_choices else ""
+        if self.budget.is_pure:
+            reserved = "Their epsilons add up; the promise never fails (delta = 0)."
+            used = f"epsilon = {upwards(self.used.pure_epsilon)}"
+        else:
+            reserved = (
+                f"Reserved before the records were read: rho = {upwards(self.rho)} (zCDP); by the zCDP "
+                f"conversion alone epsilon is {upwards(self.epsilon_zcdp)}."
+            )
+            used = f"rho = {upwards(self.used.rho)}"
         promise = (
-            f"This model is ({upwards(self.epsilon)}, {self.delta:g})-differentially private "
-            "with respect to "
+            f"This model is ({upwards(self.epsilon)}, {self.delta:g})-differentially private with respect to "
             f"{self.relation}."
         )
-        lines = [promise, f"{self._releases} {self._account}", _SCOPE]
+        account = (
+            f"It was made by {len(sums)} release(s) of noisy sums, {n_numbers} numbers in all{choices}. "
+            f"{reserved} Used: {used}, an account, not a smaller promise."
+        )
+        lines = [promise, account, _SCOPE]
         return "\n".join(lines if self.secure else [_NOT_SECURE, *lines])
 
     @property
@@ -111,31 +156,31 @@ class PrivacyReport:
     @property
     def claims(self) -> dict[str, str]:
         """The points that a claim of differential privacy must state according to NIST SP 800-226."""
-        return claims_of(self)
+        parameters = f"epsilon = {upwards(self.epsilon)} and delta = {self.delta:g}"
+        if self.budget.is_pure:
+            parameters += ": pure differential privacy, which never fails."
+        else:
+            parameters += (
+                f"; rho = {upwards(self.rho)} of zero-concentrated differential privacy was set aside."
+            )
+        laws = [
+            text for law, text in _LAWS.items() if any(isinstance(event.noise, law) for event in self.events)
+        ]
+        return {
+            "Unit of privacy": self.budget.protects.protected,
+            "Neighbours": self.budget.protects.neighbours,
+            "Parameters": parameters,
+            "Composition": _COMPOSITION.format(n_releases=len(self.events)),
+            "Mechanism and proof": f"{' and '.join(laws)}. {_PROOF}",
+            "Randomness": _SYSTEM if self.secure else _SEEDED,
+            "Trust model": _TRUST,
+            "Not protected": _UNPROTECTED,
+        }
 
     @property
     def relation(self) -> str:
         """What the promise is with respect to, in words."""
         return self.budget.protects.relation
-
-    @property
-    def _releases(self) -> str:
-        sums = [event for event in self.events if isinstance(event.noise, Noise)]
-        n_choices = len(self.events) - len(sums)
-        choices = f" and {n_choices} random choice(s)" if n_choices else ""
-        n_numbers = sum(event.n_draws for event in sums)
-        return f"It was made by {len(sums)} release(s) of noisy sums, {n_numbers} numbers in all{choices}."
-
-    @property
-    def _account(self) -> str:
-        if self.budget.is_pure:
-            used = f"epsilon = {upwards(self.used.pure_epsilon)}"
-            return f"Their epsilons add up; the promise never fails (delta = 0). {_USED.format(used=used)}"
-        return (
-            f"Reserved before the records were read: rho = {upwards(self.rho)} (zCDP); by the zCDP "
-            f"conversion alone epsilon is {upwards(self.epsilon_zcdp)}. "
-            f"{_USED.format(used=f'rho = {upwards(self.used.rho)}')}"
-        )
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Return the ledger as rows, ready for ``pandas.DataFrame``."""
@@ -174,6 +219,12 @@ class PrivacyReport:
         return "\n".join([header, *rows, *totals])
 
 
+def upwards(cost: float) -> str:
+    """Write a cost with six digits, never less than it is."""
+    with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
+        return f"{(+Decimal(cost)).normalize():f}"
+
+
 def _total(name: str, events: tuple[ReleaseEvent, ...], width: int) -> str:
     n_values = sum(event.n_draws for event in events)
     return f"{name:<{width}}{n_values:>8}{upwards(Composition.of(events).rho):>12}"
@@ -186,5 +237,5 @@ def _shown(value: object) -> str:
 def _row(event: ReleaseEvent, blocks: list[str], width: int) -> str:
     """Write one release; blocks that it lacks stay empty."""
     start = f"{event.name:<{width}}{event.n_draws:>8}{event.rho:>12.4g}"
-    values = (event.noise_stddev.get(block) for block in blocks)
-    return (start + "".join(f"{'' if value is None else f'{value:.4g}':>22}" for value in values)).rstrip()
+    values = (_shown(event.noise_stddev.get(block, "")) for block in blocks)
+    return (start + "".join(f"{value:>22}" for value in values)).rstrip()

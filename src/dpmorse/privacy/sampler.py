@@ -15,6 +15,7 @@ arithmetic with as many further random bits as it takes.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -111,7 +112,9 @@ class NativeSampler:
 
         Also return the top bit of the words drawn: no bound reaches it, so it is an independent coin.
         """
-        masks = _all_ones_below(bounds)
+        masks = (bounds - 1).astype(np.uint64)
+        for shift in (1, 2, 4, 8, 16, 32):  # to the smallest 2^b - 1 that is >= bound - 1
+            masks |= masks >> np.uint64(shift)
         words = self._words(bounds.size)
         missed = np.flatnonzero((words & masks) >= bounds.astype(np.uint64))
         while missed.size:
@@ -126,15 +129,10 @@ class NativeSampler:
         counts = len(_THRESHOLDS) - not_above
         # 64 bits settle "uniform < e^-k" unless they are those of e^-k
         for i in np.flatnonzero(_THRESHOLDS[not_above - 1] == words):
-            counts[i] = self._geometric_exactly(int(words[i]))
+            uniform = LazyUniform(int(words[i]), self._source)
+            settled = (k for k in itertools.count() if not uniform.is_below_exp_minus(Fraction(k + 1)))
+            counts[i] = next(settled)
         return counts
-
-    def _geometric_exactly(self, word: int) -> int:
-        uniform = LazyUniform(word, self._source)
-        count = 0
-        while uniform.is_below_exp_minus(Fraction(count + 1)):
-            count += 1
-        return count
 
     def _accept_gaussian(self, remainders: IntArray, quotients: IntArray, scales: IntArray) -> BoolArray:
         fraction = remainders / scales
@@ -166,14 +164,6 @@ class NativeSampler:
 
 def _times(rate: Fraction, penalties: IntArray, i: int) -> Fraction:
     return rate * int(penalties[i])
-
-
-def _all_ones_below(bounds: IntArray) -> _Words:
-    """Return, for each bound, the smallest 2^b - 1 that is >= bound - 1."""
-    mask = (bounds - 1).astype(np.uint64)
-    for shift in (1, 2, 4, 8, 16, 32):
-        mask |= mask >> np.uint64(shift)
-    return mask
 
 
 def _thresholds() -> _Words:

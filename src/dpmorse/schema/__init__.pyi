@@ -8,6 +8,9 @@ from dpmorse.schema.columns import Nominal as Nominal
 from dpmorse.schema.columns import NumberColumn as NumberColumn
 from dpmorse.schema.columns import Numeric as Numeric
 from dpmorse.schema.columns import Ordinal as Ordinal
+from dpmorse.schema.columns.numeric import LARGEST_BOUND as LARGEST_BOUND
+from dpmorse.schema.columns.numeric import least_width as least_width
+from dpmorse.schema.columns.numeric import too_narrow as too_narrow
 from dpmorse.schema.layout import Layout as Layout
 from dpmorse.schema.schema import Schema as Schema
 from dpmorse.schema.spellings import BOOLEANS as BOOLEANS
@@ -18,6 +21,3 @@ from dpmorse.schema.spellings import OTHER as OTHER
 from dpmorse.schema.spellings import TRUE_WORDS as TRUE_WORDS
 from dpmorse.schema.spellings import number_of as number_of
 from dpmorse.schema.spellings import text_of as text_of
-from dpmorse.schema.widths import LARGEST_BOUND as LARGEST_BOUND
-from dpmorse.schema.widths import least_width as least_width
-from dpmorse.schema.widths import too_narrow as too_narrow

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse._plain_data import fields, of_type, rebuild
+from dpmorse._plain_data import fields, number, of_type, rebuild
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
 from dpmorse.schema.columns import KINDS, CategoryColumn, Column, NumberColumn, Numeric
 from dpmorse.schema.layout import Layout
-from dpmorse.schema.plain import column_from_plain, column_to_plain
 from dpmorse.schema.spellings import MISSING, PRESENT
 from dpmorse.typing import BoolArray, FloatArray
 
@@ -23,6 +23,9 @@ _HINT = (
     'Give a dictionary such as {"age": Numeric(0, 120), "status": Nominal(["employed", "retired"])}, with '
     f"{', '.join(kind.__name__ for kind in KINDS[:-1])} and {KINDS[-1].__name__}."
 )
+
+_KINDS_IN_FILES = {kind.__name__.lower(): kind for kind in KINDS}
+"""What the kinds are called in files."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,12 @@ class Schema:
         for name, column in columns.items():
             _check_column(name, column)
         schema = cls(tuple(columns.items()))
-        _check_number_of_levels(schema.layout.n_all_levels)
+        if schema.layout.n_all_levels > _MOST_LEVELS:
+            raise InvalidParameterError(
+                f"columns must have at most {_MOST_LEVELS} levels in all, got {schema.layout.n_all_levels} "
+                "(with those for other and missing values). List frequent values only: all others become "
+                "'other'."
+            )
         return schema
 
     @classmethod
@@ -146,35 +154,28 @@ class Schema:
         if none may be missing; dates are datetime64[D], NaT where they are missing; all others are arrays
         of objects, None where they are missing.
         """
-        parts = self._decoded_numbers(encoded) | self._decoded_categories(encoded)
-        return {name: parts[name] for name in self.names}
-
-    def _decoded_numbers(self, encoded: FloatArray) -> dict[str, Any]:
         layout = self.layout
         holes = dict(zip(layout.holes, encoded[:, layout.hole_part].T, strict=True))
         columns = zip(self.numbers, encoded[:, layout.number_part].T, strict=True)
-        return {
+        parts = {
             name: column.decoded(values, holes[j] > 0.5 if j in holes else None)
             for j, ((name, column), values) in enumerate(columns)
         }
-
-    def _decoded_categories(self, encoded: FloatArray) -> dict[str, Any]:
-        """Levels that tell whether a number is missing come last, and are not needed: ``holes`` tells it."""
-        levels = encoded[:, self.layout.level_part]
-        return {
-            name: column.decoded(levels[:, part])
-            for (name, column), part in zip(self.categories, self.layout.levels, strict=False)
-        }
+        # Levels that tell whether a number is missing come last, and are not needed: ``holes`` tells it.
+        levels = encoded[:, layout.level_part]
+        for (name, category), part in zip(self.categories, layout.levels, strict=False):
+            parts[name] = category.decoded(levels[:, part])
+        return {name: parts[name] for name in self.names}
 
     def to_plain(self) -> dict[str, Any]:
         """Return the schema as plain data, for JSON; a list, because the order of columns matters."""
-        return {"columns": [column_to_plain(name, column) for name, column in self.columns]}
+        return {"columns": [_column_to_plain(name, column) for name, column in self.columns]}
 
     @classmethod
     def from_plain(cls, content: object) -> "Schema":
         """Return the schema of plain data, or raise ``ModelFormatError``."""
         listed = of_type("columns", fields("the schema", content, "columns")["columns"], list)
-        columns = dict(map(column_from_plain, listed))
+        columns = dict(map(_column_from_plain, listed))
         if len(columns) < len(listed):
             raise ModelFormatError("columns must have different names.")
         return rebuild("columns", lambda: cls.of(columns))
@@ -195,9 +196,34 @@ def _check_column(name: object, column: object) -> None:
         )
 
 
-def _check_number_of_levels(n_levels: int) -> None:
-    if n_levels > _MOST_LEVELS:
-        raise InvalidParameterError(
-            f"columns must have at most {_MOST_LEVELS} levels in all, got {n_levels} (with those for other "
-            "and missing values). List frequent values only: all others become 'other'."
-        )
+def _column_to_plain(name: str, column: Column) -> dict[str, Any]:
+    """Return a column as plain data."""
+    parts = {part: getattr(column, part) for part in _parts(type(column))}
+    for part, value in parts.items():
+        if isinstance(value, date):
+            parts[part] = value.isoformat()
+        elif isinstance(value, tuple):
+            parts[part] = list(value)
+    return {"name": name, "kind": type(column).__name__.lower(), **parts}
+
+
+def _column_from_plain(content: object) -> tuple[str, Column]:
+    """Return the name and the column of plain data, every part of which is checked."""
+    called = of_type("a column", content, dict).get("kind")
+    kind = _KINDS_IN_FILES.get(of_type("the kind of a column", called, str))
+    if kind is None:
+        raise ModelFormatError(f"the kind of a column must be one of {', '.join(_KINDS_IN_FILES)}.")
+    wanted = _parts(kind)
+    parts = dict(fields("a column", content, "name", "kind", *wanted))
+    name = of_type("the name of a column", parts.pop("name"), str)
+    parts.pop("kind")
+    for (
+        part,
+        value,
+    ) in parts.items():  # nothing that Python would take for something else than is written there
+        parts[part] = number(part, value) if wanted[part] is float else of_type(part, value, wanted[part])
+    return name, rebuild("a column", lambda: kind(**parts))
+
+
+def _parts(kind: type[Column]) -> dict[str, type]:
+    return {**dict(kind.parts), "missing": str}

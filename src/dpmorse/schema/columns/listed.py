@@ -49,7 +49,7 @@ def _checked(kind: str, values: object) -> tuple[Value, ...]:
     wanted = f'{kind}: values must list two or more texts or whole numbers, such as ["low", "high"]'
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise InvalidTypeError(f"{wanted}, got {_validate.describe(values)}. Give a list of public values.")
-    odd = [value for value in values if not _can_be_listed(value)]
+    odd = [value for value in values if text_of(value) is None or isinstance(value, float)]
     if odd:
         raise InvalidTypeError(f"{wanted}; {_validate.describe(odd[0])} is neither. Write it as text.")
     if len(values) < 2:
@@ -64,11 +64,6 @@ def _ways_to_write(value: Value) -> tuple[str, ...]:
     if isinstance(value, bool):
         return ("true", "True") if value else ("false", "False")
     return str(value), f"{value}.0"
-
-
-def _can_be_listed(value: object) -> bool:
-    """Say whether a value is of a kind that can be listed; whole numbers of more than 64 bits are none."""
-    return isinstance(value, str) or (text_of(value) is not None and not isinstance(value, float))
 
 
 def _refuse_two_alike(kind: str, values: Sequence[Value]) -> None:

@@ -1,17 +1,46 @@
-"""The model of a table with categories or missing values in a model file; every field is checked."""
+"""Mixtures of Gaussians and of products in a model file; every field is checked.
+
+Arrays are nested lists of numbers; of symmetric or triangular matrices the lower triangles.
+"""
 
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from dpmorse._plain_data import fields, numbers, of_type, rebuild
-from dpmorse.densities import ProductMixture
+from dpmorse._plain_data import fields, holds_boolean, numbers, of_type, rebuild
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.arrays import array_of, lower_triangles, unfolded
 from dpmorse.schema import Layout
 from dpmorse.statistics import LARGEST_N_CELLS
 from dpmorse.typing import FloatArray
+
+
+def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
+    """Return the parameters of a mixture as nested lists."""
+    return {
+        "weights": mixture.weights.tolist(),
+        "means": mixture.means.tolist(),
+        "covariances_lower": lower_triangles(mixture.covariances),
+    }
+
+
+def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
+    """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
+    parts = fields(name, content, "weights", "means", "covariances_lower")
+    return rebuild(
+        name, lambda: _mixture(name, **{key: array_of(name, key, part) for key, part in parts.items()})
+    )
+
+
+def _mixture(
+    name: str, weights: FloatArray, means: FloatArray, covariances_lower: FloatArray
+) -> GaussianMixture:
+    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
+    if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
+        raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
+    lower = unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
+    return GaussianMixture(weights, means, lower + np.tril(lower, -1).transpose(0, 2, 1))
 
 
 def product_to_dict(mixture: ProductMixture) -> dict[str, Any]:
@@ -78,3 +107,29 @@ def _product(
     lower = unfolded(f"{name}.covariances_lower", covariances_lower, k, d)
     covariances = lower + np.tril(lower, -1).transpose(0, 2, 1)
     return ProductMixture(weights, means, covariances, probabilities, layout)
+
+
+def array_of(name: str, key: str, value: object) -> Any:
+    """Return nested lists of numbers as an array, or say which field holds something else."""
+    if not isinstance(value, list):
+        raise ModelFormatError(f"{name}.{key} must be a list of numbers.")
+    array = np.array(value)  # ragged lists raise ValueError, which `rebuild` turns into a format error
+    if array.dtype.kind not in "fi" or holds_boolean(value):
+        raise ModelFormatError(f"{name}.{key} must hold numbers only.")
+    return array
+
+
+def lower_triangles(matrices: FloatArray) -> Any:
+    """Return the lower triangles, row by row."""
+    rows, columns = np.tril_indices(matrices.shape[-1])
+    return matrices[:, rows, columns].tolist()
+
+
+def unfolded(name: str, lower: FloatArray, k: int, d: int) -> FloatArray:
+    """Return k lower triangular matrices; the shape is checked before anything of their size is allocated."""
+    if lower.shape != (k, d * (d + 1) // 2):
+        raise ModelFormatError(f"{name} does not have the shape of k lower triangles.")
+    matrices = np.zeros((k, d, d))
+    rows, columns = np.tril_indices(d)
+    matrices[:, rows, columns] = lower
+    return matrices

@@ -1,15 +1,11 @@
-"""Convert parts of fitted estimators to the plain data of a model file and back; every field is checked."""
+"""Privacy reports as plain data of a model file, and back; what they state is derived anew."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from dpmorse._plain_data import fields, number, numbers, of_type, rebuild
-from dpmorse.densities import GaussianMixture
+from dpmorse._plain_data import fields, number, of_type, rebuild
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.persistence.arrays import array_of, lower_triangles, unfolded
 from dpmorse.persistence.older_files import NOT_STATED
 from dpmorse.privacy import (
     Budget,
@@ -20,53 +16,12 @@ from dpmorse.privacy import (
     event_from_dict,
     event_to_dict,
 )
-from dpmorse.statistics import LARGEST_N_CELLS, Domain
-from dpmorse.typing import FloatArray
 
 _BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
 """The fields of a budget in a model file."""
 
 _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
 """The fields of a privacy report in a model file."""
-
-
-def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
-    """Return the parameters of a mixture as nested lists."""
-    return {
-        "weights": mixture.weights.tolist(),
-        "means": mixture.means.tolist(),
-        "covariances_lower": lower_triangles(mixture.covariances),
-    }
-
-
-def domain_to_dict(domain: Domain) -> dict[str, Any]:
-    """Return a domain as plain data."""
-    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist(), "radius": domain.radius}
-
-
-def domain_from_dict(content: object, n_features: int) -> Domain:
-    """Rebuild a domain; it is checked like a caller's bounds."""
-    parts = fields("domain", content, "lower", "upper", "radius")
-    bounds = [numbers(f"domain.{side}", parts[side], n_features) for side in ("lower", "upper")]
-    return rebuild("domain", lambda: Domain.from_bounds(bounds, n_features, parts["radius"]))
-
-
-def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
-    """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
-    parts = fields(name, content, "weights", "means", "covariances_lower")
-    return rebuild(
-        name, lambda: _mixture(name, **{key: array_of(name, key, part) for key, part in parts.items()})
-    )
-
-
-def _mixture(
-    name: str, weights: FloatArray, means: FloatArray, covariances_lower: FloatArray
-) -> GaussianMixture:
-    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
-    if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
-        raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
-    lower = unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
-    return GaussianMixture(weights, means, lower + np.tril(lower, -1).transpose(0, 2, 1))
 
 
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
