@@ -41,8 +41,8 @@ def over_rows(work: Callable[[int, int], None], n_rows: int, smallest: int) -> N
 
 def equal_pieces(n_rows: int, n_pieces: int) -> list[tuple[int, int]]:
     """Cut rows into pieces of one size, none of them empty."""
-    cuts = pairwise(n_rows * i // n_pieces for i in range(n_pieces + 1))
-    return [(start, stop) for start, stop in cuts if start < stop]
+    cuts = {n_rows * i // n_pieces for i in range(n_pieces + 1)}
+    return list(pairwise(sorted(cuts)))
 
 
 def at_once(work: Callable[[Iterable[_P]], _T], pieces: Sequence[_P], n_threads: int) -> list[_T]:

@@ -66,7 +66,7 @@ def boolean(**named: object) -> bool:
 def choice(*, among: Iterable[str], **named: object) -> str:
     """Return the value if it is one of the names in ``among``."""
     name, value = _single(named)
-    options = [str(option) for option in among]
+    options = list(map(str, among))
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
         raise InvalidParameterError(f"{name} must be one of {listed}, got {describe(value)}.")

@@ -11,18 +11,7 @@ from dpmorse.exceptions import ModelFormatError
 from dpmorse.morse import CriticalPoints
 from dpmorse.typing import FloatArray
 
-_KINDS = {
-    "modes": "f",
-    "mode_heights": "f",
-    "mode_certified": "b",
-    "component_modes": "i",
-    "saddles": "f",
-    "saddle_heights": "f",
-    "saddle_bounds": "f",
-    "saddle_ends": "i",
-    "saddle_certified": "b",
-}
-"""The fields of critical points, and the kind of their numbers: floats, integers or booleans."""
+_NAMES = tuple(field.name for field in dataclass_fields(CriticalPoints))
 
 _HEIGHT_TOLERANCE = 1e-6
 """Largest relative difference between a stated height and that of the mixture: rounding, which differs
@@ -39,36 +28,35 @@ mixtures have far fewer."""
 
 def critical_points_to_dict(points: CriticalPoints) -> dict[str, Any]:
     """Return modes and saddles as nested lists."""
-    return {field.name: getattr(points, field.name).tolist() for field in dataclass_fields(points)}
+    return {name: getattr(points, name).tolist() for name in _NAMES}
 
 
 def critical_points_from_dict(content: object, mixture: GaussianMixture) -> CriticalPoints:
     """Rebuild modes and saddles; heights must be those of the mixture, and saddles must connect all modes."""
-    parts = _plain_data.fields("critical_points", content, *_KINDS)
+    parts = _plain_data.fields("critical_points", content, *_NAMES)
     n_modes, n_saddles = (len(_plain_data.of_type(name, parts[name], list)) for name in ("modes", "saddles"))
     d = mixture.n_features
     if max(n_modes, n_saddles) > _MOST_PER_COMPONENT * mixture.n_components**2:
         raise ModelFormatError("critical_points hold more modes or saddles than the mixture can have.")
-    shapes = {
-        "modes": (n_modes, d),
-        "mode_heights": (n_modes,),
-        "mode_certified": (n_modes,),
-        "component_modes": (mixture.n_components,),
-        "saddles": (n_saddles, d),
-        "saddle_heights": (n_saddles,),
-        "saddle_bounds": (n_saddles,),
-        "saddle_ends": (n_saddles, 2),
-        "saddle_certified": (n_saddles,),
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "modes": (np.float64, (n_modes, d)),
+        "mode_heights": (np.float64, (n_modes,)),
+        "mode_certified": (np.bool_, (n_modes,)),
+        "component_modes": (np.int64, (mixture.n_components,)),
+        "saddles": (np.float64, (n_saddles, d)),
+        "saddle_heights": (np.float64, (n_saddles,)),
+        "saddle_bounds": (np.float64, (n_saddles,)),
+        "saddle_ends": (np.int64, (n_saddles, 2)),
+        "saddle_certified": (np.bool_, (n_saddles,)),
     }
-    arrays = {name: _array(name, parts[name], shapes[name]) for name in _KINDS}
-    points = CriticalPoints(**arrays)
+    points = CriticalPoints(**{name: _array(name, parts[name], *wanted[name]) for name in _NAMES})
     _plain_data.rebuild("critical_points", lambda: _check(points, mixture))
     return points
 
 
-def _array(name: str, value: object, shape: tuple[int, ...]) -> Any:
-    """Return an array; refuse values that do not have exactly this shape and kind of numbers."""
-    dtype, kinds = {"f": (np.float64, "fi"), "i": (np.int64, "i"), "b": (np.bool_, "b")}[_KINDS[name]]
+def _array(name: str, value: object, dtype: type[Any], shape: tuple[int, ...]) -> Any:
+    """Return an array; refuse values that do not have this shape and type (integers pass as floats)."""
+    kinds = {np.float64: "fi", np.int64: "i", np.bool_: "b"}[dtype]
     if 0 in shape:
         if value != []:
             raise ModelFormatError(f"critical_points.{name} must be empty.")

@@ -28,19 +28,16 @@ def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
 def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
     """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
     parts = fields(name, content, "weights", "means", "covariances_lower")
-    return rebuild(
-        name, lambda: _mixture(name, **{key: array_of(name, key, part) for key, part in parts.items()})
-    )
 
+    def build() -> GaussianMixture:  # shapes are checked before anything of their size is allocated
+        arrays = {key: array_of(name, key, part) for key, part in parts.items()}
+        weights, means = arrays["weights"], arrays["means"]
+        if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
+            raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
+        covariances = _symmetric(name, arrays["covariances_lower"], *means.shape)
+        return GaussianMixture(weights, means, covariances)
 
-def _mixture(
-    name: str, weights: FloatArray, means: FloatArray, covariances_lower: FloatArray
-) -> GaussianMixture:
-    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
-    if weights.ndim != 1 or means.ndim != 2 or not 1 <= len(weights) <= LARGEST_N_CELLS:
-        raise ModelFormatError(f"{name}.weights and {name}.means do not have the shapes of a mixture.")
-    lower = unfolded(f"{name}.covariances_lower", covariances_lower, *means.shape)
-    return GaussianMixture(weights, means, lower + np.tril(lower, -1).transpose(0, 2, 1))
+    return rebuild(name, build)
 
 
 def product_to_dict(mixture: ProductMixture) -> dict[str, Any]:
@@ -59,9 +56,20 @@ def product_from_dict(content: object, name: str = "mixture") -> ProductMixture:
     keys = ("weights", "means", "covariances_lower", "probabilities")
     parts = fields(name, content, "layout", *keys)
     layout = layout_from_dict(parts["layout"], f"{name}.layout")
-    return rebuild(
-        name, lambda: _product(name, layout, **{key: array_of(name, key, parts[key]) for key in keys})
-    )
+
+    def build() -> ProductMixture:  # shapes are checked before anything of their size is allocated
+        weights, means, covariances_lower, probabilities = (array_of(name, key, parts[key]) for key in keys)
+        if weights.ndim != 1 or not 1 <= len(weights) <= LARGEST_N_CELLS:
+            raise ModelFormatError(f"{name}.weights does not have the shape of a mixture.")
+        k, d = len(weights), layout.n_numbers
+        if means.shape != (k, d) or probabilities.shape != (k, layout.n_all_levels):
+            raise ModelFormatError(
+                f"{name}.means and {name}.probabilities do not have the shapes of the layout."
+            )
+        covariances = _symmetric(name, covariances_lower, k, d)
+        return ProductMixture(weights, means, covariances, probabilities, layout)
+
+    return rebuild(name, build)
 
 
 def layout_to_dict(layout: Layout) -> dict[str, Any]:
@@ -89,24 +97,10 @@ def _integers(name: str, value: object) -> tuple[int, ...]:
     return tuple(of_type(name, item, int) for item in of_type(name, value, list))
 
 
-def _product(
-    name: str,
-    layout: Layout,
-    *,
-    weights: FloatArray,
-    means: FloatArray,
-    covariances_lower: FloatArray,
-    probabilities: FloatArray,
-) -> ProductMixture:
-    """Unfold the lower triangles; shapes are checked before anything of their size is allocated."""
-    if weights.ndim != 1 or not 1 <= len(weights) <= LARGEST_N_CELLS:
-        raise ModelFormatError(f"{name}.weights does not have the shape of a mixture.")
-    k, d = len(weights), layout.n_numbers
-    if means.shape != (k, d) or probabilities.shape != (k, layout.n_all_levels):
-        raise ModelFormatError(f"{name}.means and {name}.probabilities do not have the shapes of the layout.")
-    lower = unfolded(f"{name}.covariances_lower", covariances_lower, k, d)
-    covariances = lower + np.tril(lower, -1).transpose(0, 2, 1)
-    return ProductMixture(weights, means, covariances, probabilities, layout)
+def _symmetric(name: str, lower: FloatArray, k: int, d: int) -> FloatArray:
+    """Return covariances from their lower triangles."""
+    matrices = unfolded(f"{name}.covariances_lower", lower, k, d)
+    return matrices + np.tril(matrices, -1).transpose(0, 2, 1)
 
 
 def array_of(name: str, key: str, value: object) -> Any:

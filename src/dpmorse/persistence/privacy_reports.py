@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from dpmorse._plain_data import fields, number, of_type, rebuild
@@ -17,9 +19,6 @@ from dpmorse.privacy import (
     event_to_dict,
 )
 
-_BUDGET = ("epsilon", "delta", "neighboring", "max_rows_per_group", "unit")
-"""The fields of a budget in a model file."""
-
 _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "used", "events")
 """The fields of a privacy report in a model file."""
 
@@ -27,13 +26,7 @@ _PRIVACY = ("budget", "calibration", "secure", "epsilon", "rho", "reserved", "us
 def privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
     """Return a privacy report as plain data: the promise, what it follows from, and what was used of it."""
     return {
-        "budget": {
-            "epsilon": report.budget.epsilon,
-            "delta": report.delta,
-            "neighboring": report.neighboring,
-            "max_rows_per_group": report.budget.max_rows_per_group,
-            "unit": report.budget.unit,
-        },
+        "budget": asdict(report.budget),
         "calibration": report.calibration.value,
         "secure": report.secure,
         "epsilon": report.epsilon,
@@ -50,7 +43,8 @@ def privacy_from_dict(content: object) -> PrivacyReport:
     A file of version 1 does not state what was reserved; the caller adds it from the plan.
     """
     parts = fields("privacy", content, *_PRIVACY)
-    budget = fields("privacy.budget", parts["budget"], *_BUDGET)
+    names = [field.name for field in dataclass_fields(Budget)]
+    budget = fields("privacy.budget", parts["budget"], *names)
     report = PrivacyReport(
         budget=rebuild("privacy.budget", lambda: Budget(**budget)),
         reserved=() if parts["reserved"] is NOT_STATED else _events("privacy.reserved", parts["reserved"]),

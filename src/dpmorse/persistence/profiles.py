@@ -51,7 +51,18 @@ def number_profile_from_dict(content: object, n_components: int, n_features: int
     """Rebuild a profile of numbers; its constructor checks what is in its parts."""
     keys = (f"{name}_lower" if name in _MATRICES else name for name in _OF_NUMBERS)
     parts = fields("profile", content, *keys)
-    return rebuild("profile", lambda: _profile(parts, n_components, n_features))
+
+    def build() -> Profile:
+        values = _read("profile", parts)
+        if values["sums"].shape != (n_components, n_features):
+            raise ModelFormatError("profile.sums does not have the shape of the mixture.")
+        for name in _MATRICES:
+            lower = values.pop(f"{name}_lower")
+            values[name] = unfolded(f"profile.{name}_lower", lower, n_components, n_features)
+        values["second_moments"] += np.tril(values["second_moments"], -1).transpose(0, 2, 1)
+        return Profile(**values)
+
+    return rebuild("profile", build)
 
 
 def table_profile_from_dict(content: object, n_components: int, layout: Layout) -> Profile:
@@ -63,20 +74,22 @@ def table_profile_from_dict(content: object, n_components: int, layout: Layout) 
     if parts["numbers"] is not None:
         numbers = number_profile_from_dict(parts["numbers"], n_components, layout.n_numbers)
     counted = fields("profile.levels", parts["levels"], *_OF_LEVELS)
-    return rebuild("profile", lambda: _with_levels(numbers, counted, n_components, layout))
 
+    def build() -> Profile:
+        values = _read("profile.levels", counted)
+        counts, count_stddev = values["counts"], values["count_stddev"]
+        if counts.shape != (n_components,):
+            raise ModelFormatError("profile.levels.counts does not have the components of the mixture.")
+        levels = LevelCounts(values["holes"], values["levels"], values["level_stddev"], layout)
+        if numbers is None:
+            return Profile.of_levels(counts, count_stddev, levels)
+        if not np.array_equal(numbers.counts, counts) or numbers.count_stddev != count_stddev:
+            raise ModelFormatError(
+                "profile: numbers and levels must have the same counts and noise of counts."
+            )
+        return dataclasses.replace(numbers, levels=levels)
 
-def _with_levels(numbers: Profile | None, parts: Mapping[str, Any], k: int, layout: Layout) -> Profile:
-    values = _read("profile.levels", parts)
-    counts, count_stddev = values["counts"], values["count_stddev"]
-    if counts.shape != (k,):
-        raise ModelFormatError("profile.levels.counts does not have the components of the mixture.")
-    levels = LevelCounts(values["holes"], values["levels"], values["level_stddev"], layout)
-    if numbers is None:
-        return Profile.of_levels(counts, count_stddev, levels)
-    if not np.array_equal(numbers.counts, counts) or numbers.count_stddev != count_stddev:
-        raise ModelFormatError("profile: numbers and levels must have the same counts and noise of counts.")
-    return dataclasses.replace(numbers, levels=levels)
+    return rebuild("profile", build)
 
 
 def _read(name: str, parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,13 +98,3 @@ def _read(name: str, parts: Mapping[str, Any]) -> dict[str, Any]:
         key: number(f"{name}.{key}", part) if key.endswith("_stddev") else array_of(name, key, part)
         for key, part in parts.items()
     }
-
-
-def _profile(parts: Mapping[str, Any], k: int, d: int) -> Profile:
-    values = _read("profile", parts)
-    if values["sums"].shape != (k, d):
-        raise ModelFormatError("profile.sums does not have the shape of the mixture.")
-    for name in _MATRICES:
-        values[name] = unfolded(f"profile.{name}_lower", values.pop(f"{name}_lower"), k, d)
-    values["second_moments"] += np.tril(values["second_moments"], -1).transpose(0, 2, 1)
-    return Profile(**values)

@@ -95,10 +95,6 @@ class ReleaseEvent:
     noise: Law = GAUSSIAN
     pure_epsilon: float = math.inf
 
-    def __post_init__(self) -> None:
-        """Normalise strings to enum members."""
-        object.__setattr__(self, "neighboring", Neighboring(self.neighboring))
-
     @property
     def cost(self) -> float:
         """The one number that all curves follow from: a pure epsilon, or rho for Gaussian noise."""

@@ -33,32 +33,11 @@ class Exact(Generic[Value]):
     def __repr__(self) -> str:
         return "<exact value>"
 
-    def _refuse(self, *_: object) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError(_MESSAGE)
 
-    def __eq__(self, other: object) -> NoReturn:
-        self._refuse()
-
-    def __ne__(self, other: object) -> NoReturn:
-        self._refuse()
-
-    def __bool__(self) -> NoReturn:  # noqa: PLE0304 - it raises
-        self._refuse()
-
-    def __array__(self, *_: object, **__: object) -> NoReturn:
-        self._refuse()
-
-    def __copy__(self) -> NoReturn:
-        self._refuse()
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        self._refuse()
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        self._refuse()
-
-    def __getstate__(self) -> NoReturn:
-        self._refuse()
+    __eq__ = __ne__ = __bool__ = __array__ = _refuse
+    __copy__ = __deepcopy__ = __reduce_ex__ = __getstate__ = _refuse
 
     __hash__ = None  # type: ignore[assignment]  # equal values would have equal hashes
 

@@ -100,7 +100,8 @@ class Ledger:
         with self._lock:
             self._check_process()
             self._check_relation([event])
-            reservation.check_covers(event)
+            if not reservation.left.covers(Composition.of([event])):
+                raise BudgetExceededError(f"The release '{event.name}' was not reserved. It was not made.")
             reservation.written.append(event)
             self._events.append(event)
 
@@ -183,11 +184,6 @@ class Reservation:
     def left(self) -> Composition:
         """What is reserved and not yet written."""
         return Composition.of(self.planned) - Composition.of(self.written)
-
-    def check_covers(self, event: ReleaseEvent) -> None:
-        """Refuse an event that was not reserved."""
-        if not self.left.covers(Composition.of([event])):
-            raise BudgetExceededError(f"The release '{event.name}' was not reserved. It was not made.")
 
     def record(self, event: ReleaseEvent) -> None:
         """Write an event to the ledger; call this before drawing its noise."""

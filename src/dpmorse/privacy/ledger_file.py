@@ -78,7 +78,9 @@ class FileLedger(Ledger):
         if budget is not None:
             if not isinstance(budget, Budget):
                 raise InvalidTypeError(f"budget must be a Budget or None, got {_validate.describe(budget)}.")
-            _begin(self.path, budget)
+            if not os.path.lexists(self.path):
+                with suppress(FileExistsError):  # somebody else has begun it meanwhile
+                    _atomic.write_bytes(self.path, first_line(budget), overwrite=False)
         stated = self.account().budget
         if budget is not None and budget != stated:
             raise InvalidParameterError(
@@ -117,14 +119,6 @@ class FileLedger(Ledger):
             _append(file, account, "reserved", identity, reservation.planned)
             self._identities[reservation] = identity
         return reservation
-
-    def _write(self, event: ReleaseEvent, reservation: Reservation) -> None:
-        """Note a release; its cost has been on disk since it was reserved."""
-        with self._lock:
-            self._check_process()
-            self._check_relation([event])
-            reservation.check_covers(event)
-            reservation.written.append(event)
 
     def _give_back(self, reservation: Reservation) -> None:
         with self._lock:
@@ -179,13 +173,6 @@ class FileLedger(Ledger):
 
     def __repr__(self) -> str:
         return f"FileLedger({self.path!r}, {self.budget!r})"
-
-
-def _begin(path: str, budget: Budget) -> None:
-    """Make a budget file that appears as a whole, unless there is one."""
-    if not os.path.lexists(path):
-        with suppress(FileExistsError):  # somebody else has begun it meanwhile
-            _atomic.write_bytes(path, first_line(budget), overwrite=False)
 
 
 def _append(file: FileIO, account: Account, kind: str, identity: str, events: Iterable[ReleaseEvent]) -> None:

@@ -14,7 +14,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
-from functools import partial
 from typing import Any, TypeVar
 
 from dpmorse._plain_data import parse_json
@@ -96,20 +95,17 @@ def read_account(data: bytes, name: str) -> Account:
     lines = whole.split(b"\n")[:-1]
     if not lines:
         raise InvalidParameterError(f"{name!r} is not a budget file: its first line is missing. {_HINT}")
-    account = _told(name, 1, lambda: _begin(lines[0], len(whole)))
-    for number, line in enumerate(lines[1:], start=2):
-        _told(name, number, partial(_add, account, line))
+    for number, line in enumerate(lines, start=1):
+        try:
+            if number == 1:
+                account = _begin(line, len(whole))
+            else:
+                _add(account, line)
+        except (Unbelievable, DPMorseError) as problem:
+            raise InvalidParameterError(
+                f"{name!r} is not a budget file, or is damaged, in line {number}: {problem}. {_HINT}"
+            ) from None
     return account
-
-
-def _told(name: str, number: int, read: Callable[[], _Value]) -> _Value:
-    """Read a line; say which one cannot be believed, and why."""
-    try:
-        return read()
-    except (Unbelievable, DPMorseError) as problem:
-        raise InvalidParameterError(
-            f"{name!r} is not a budget file, or is damaged, in line {number}: {problem}. {_HINT}"
-        ) from None
 
 
 _HINT = "Nothing was released. Restore the file from a copy, or find out what was spent; do not start anew."

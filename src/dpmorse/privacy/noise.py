@@ -72,14 +72,16 @@ class Law(ABC):
     is_pure: ClassVar[bool]
     degree: ClassVar[int]
     """The cost of a release grows with the degree-th power of its sensitivity."""
+    likelihood_range: ClassVar[int]
+    """By how many costs log-likelihood ratios of neighbours can differ, where the law is pure (Lemma 3)."""
 
-    @abstractmethod
     def rho(self, cost: Fraction) -> Fraction:
-        """Return the zCDP cost."""
+        """Return the zCDP cost: that of a mechanism of bounded range, range^2 / 8 (Lemma 3)."""
+        return (self.likelihood_range * cost) ** 2 / 8
 
-    @abstractmethod
     def gaussian_rho(self, cost: float) -> float:
-        """Return half the squared mu of a Gaussian mechanism that is no more private."""
+        """Return half the squared mu of a Gaussian mechanism that is no more private (Lemma 3)."""
+        return accounting.bounded_range_mu(self.likelihood_range * cost) ** 2 / 2
 
     def pure_epsilon(self, cost: float) -> float:
         """Return the cost in pure differential privacy, infinite if there is none."""
@@ -220,16 +222,9 @@ class LaplaceNoise(Noise):
     name: ClassVar[str] = "laplace"
     is_pure: ClassVar[bool] = True
     degree: ClassVar[int] = 1
+    likelihood_range: ClassVar[int] = 2  # of any pure mechanism: ratios are between -epsilon and epsilon
     norm: ClassVar[Norm] = Norm.L1
     unit_stddev: ClassVar[float] = math.sqrt(2)
-
-    def rho(self, cost: Fraction) -> Fraction:
-        """Return epsilon^2 / 2, as any pure mechanism has it."""
-        return cost**2 / 2
-
-    def gaussian_rho(self, cost: float) -> float:
-        """Return the bound of Lemma 3 for a range of 2 epsilon."""
-        return accounting.bounded_range_mu(2 * cost) ** 2 / 2
 
     def affordable(self, budget: Budget, calibration: Calibration, *, n_draws: int) -> float:
         """Return epsilon, less a margin for the rounding of sums."""
@@ -267,14 +262,7 @@ class RandomChoice(Law):
     name: ClassVar[str] = "choice"
     is_pure: ClassVar[bool] = True
     degree: ClassVar[int] = 1
-
-    def rho(self, cost: Fraction) -> Fraction:
-        """Return range^2 / 8 (Lemma 3)."""
-        return cost**2 / 8
-
-    def gaussian_rho(self, cost: float) -> float:
-        """Return the bound of Lemma 3."""
-        return accounting.bounded_range_mu(cost) ** 2 / 2
+    likelihood_range: ClassVar[int] = 1  # the cost is the range
 
 
 GAUSSIAN, LAPLACE, CHOICE = GaussianNoise(), LaplaceNoise(), RandomChoice()

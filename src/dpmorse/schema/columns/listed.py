@@ -54,7 +54,15 @@ def _checked(kind: str, values: object) -> tuple[Value, ...]:
         raise InvalidTypeError(f"{wanted}; {_validate.describe(odd[0])} is neither. Write it as text.")
     if len(values) < 2:
         raise InvalidParameterError(f"{wanted}, got {_validate.describe(values)}. Leave out such a column.")
-    _refuse_two_alike(kind, values)
+    seen: set[str] = set()
+    for value in values:
+        ways = set(_ways_to_write(value))
+        if ways & seen:  # such as 1 and "1": a record could have either
+            raise InvalidParameterError(
+                f"{kind}: values must be different when written as text, got {_validate.describe(value)} "
+                "twice. List each value once."
+            )
+        seen |= ways
     return tuple(values)
 
 
@@ -64,16 +72,3 @@ def _ways_to_write(value: Value) -> tuple[str, ...]:
     if isinstance(value, bool):
         return ("true", "True") if value else ("false", "False")
     return str(value), f"{value}.0"
-
-
-def _refuse_two_alike(kind: str, values: Sequence[Value]) -> None:
-    """Refuse values that are written alike, such as 1 and "1": a record could have either."""
-    seen: set[str] = set()
-    for value in values:
-        ways = set(_ways_to_write(value))
-        if ways & seen:
-            raise InvalidParameterError(
-                f"{kind}: values must be different when written as text, got {_validate.describe(value)} "
-                "twice. List each value once."
-            )
-        seen |= ways
