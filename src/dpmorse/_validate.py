@@ -25,7 +25,7 @@ def describe(value: object) -> str:
 
 def positive_int(*, hint: str = "", at_most: int | None = None, **named: object) -> int:
     """Return an integer >= 1 (and <= ``at_most``); booleans are refused."""
-    name, value = _single(named)
+    ((name, value),) = named.items()
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidTypeError(f"{name} must be an integer >= 1, got {describe(value)}.{_space(hint)}")
     number = int(value)
@@ -37,7 +37,7 @@ def positive_int(*, hint: str = "", at_most: int | None = None, **named: object)
 
 def positive_real(*, hint: str = "", **named: object) -> float:
     """Return a finite number > 0; booleans are refused."""
-    name, value = _single(named)
+    ((name, value),) = named.items()
     number = _real(name, value, "a number > 0", hint)
     if not (math.isfinite(number) and number > 0):
         raise InvalidParameterError(
@@ -48,7 +48,7 @@ def positive_real(*, hint: str = "", **named: object) -> float:
 
 def open_unit_interval(**named: object) -> float:
     """Return a number strictly between 0 and 1."""
-    name, value = _single(named)
+    ((name, value),) = named.items()
     number = _real(name, value, "a number between 0 and 1")
     if not 0 < number < 1:
         raise InvalidParameterError(f"{name} must lie strictly between 0 and 1, got {describe(value)}.")
@@ -57,7 +57,7 @@ def open_unit_interval(**named: object) -> float:
 
 def boolean(**named: object) -> bool:
     """Return True or False; values that are merely true or false in a condition are refused."""
-    name, value = _single(named)
+    ((name, value),) = named.items()
     if not isinstance(value, bool):
         raise InvalidTypeError(f"{name} must be True or False, got {describe(value)}.")
     return value
@@ -65,7 +65,7 @@ def boolean(**named: object) -> bool:
 
 def choice(*, among: Iterable[str], **named: object) -> str:
     """Return the value if it is one of the names in ``among``."""
-    name, value = _single(named)
+    ((name, value),) = named.items()
     options = list(map(str, among))
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
@@ -81,11 +81,6 @@ def _real(name: str, value: object, wanted: str, hint: str = "") -> float:
         return float(value)
     except OverflowError:  # an integer larger than every float
         return math.inf
-
-
-def _single(named: dict[str, object]) -> tuple[str, object]:
-    ((name, value),) = named.items()
-    return name, value
 
 
 def _space(hint: str) -> str:

@@ -51,25 +51,27 @@ def product_to_dict(mixture: ProductMixture) -> dict[str, Any]:
     }
 
 
-def product_from_dict(content: object, name: str = "mixture") -> ProductMixture:
+def product_from_dict(content: object) -> ProductMixture:
     """Rebuild a mixture of products; its constructor checks finiteness, definiteness and sums."""
     keys = ("weights", "means", "covariances_lower", "probabilities")
-    parts = fields(name, content, "layout", *keys)
-    layout = layout_from_dict(parts["layout"], f"{name}.layout")
+    parts = fields("mixture", content, "layout", *keys)
+    layout = layout_from_dict(parts["layout"], "mixture.layout")
 
     def build() -> ProductMixture:  # shapes are checked before anything of their size is allocated
-        weights, means, covariances_lower, probabilities = (array_of(name, key, parts[key]) for key in keys)
+        weights, means, covariances_lower, probabilities = (
+            array_of("mixture", key, parts[key]) for key in keys
+        )
         if weights.ndim != 1 or not 1 <= len(weights) <= LARGEST_N_CELLS:
-            raise ModelFormatError(f"{name}.weights does not have the shape of a mixture.")
+            raise ModelFormatError("mixture.weights does not have the shape of a mixture.")
         k, d = len(weights), layout.n_numbers
         if means.shape != (k, d) or probabilities.shape != (k, layout.n_all_levels):
             raise ModelFormatError(
-                f"{name}.means and {name}.probabilities do not have the shapes of the layout."
+                "mixture.means and mixture.probabilities do not have the shapes of the layout."
             )
-        covariances = _symmetric(name, covariances_lower, k, d)
+        covariances = _symmetric("mixture", covariances_lower, k, d)
         return ProductMixture(weights, means, covariances, probabilities, layout)
 
-    return rebuild(name, build)
+    return rebuild("mixture", build)
 
 
 def layout_to_dict(layout: Layout) -> dict[str, Any]:

@@ -120,6 +120,8 @@ class FileLedger(Ledger):
             self._identities[reservation] = identity
         return reservation
 
+    # ``_write`` of the base notes a release in memory: its cost has been on disk since it was reserved.
+
     def _give_back(self, reservation: Reservation) -> None:
         with self._lock:
             identity = self._identities.pop(reservation)

@@ -145,9 +145,16 @@ class Unit:
         others; what a ledger says of rows is the most that any fit may use.
         """
         if fit.neighboring is self.neighboring and fit.name != self.name:
+            hint = (
+                "Use another ledger for this unit (with --budget, another file); or, if it is the same, give "
+                f"groups as a column or Series named {self.name!r}."
+            )
+            if self.name is None:
+                hint = f"Use a ledger that names the unit, Budget(..., unit={fit.name!r})"
+                hint += " (with --budget, another file)."
             raise InvalidParameterError(
                 f"groups must be of the unit {_quoted(self)} as in the ledger, got {_quoted(fit)}: promises "
-                f"to different units do not add up. Nothing was released. {self._hint_for(fit)}"
+                f"to different units do not add up. Nothing was released. {hint}"
             )
         if fit.rows > self.rows:
             raise InvalidParameterError(
@@ -182,17 +189,6 @@ class Unit:
                 "added or removed. Leave it out, or use neighboring='add-remove-group' with "
                 "max_rows_per_group."
             )
-
-    def _hint_for(self, fit: "Unit") -> str:
-        if self.name is None:
-            return (
-                f"Use a ledger that names the unit, Budget(..., unit={fit.name!r}) (with --budget, another "
-                "file)."
-            )
-        return (
-            "Use another ledger for this unit (with --budget, another file); or, if it is the same, give "
-            f"groups as a column or Series named {self.name!r}."
-        )
 
 
 def _quoted(unit: Unit) -> str:

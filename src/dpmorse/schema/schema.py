@@ -1,7 +1,7 @@
 """The columns of a table, in order, and where they are in an encoded record."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,35 @@ class Schema:
 
     columns: tuple[tuple[str, Column], ...]
     stated: bool = True
+
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Names of the columns."""
+
+    numbers: tuple[tuple[str, NumberColumn], ...] = field(init=False, repr=False, compare=False)
+    """Columns that become numbers, and their names."""
+
+    number_places: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Places of the columns that become numbers."""
+
+    categories: tuple[tuple[str, CategoryColumn], ...] = field(init=False, repr=False, compare=False)
+    """Columns that become categories, and their names."""
+
+    category_places: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Places of the columns that become categories."""
+
+    def __post_init__(self) -> None:
+        """Sort the columns by what they become."""
+        numbers, categories = {}, {}
+        object.__setattr__(self, "names", tuple([name for name, _ in self.columns]))
+        for place, (name, column) in enumerate(self.columns):
+            if isinstance(column, NumberColumn):
+                numbers[place] = name, column
+            elif isinstance(column, CategoryColumn):
+                categories[place] = name, column
+        object.__setattr__(self, "numbers", tuple(numbers.values()))
+        object.__setattr__(self, "number_places", tuple(numbers))
+        object.__setattr__(self, "categories", tuple(categories.values()))
+        object.__setattr__(self, "category_places", tuple(categories))
 
     @classmethod
     def of(cls, columns: object) -> "Schema":
@@ -89,31 +118,6 @@ class Schema:
         """Return the same columns under other names."""
         columns = tuple((new, column) for new, (_, column) in zip(names, self.columns, strict=True))
         return replace(self, columns=columns)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(name for name, _ in self.columns)
-
-    @cached_property
-    def numbers(self) -> tuple[tuple[str, NumberColumn], ...]:
-        """Columns that become numbers, and their names."""
-        return tuple((name, column) for name, column in self.columns if isinstance(column, NumberColumn))
-
-    @cached_property
-    def categories(self) -> tuple[tuple[str, CategoryColumn], ...]:
-        """Columns that become categories, and their names."""
-        return tuple((name, column) for name, column in self.columns if isinstance(column, CategoryColumn))
-
-    @cached_property
-    def number_places(self) -> tuple[int, ...]:
-        """Places of the columns that become numbers."""
-        return tuple(i for i, (_, column) in enumerate(self.columns) if isinstance(column, NumberColumn))
-
-    @cached_property
-    def category_places(self) -> tuple[int, ...]:
-        """Places of the columns that become categories."""
-        return tuple(i for i, (_, column) in enumerate(self.columns) if isinstance(column, CategoryColumn))
 
     @cached_property
     def may_be_cut(self) -> BoolArray:

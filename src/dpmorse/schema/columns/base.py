@@ -126,7 +126,7 @@ class Column(ABC):
         """Return a synthetic value as files have it: text, because "other" may be among numbers."""
         return text_of(value)
 
-    def stated(self, shown: Callable[[str], str] = str) -> str:
+    def stated(self, shown: Callable[[str], str]) -> str:
         """Return what was stated of it, for pages; ``shown`` makes texts of users fit to be shown."""
         return f"{self._stated(shown)}{_MISSING_ON_PAGES[self.missing]}"
 
@@ -193,11 +193,7 @@ class NumberColumn(Column):
         return float(value)
 
     def centre_in_words(
-        self,
-        number: str,
-        value: float,
-        ends: Interval | None = None,
-        shown: Callable[[str], str] = str,
+        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
     ) -> str:
         """Write a centre in the terms of the column.
 
@@ -207,7 +203,7 @@ class NumberColumn(Column):
             The centre as a number, perhaps with its interval.
         value : float
             The centre.
-        ends : (float, float), optional
+        ends : (float, float) or None
             Its interval.
         shown : callable
             Makes texts of users fit to be shown.

@@ -117,11 +117,7 @@ class Date(NumberColumn):
         return date.fromordinal(min(max(self.first + round(value), self.first), self.last)).isoformat()
 
     def centre_in_words(
-        self,
-        number: str,
-        value: float,
-        ends: Interval | None = None,
-        shown: Callable[[str], str] = str,
+        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
     ) -> str:
         """Write a mean as a date, and its interval as dates."""
         between = "" if ends is None else f" [{', '.join(map(self.plain_centre, ends))}]"

@@ -69,7 +69,7 @@ class Ordinal(ListedColumn, NumberColumn):
         return with_missing(np.array([*self.values, None], dtype=object)[ranks], missing, None)
 
     def centre_in_words(
-        self, number: str, value: float, ends: Interval | None = None, shown: Callable[[str], str] = str
+        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
     ) -> str:
         """Write a mean rank, and the value that is nearest."""
         nearest = self.ranks[min(max(round(value), 0), len(self.values) - 1)]
