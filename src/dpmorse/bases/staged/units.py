@@ -46,7 +46,7 @@ _LEAST_VARIANCE = 1e-4
 """Smallest variance of a column, in squared half-widths of the occupied box: a standard deviation of 1 %. A
 column that looks constant would otherwise be magnified without limit."""
 
-_LEAST_RECORDS = 10.0
+LEAST_RECORDS = 10.0
 """Smallest number of records that sums are divided by. A released count may be small or negative by noise."""
 
 
@@ -82,12 +82,6 @@ class Units:
         """Number of columns."""
         return self.domain.n_features
 
-    def cells(
-        self, weights: FloatArray, means: FloatArray, covariances: FloatArray, radius: float
-    ) -> GaussianCells:
-        """Return the cells of a mixture given in units of z; residuals have this radius."""
-        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
-
     @property
     def observed(self) -> FloatArray:
         """Part of the records in which each column is there."""
@@ -107,19 +101,13 @@ class Units:
         """
         if self.gaps is None:
             return GaussianCells.nearest(centres / self.radius, reach / self.radius)
-        layout, box = self.gaps.layout, self.records
-        k, factors = len(centres), np.tile(np.eye(self.n_features), (len(centres), 1, 1))
-        whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
-        whiten_numbers(layout, box, centres / self.radius, factors, into=(whiten, shift))
-        return GaussianCells.from_scores(whiten, shift, np.zeros(k), reach / self.radius)
+        factors = np.tile(np.eye(self.n_features), (len(centres), 1, 1))
+        whiten, shift = whiten_numbers(self.gaps.layout, self.records, centres / self.radius, factors)
+        return GaussianCells.from_scores(whiten, shift, np.zeros(len(centres)), reach / self.radius)
 
     def project(self, points: FloatArray) -> FloatArray:
         """Shrink points to the ball; constant columns are set to 0, their only value."""
         return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
-
-    def clip(self, points: FloatArray) -> FloatArray:
-        """Move points into the box around the ball, then into the ball, as is done with records."""
-        return self.project(np.clip(points, -self.radius, self.radius))
 
     def widened(self, factor: float) -> "Units":
         """Return the same units with a ball that is larger by this factor."""
@@ -143,9 +131,9 @@ def release_units(
     everywhere = GaussianCells.from_mixture(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
     scales = queries.calibrate(statistic, stage.cost, _SHARES)
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
-    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
+    n = max(float(noisy.counts[0]), LEAST_RECORDS)
     place = np.clip((public.centre - box.centre) / box.unit, -1, 1)  # of missing values
-    there = np.maximum(n - n_missing, _LEAST_RECORDS)
+    there = np.maximum(n - n_missing, LEAST_RECORDS)
     mean = np.clip((noisy.sums[0] - n_missing * place) / there, -1, 1)
     squares = (noisy.second_moments[0] - n_missing * place**2) / there
     varying = public.half_width > 0
