@@ -175,7 +175,9 @@ class GaussianMixture:
         """
         X = self._points(X, keep_single=True)
         labels = np.empty(len(X), dtype=label_dtype(self.n_components))
-        low, high = self._box(lower, -np.inf), self._box(upper, np.inf)
+        everywhere = np.full(self.n_features, np.inf)
+        low = -everywhere if lower is None else np.asarray(lower, dtype=np.float64)
+        high = everywhere if upper is None else np.asarray(upper, dtype=np.float64)
         components = self._padded()
 
         def fill(start: int, stop: int) -> None:
@@ -242,9 +244,6 @@ class GaussianMixture:
         u = np.einsum("kij,nkj->nki", self.whiteners, offsets)
         logs = self.log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
         return normalised(logs), np.einsum("kij,nki->nkj", self.whiteners, u)
-
-    def _box(self, side: FloatArray | None, default: float) -> FloatArray:
-        return np.full(self.n_features, default) if side is None else np.asarray(side, dtype=np.float64)
 
     def _padded(self) -> Components:
         """Pad columns with zeros, which change no distance, to a multiple of four, for the compiled code."""

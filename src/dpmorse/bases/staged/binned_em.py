@@ -59,7 +59,7 @@ class _Shared:
 
 
 def fit_cells(
-    cells: Cells, units: Units, n_components: int, rng: np.random.Generator, lines: Sequence[Line] = ()
+    cells: Cells, units: Units, n_components: int, rng: np.random.Generator, lines: Sequence[Line]
 ) -> Estimates:
     """Fit ``n_components`` components to the counts of a histogram's cells, starting from k-means.
 

@@ -57,16 +57,10 @@ def expected_records(
         few_move = len(gained) + len(lost) < own / 10
         if not (few_move and (math.sqrt(len(lost)) + math.sqrt(d)) ** 2 < own / 2):
             own, gained, lost = _PRIOR * d, points[labelled] - partition.means[i], lost[:0]
-        step, covariances[i] = _moments(own, covariances[i], gained, lost)
+        # The moments of ``own`` points with mean 0, others that are added and some taken away.
+        n = own + len(gained) - len(lost)
+        step = (gained.sum(axis=0) - lost.sum(axis=0)) / n
+        squares = (own * covariances[i] + gained.T @ gained - lost.T @ lost) / n
+        covariances[i] = squares - np.outer(step, step)
         means[i] += step
     return Expected(shares / shares.sum(), means, covariances)
-
-
-def _moments(
-    own: float, covariance: FloatArray, gained: FloatArray, lost: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and covariance of ``own`` points with mean 0, others that are added and some taken away."""
-    n = own + len(gained) - len(lost)
-    step = (gained.sum(axis=0) - lost.sum(axis=0)) / n
-    squares = (own * covariance + gained.T @ gained - lost.T @ lost) / n
-    return step, squares - np.outer(step, step)

@@ -139,7 +139,7 @@ class FarCells:
 
 def largest_n_cells(layout: Layout, halvings: int, n_components: int = 1) -> int:
     """Return the largest number of cells, which is released where records are many."""
-    bits = max(halvings, math.ceil(_bits_for(n_components) / layout.n_numbers))
+    bits = times_halved(1.0, layout.n_numbers, n_components, (halvings, halvings))
     return math.prod(sides_of(layout, 1 << bits))
 
 
@@ -168,13 +168,9 @@ def count_codes(
 
 def times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
     """Return how often to halve a column for about ``n_wanted`` cells, and for one cell per component."""
+    bits_of_component = (n_components - 1).bit_length()
     wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
-    return max(int(np.clip(wanted, *limits)), math.ceil(_bits_for(n_components) / n_axes))
-
-
-def _bits_for(n_components: int) -> int:
-    """Return the bits of a number that tells components apart."""
-    return (n_components - 1).bit_length()
+    return max(int(np.clip(wanted, *limits)), math.ceil(bits_of_component / n_axes))
 
 
 def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:

@@ -62,7 +62,7 @@ class _OfNumbers(Regime):
         piled &= plan.settings.schema.may_be_cut[:, None]
         units = release_units(queries, plan.domain, box, plan[MOMENTS])
         found = self._find(queries, units, plan, rng)
-        partition, labelling = found.kept(at_least=plan.settings.least_components)
+        partition, labelling = found.kept(at_least=plan.settings.min_components)
         ball, supported = found.units.domain, bool(found.estimates.supported.any())
         if PROFILE not in plan:
             return FitResult(partition, ball, supported)

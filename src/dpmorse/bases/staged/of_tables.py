@@ -40,7 +40,7 @@ class OfTables(Regime):
         settings, columns = plan.settings, plan.settings.schema
         units = release_table_units(queries, columns.layout, plan)
         table, found = self._find(queries, units, plan, rng)
-        kept = found.kept(at_least=settings.least_components)
+        kept = found.kept(at_least=settings.min_components)
         result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
         if PROFILE not in plan:
             return result

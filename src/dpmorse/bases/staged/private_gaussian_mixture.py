@@ -28,7 +28,7 @@ def regime_of(settings: StagedSettings) -> Regime:
     if has_products(settings.columns):
         return OfProducts()
     few = settings.n_features <= MOST_COLUMNS
-    if settings.only_numbers:
+    if settings.schema.layout.only_numbers:
         return InPlane() if few else InRounds()
     return InPlaneWithMissing() if few else InRoundsWithMissing()
 

@@ -232,16 +232,11 @@ def _mended(partition: GaussianMixture, expected: Expected, profile: Profile) ->
     means = np.clip(partition.means + steps, profile.lower, profile.upper)
     covariances = factors @ guess.spreads @ factors.transpose(0, 2, 1)
     covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
-    return GaussianMixture(_mended_weights(partition, expected, profile), means, covariances)
-
-
-def _mended_weights(partition: GaussianMixture, expected: Expected, profile: Profile) -> FloatArray:
-    """Return weights that differ as the counts of the profile do, shrunk by their noise."""
+    # Weights differ as the counts of the profile do, shrunk by their noise.
     total = max(float(profile.counts.sum()), 1.0)
     difference = profile.counts - expected.shares * total
     difference *= james_stein(difference**2, np.full(1, profile.count_stddev**2))
     before = partition.weights * total
     # Every component keeps a weight: labels refer to it.
     weights = np.maximum(before + difference, np.minimum(before, 1.0))
-    shares: FloatArray = weights / weights.sum()
-    return shares
+    return GaussianMixture(weights / weights.sum(), means, covariances)

@@ -139,7 +139,15 @@ def release_units(
     varying = public.half_width > 0
     variance = np.ones(d)
     variance[varying] = _shrunk((squares - mean**2)[varying], noisy.second_moment_stddev / n)
-    return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
+    # Means in the caller's units and variances in those of the public bounds; column j is divided by
+    # scale_j = s_j^strength. The common factor makes the mean variance of z equal to 1.
+    centre, variance = box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2
+    scale = variance ** (_STRENGTH / 2)
+    scale *= math.sqrt(float(np.mean((variance / scale**2)[varying])))
+    radius = radius_of_ball(int(varying.sum()))
+    reach = np.where(varying, radius * scale * public.half_width, 0.0)
+    ball = Domain(centre - reach, centre + reach, radius=1.0)
+    return Units(ball, radius, np.where(varying, variance / scale**2, 0.0), n)
 
 
 def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
@@ -157,19 +165,6 @@ def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
     # What is below two standard deviations of its noise is not measured: it gets that, or half the mean.
     floor = max(min(2 * noise, centre / 2), _LEAST_VARIANCE)
     return np.clip(shrunk, min(floor, 1.0), 1.0)
-
-
-def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Units:
-    """Build the units from means in the caller's units and variances in those of the public bounds."""
-    constant = public.half_width == 0
-    # Column j is divided by scale_j = s_j^strength; the common factor makes the mean variance of z equal to
-    # 1.
-    scale = variances ** (_STRENGTH / 2)
-    scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
-    radius = radius_of_ball(int((~constant).sum()))
-    reach = np.where(constant, 0.0, radius * scale * public.half_width)
-    domain = Domain(centre - reach, centre + reach, radius=1.0)
-    return Units(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
 
 
 def radius_of_ball(n_columns: int) -> float:
