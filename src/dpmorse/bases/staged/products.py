@@ -208,7 +208,11 @@ def _maximise_levels(
     probabilities = previous.copy()
     for j, levels in enumerate(table.layout.levels):
         found, last = noisy.levels[:, levels], previous[:, levels]
-        n = counts * _present(found, table.present[j], noisy.level_stddev, counts)
+        # The part of each component's records that has the category, shrunk to that of all records.
+        differences: FloatArray = found.sum(axis=1) / counts - table.present[j]
+        noise = found.shape[1] * (noisy.level_stddev / counts) ** 2
+        present = table.present[j] + differences * james_stein(differences**2, noise)
+        n = counts * np.clip(present, _LEAST_PRESENT, 1.0)
         steps = found / n[:, None] - last
         steps -= steps.mean(axis=1, keepdims=True)
         noise = (last.shape[1] - 1) * (noisy.level_stddev / n) ** 2
@@ -218,10 +222,3 @@ def _maximise_levels(
         own = moved / moved.sum(axis=1, keepdims=True)
         probabilities[:, levels] = (1 - part) * own + part * table.marginals[levels]
     return probabilities
-
-
-def _present(found: FloatArray, of_all: float, stddev: float, counts: FloatArray) -> FloatArray:
-    """Return the part of each component's records that has a category, shrunk to that of all records."""
-    differences: FloatArray = found.sum(axis=1) / counts - of_all
-    shrunk = differences * james_stein(differences**2, found.shape[1] * (stddev / counts) ** 2)
-    return np.clip(of_all + shrunk, _LEAST_PRESENT, 1.0)
