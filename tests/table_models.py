@@ -26,7 +26,7 @@ class TableModel:
 
     @property
     def landscape_(self):
-        return self.mixture_.shadow(*self.mixture_.units)
+        return self.mixture_.landscape
 
 
 def table_model(privacy, *, schema=SCHEMA, counts=(6000, 3000, 1000), with_profile=True, seed=0):

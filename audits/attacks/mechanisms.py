@@ -138,12 +138,12 @@ def far_record(layout: Layout, numbers: FloatArray, level: int) -> FloatArray:
 def _cells_of_table(layout: Layout, domain: Domain) -> GaussianCells:
     """Return two cells, split by the sign of the first number, or by the first level where there is none."""
     k, d = 2, layout.n_numbers
-    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
     if d:
         means = np.zeros((k, d))
         means[:, 0] = [-0.5, 0.5]
-        whiten_numbers(layout, domain, means, np.tile(0.1 * np.eye(d), (k, 1, 1)), into=(whiten, shift))
+        whiten, shift = whiten_numbers(layout, domain, means, np.tile(0.1 * np.eye(d), (k, 1, 1)))
     else:
+        whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
         whiten[:, 0, 0], shift[:, 0] = 1.0, [-1.0, 0.0]
     return GaussianCells.from_scores(whiten, shift, np.zeros(k), 2.0, domain.grid_bits)
 

@@ -253,9 +253,8 @@ def _profile_of_table() -> ProfileCells:
     )
     rules = []
     for domain, size in ((ball, 1.0), (box, 8.0)):
-        whiten, shift = np.zeros((2, MIXED.width, MIXED.width)), np.zeros((2, MIXED.width))
         means = np.array([[-0.5, 0.0], [0.5, 0.0]]) / size
         factors = np.tile(0.1 / size * np.eye(2), (2, 1, 1))
-        whiten_numbers(MIXED, domain, means, factors, into=(whiten, shift))
+        whiten, shift = whiten_numbers(MIXED, domain, means, factors)
         rules.append(GaussianCells.from_scores(whiten, shift, np.zeros(2), 2.0, FINE_GRID_BITS))
     return ProfileCells(rules[0], ball, rules[1], box)

@@ -113,9 +113,8 @@ def table_profile(rng: Rng, table: Layout, n_cells: int) -> ProfileCells:
     quarter = (upper - lower) / 4
     ball = encoded_domain(table, lower + quarter, upper - quarter, FINE_GRID_BITS)
     public = encoded_domain(table, lower, upper, FINE_GRID_BITS)
-    whiten, shift = np.zeros((n_cells, table.width, table.width)), np.zeros((n_cells, table.width))
     factors = np.tril(0.1 * rng.normal(size=(n_cells, d, d)), -1) + 0.2 * np.eye(d)
-    whiten_numbers(table, public, 0.3 * rng.normal(size=(n_cells, d)), factors, into=(whiten, shift))
+    whiten, shift = whiten_numbers(table, public, 0.3 * rng.normal(size=(n_cells, d)), factors)
     units = GaussianCells.from_scores(whiten, shift, np.zeros(n_cells), 1.5, FINE_GRID_BITS)
     return ProfileCells(table_rule(rng, table, n_cells, FINE_GRID_BITS), ball, units, public)
 

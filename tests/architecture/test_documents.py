@@ -69,11 +69,11 @@ def test_every_public_estimator_has_its_row_of_theorems():
 
 def test_the_shares_of_the_budget_are_those_of_the_code():
     from dpmorse import DPMorse
-    from dpmorse.bases.staged.shares import PROFILE
+    from dpmorse.bases.staged.shares import OF_PROFILE
     from tools.shares import table
 
     assert f"\n\n{table()}\n\n" in (ROOT / "docs/default.md").read_text(encoding="utf-8")
-    of_profile = f"{100 * PROFILE:.3g} % of the budget"
+    of_profile = f"{100 * OF_PROFILE:.3g} % of the budget"
     assert of_profile in DPMorse.__doc__
     assert of_profile in (ROOT / "docs/numbers.md").read_text(encoding="utf-8")
 

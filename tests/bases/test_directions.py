@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from dpmorse import DPMorse, GaussianMixture, PrivateGaussianMixture, load
 from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.staged.directions import Directions, denoise
-from dpmorse.bases.staged.regime import DIRECTIONS
+from dpmorse.bases.staged.shares import DIRECTIONS
 from dpmorse.bases.staged.staged_settings import FEW_COLUMNS
 from dpmorse.bases.staged.units import Units, radius_of_ball
 from dpmorse.statistics import Domain

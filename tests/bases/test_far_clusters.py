@@ -5,7 +5,7 @@ import pytest
 
 from dpmorse import DPMorse
 from dpmorse.bases.staged import coreset
-from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
+from dpmorse.bases.staged.coreset import groups_apart, light_islands, on_mainland
 
 AXIS, DIAGONAL = (10.0, 0.0, 0.0, 0.0, 0.0), (-(20.0**0.5),) * 5
 

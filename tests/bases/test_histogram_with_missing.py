@@ -9,12 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from dpmorse import DPMorse, InMemoryEngine, Numeric, load
 from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.staged import binned_em
-from dpmorse.bases.staged.histogram_with_missing import (
-    codes_with_missing,
-    largest_n_cells,
-    places_with_missing,
-)
-from dpmorse.bases.staged.joint_histogram import Cells, Grid, Line
+from dpmorse.bases.staged.histogram_with_missing import codes_with_missing, places_with_missing
+from dpmorse.bases.staged.joint_histogram import Cells, Grid, Line, largest_n_cells
 from dpmorse.datasets import make_moons
 from dpmorse.privacy import Neighboring
 from dpmorse.privacy.exact import opened

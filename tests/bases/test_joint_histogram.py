@@ -11,6 +11,7 @@ from dpmorse.bases.staged import binned_em, joint_histogram
 from dpmorse.bases.staged.joint_histogram import Cells
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.released import last_release
+from dpmorse.schema import Layout
 
 
 def square_of_cells(counts, stddev=1.0, width=0.5):
@@ -50,7 +51,8 @@ def test_tails_are_kept_where_they_touch_a_peak_and_dropped_elsewhere():
 def test_cells_are_as_many_as_noise_allows(n_wanted, n_axes, n_components, halvings):
     limits = joint_histogram.HALVINGS
     assert joint_histogram.times_halved(n_wanted, n_axes, n_components, limits) == halvings
-    most = joint_histogram.largest_n_cells(n_axes, n_components)
+    layout = Layout((0.0,) * n_axes, (1.0,) * n_axes)
+    most = joint_histogram.largest_n_cells(layout, limits[1], n_components)
     assert n_components <= 1 << halvings * n_axes <= most
 
 

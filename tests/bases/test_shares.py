@@ -6,7 +6,7 @@ import pytest
 
 from dpmorse import Nominal, Numeric, PrivateGaussianMixture
 from dpmorse.bases.staged import shares
-from dpmorse.bases.staged.regime import (
+from dpmorse.bases.staged.shares import (
     COMPONENTS,
     CORESET,
     DIRECTIONS,
@@ -16,8 +16,8 @@ from dpmorse.bases.staged.regime import (
     OUTSKIRTS,
     PROFILE,
     RANGES,
+    Shares,
 )
-from dpmorse.bases.staged.shares import Shares
 from tools.shares import REGIMES
 
 STAGES = (LEVELS, RANGES, MOMENTS, OUTSKIRTS, HISTOGRAM, DIRECTIONS, CORESET, COMPONENTS, PROFILE)

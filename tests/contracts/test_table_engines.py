@@ -29,10 +29,8 @@ EVERY = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 def table_of(layout):
     """Units as the first stages release them, the box of the numbers being that of the bounds."""
-    numbers = None
-    if layout.n_numbers:
-        domain = Domain(np.array(layout.lower), np.array(layout.upper), radius=1.0)
-        numbers = Units(domain, 3.0, np.ones(layout.n_numbers), 1000.0)
+    domain = Domain(np.array(layout.lower), np.array(layout.upper), radius=1.0)
+    numbers = Units(domain, 3.0, np.ones(layout.n_numbers), 1000.0)
     marginals = np.concatenate([np.full(n, 1 / n) for n in layout.n_levels] or [np.zeros(0)])
     present = np.ones(layout.n_categories)
     return TableUnits(layout, 1000.0, np.zeros(layout.n_numbers), present, marginals, numbers)

@@ -166,29 +166,18 @@ def test_samples_have_the_mixtures_moments(rng):
 def test_order_of_components_does_not_matter(rng):
     mixture, records = make(rng), encode(LAYOUT, *some_records(rng))
     order = np.array([2, 0, 3, 1])
-    other = mixture.subset(order)
+    parts = (mixture.weights, mixture.means, mixture.covariances, mixture.probabilities)
+    other = ProductMixture(*(part[order] for part in parts), LAYOUT)
     assert other.log_density(records) == pytest.approx(mixture.log_density(records), rel=1e-12)
     assert other.responsibilities(records) == pytest.approx(mixture.responsibilities(records)[:, order])
-    units = np.ones(3), np.array([0.5, 0.5, 0.25, 0.25, 0.25, 0.25])
-    ours, theirs = mixture.shadow(*units), other.shadow(*units)
+    ours, theirs = mixture.landscape, other.landscape
     signs = np.sign(ours.means[order][0] * theirs.means[0])
     assert ours.means[order] * signs == pytest.approx(theirs.means, abs=1e-6)
 
 
-def test_a_subset_keeps_ratios(rng):
-    mixture, records = make(rng), encode(LAYOUT, *some_records(rng))
-    kept = np.array([True, False, True, False])
-    part, whole = mixture.subset(kept), mixture.responsibilities(records)[:, kept]
-    assert part.weights.sum() == pytest.approx(1)
-    assert part.responsibilities(records) == pytest.approx(whole / whole.sum(axis=1, keepdims=True))
-    with pytest.raises(InvalidParameterError, match="positive weight"):
-        mixture.subset(np.zeros(4, dtype=bool))
-
-
 def test_the_shadow_has_the_moments_of_samples(rng):
     mixture = make(rng)
-    scale, marginals = np.array([1.0, 2.0, 0.5]), mixture.weights @ mixture.probabilities
-    (matrix, origin), shadow = mixture.shadow_map(scale, marginals), mixture.shadow(scale, marginals)
+    (matrix, origin), shadow = mixture.shadow_map, mixture.landscape
     assert shadow.n_features == 3
     E, labels = mixture.sample(400_000, rng)
     y = (E[:, LAYOUT.n_holes :] - origin) @ matrix.T
@@ -205,16 +194,13 @@ def test_the_shadow_does_not_depend_on_the_units_of_numbers(rng):
     units = np.array([1e4, 1e-4])
     covariances = mixture.covariances * (units[:, None] * units)
     other = ProductMixture(mixture.weights, mixture.means * units, covariances, mixture.probabilities, layout)
-    ours, theirs = (m.shadow(s, np.full(3, 1 / 3)) for m, s in ((mixture, np.ones(2)), (other, units)))
-    assert np.abs(ours.means) == pytest.approx(np.abs(theirs.means), abs=1e-6)
+    assert np.abs(mixture.landscape.means) == pytest.approx(np.abs(other.landscape.means), abs=1e-6)
 
 
-@pytest.mark.parametrize(("n_components", "most", "expected"), [(1, 8, 1), (4, 2, 2), (4, 8, 3)])
-def test_directions_of_the_shadow(rng, n_components, most, expected):
-    layout = Layout((), (), (), (3, 4))
-    mixture = make(rng, layout, n_components)
-    shadow = mixture.shadow(np.empty(0), np.repeat([1 / 3, 1 / 4], [3, 4]), most)
-    assert shadow.n_features == expected
+@pytest.mark.parametrize(("n_components", "expected"), [(1, 1), (4, 3), (9, 8), (12, 8)])
+def test_directions_of_the_shadow(rng, n_components, expected):
+    mixture = make(rng, Layout((), (), (), (6, 7)), n_components)
+    assert mixture.landscape.n_features == expected
 
 
 def test_it_is_a_value(rng):
@@ -268,14 +254,10 @@ def test_bad_parameters(changed, message):
         ProductMixture(**{**GOOD, "layout": SMALL, **changed})
 
 
-def test_bad_records_and_units():
+def test_bad_records():
     mixture = ProductMixture(**GOOD, layout=SMALL)
     with pytest.raises(InvalidParameterError, match=r"E must have shape \(n_samples, 3\), got \(2, 2\)"):
         mixture.log_joint(np.zeros((2, 2)))
-    with pytest.raises(InvalidParameterError, match="scale must hold 1 finite numbers > 0"):
-        mixture.shadow([0.0], [0.5, 0.5])
-    with pytest.raises(InvalidParameterError, match="marginals must hold 2 probabilities"):
-        mixture.shadow([1.0], [0.5])
 
 
 @pytest.mark.parametrize("layout", [LAYOUT, Layout((), (), (), (2, 3)), Layout((0.0,), (1.0,), (0,))])

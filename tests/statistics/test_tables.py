@@ -40,10 +40,9 @@ def profile_cells(layout, rng, k=4):
     quarter = (upper - lower) / 4
     ball = encoded_domain(layout, lower + quarter, upper - quarter, FINE_GRID_BITS)
     box = encoded_domain(layout, lower, upper, FINE_GRID_BITS)
-    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
     d = layout.n_numbers
     factors = np.tril(0.1 * rng.normal(size=(k, d, d)), -1) + 0.3 * np.eye(d)
-    whiten_numbers(layout, box, 0.3 * rng.normal(size=(k, d)), factors, into=(whiten, shift))
+    whiten, shift = whiten_numbers(layout, box, 0.3 * rng.normal(size=(k, d)), factors)
     units = GaussianCells.from_scores(whiten, shift, np.zeros(k), 1.5, FINE_GRID_BITS)
     return ProfileCells(random_rule(layout, rng, k, FINE_GRID_BITS), ball, units, box)
 

@@ -5,10 +5,8 @@ from dpmorse.densities.differing import differing_part as differing_part
 from dpmorse.densities.mixture import GaussianMixture as GaussianMixture
 from dpmorse.densities.mixture import carried as carried
 from dpmorse.densities.mixture import rows_of_each as rows_of_each
+from dpmorse.densities.product import SMALLEST_GINI as SMALLEST_GINI
 from dpmorse.densities.product import ProductMixture as ProductMixture
-from dpmorse.densities.shadow import SMALLEST_GINI as SMALLEST_GINI
-from dpmorse.densities.shadow import record_covariances as record_covariances
-from dpmorse.densities.shadow import record_means as record_means
 from dpmorse.densities.shrinkage import floor_spectrum as floor_spectrum
 from dpmorse.densities.shrinkage import james_stein as james_stein
 from dpmorse.densities.shrinkage import rebuild as rebuild

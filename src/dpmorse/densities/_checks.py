@@ -28,9 +28,18 @@ def checked_parameters(
     if covariances.shape != expected:
         raise InvalidParameterError(f"covariances must have shape {expected}, got {covariances.shape}.")
     _check_finite(means=means, covariances=covariances)
-    _check_symmetry(covariances)
+    diagonal = np.diagonal(covariances, axis1=1, axis2=2)
+    flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
+    if flat.size:
+        raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
+    # The asymmetry is measured in units of correlations: the tolerance does not depend on the columns' units.
+    scale, mirrored = np.sqrt(diagonal), covariances.transpose(0, 2, 1)
+    with np.errstate(over="ignore"):
+        gap = np.abs(covariances - mirrored) / scale[:, :, None] / scale[:, None, :]
+    skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
+    if skewed.size:
+        raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")
     # Halves are added, because the sum of two large entries could overflow.
-    mirrored = covariances.transpose(0, 2, 1)
     return weights, means, np.where(covariances == mirrored, covariances, covariances / 2 + mirrored / 2)
 
 
@@ -77,21 +86,6 @@ def _check_finite(**arrays: FloatArray) -> None:
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
             raise InvalidParameterError(f"{name} must be finite.")
-
-
-def _check_symmetry(covariances: FloatArray) -> None:
-    diagonal = np.diagonal(covariances, axis1=1, axis2=2)
-    flat = np.flatnonzero(np.any(diagonal <= 0, axis=1))
-    if flat.size:
-        raise InvalidParameterError(f"covariances[{flat[0]}] is not positive definite: a variance is <= 0.")
-    # The asymmetry is measured in units of correlations, so that the tolerance does not depend on the
-    # columns' units.
-    scale = np.sqrt(diagonal)
-    with np.errstate(over="ignore"):
-        gap = np.abs(covariances - covariances.transpose(0, 2, 1)) / scale[:, :, None] / scale[:, None, :]
-    skewed = np.flatnonzero(gap.max(axis=(1, 2)) > 1e-8)
-    if skewed.size:
-        raise InvalidParameterError(f"covariances[{skewed[0]}] is not symmetric.")
 
 
 def factored(correlations: FloatArray) -> FloatArray:

@@ -44,31 +44,22 @@ def differing_part(mixture: GaussianMixture) -> DifferingPart | None:
     """Return the part in which components differ; None if they do everywhere, or columns are few."""
     if mixture.n_features <= _FEW_COLUMNS:
         return None
-    origin, factor = mixture.weights @ mixture.means, _mean_factor(mixture)
-    whiten = solve_triangular(factor, np.eye(len(factor)), lower=True)
+    # The Cholesky factor of the mean covariance, by its correlations, as units may differ by much.
+    mean = np.einsum("k,kij->ij", mixture.weights, mixture.covariances)
+    scale = np.sqrt(np.diagonal(mean))
+    factor: FloatArray = scale[:, None] * np.linalg.cholesky(mean / scale[:, None] / scale)
+    origin, identity = mixture.weights @ mixture.means, np.eye(len(factor))
+    whiten = solve_triangular(factor, identity, lower=True)
     means, covariances = (mixture.means - origin) @ whiten.T, whiten @ mixture.covariances @ whiten.T
-    few = _directions(means, covariances - np.eye(len(factor)))
+    differences = covariances - identity
+    squares = means.T @ means + np.einsum("kij,kjl->il", differences, differences, optimize=True)
+    _, vectors = np.linalg.eigh(squares)
+    # The differences along each direction are computed anew: eigenvalues are squares, and lose small ones.
+    sizes = np.square(means @ vectors).sum(axis=0) + np.square(differences @ vectors).sum(axis=(0, 1))
+    few = vectors[:, np.sqrt(sizes) > _SAME * math.sqrt(float(sizes.max()))]
     n_shared = mixture.n_features - few.shape[1]
     if not n_shared or not few.shape[1]:
         return None
     part = GaussianMixture(mixture.weights, means @ few, few.T @ covariances @ few)
     height = np.log(np.diagonal(factor)).sum() + n_shared / 2 * math.log(2 * math.pi)
     return DifferingPart(part, origin, factor @ few, float(height))
-
-
-def _mean_factor(mixture: GaussianMixture) -> FloatArray:
-    """Return the Cholesky factor of the mean covariance, from correlations, as units may differ by much."""
-    mean = np.einsum("k,kij->ij", mixture.weights, mixture.covariances)
-    scale = np.sqrt(np.diagonal(mean))
-    factor: FloatArray = scale[:, None] * np.linalg.cholesky(mean / scale[:, None] / scale)
-    return factor
-
-
-def _directions(means: FloatArray, differences: FloatArray) -> FloatArray:
-    """Return an orthonormal basis, one a column, of where means and covariances differ from the common."""
-    squares = means.T @ means + np.einsum("kij,kjl->il", differences, differences, optimize=True)
-    _, vectors = np.linalg.eigh(squares)
-    # The differences along each direction are computed anew: eigenvalues are squares, and lose small ones.
-    sizes = np.square(means @ vectors).sum(axis=0) + np.square(differences @ vectors).sum(axis=(0, 1))
-    basis: FloatArray = vectors[:, np.sqrt(sizes) > _SAME * math.sqrt(float(sizes.max()))]
-    return basis

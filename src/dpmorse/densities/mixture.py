@@ -175,7 +175,9 @@ class GaussianMixture:
         """
         X = self._points(X, keep_single=True)
         labels = np.empty(len(X), dtype=label_dtype(self.n_components))
-        low, high = self._box(lower, -np.inf), self._box(upper, np.inf)
+        everywhere = np.full(self.n_features, np.inf)
+        low = -everywhere if lower is None else np.asarray(lower, dtype=np.float64)
+        high = everywhere if upper is None else np.asarray(upper, dtype=np.float64)
         components = self._padded()
 
         def fill(start: int, stop: int) -> None:
@@ -200,7 +202,13 @@ class GaussianMixture:
         """
         X = self._points(X)
         precisions = np.einsum("kji,kjl->kil", self.whiteners, self.whiteners)
-        return np.concatenate([self._hessian(X[rows], precisions) for rows in self._chunks(len(X))])
+        hessians: list[FloatArray] = []
+        for rows in self._chunks(len(X)):
+            w, pulls = self._pulls(X[rows])
+            centred = pulls - np.einsum("nk,nkd->nd", w, pulls)[:, None, :]
+            spread = np.einsum("nk,nki,nkj->nij", w, centred, centred, optimize=True)
+            hessians.append(np.einsum("nk,kij->nij", w, precisions) - spread)
+        return np.concatenate(hessians)
 
     def sample(
         self, n_samples: int, rng: np.random.Generator | int | None = None
@@ -236,16 +244,6 @@ class GaussianMixture:
         u = np.einsum("kij,nkj->nki", self.whiteners, offsets)
         logs = self.log_factors - 0.5 * np.einsum("nki,nki->nk", u, u)
         return normalised(logs), np.einsum("kij,nki->nkj", self.whiteners, u)
-
-    def _hessian(self, X: FloatArray, precisions: FloatArray) -> FloatArray:
-        w, pulls = self._pulls(X)
-        centred = pulls - np.einsum("nk,nkd->nd", w, pulls)[:, None, :]
-        spread = np.einsum("nk,nki,nkj->nij", w, centred, centred, optimize=True)
-        hessian: FloatArray = np.einsum("nk,kij->nij", w, precisions) - spread
-        return hessian
-
-    def _box(self, side: FloatArray | None, default: float) -> FloatArray:
-        return np.full(self.n_features, default) if side is None else np.asarray(side, dtype=np.float64)
 
     def _padded(self) -> Components:
         """Pad columns with zeros, which change no distance, to a multiple of four, for the compiled code."""

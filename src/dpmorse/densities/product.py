@@ -10,14 +10,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.special import logsumexp
 
 from dpmorse.densities._checks import checked_probabilities, checked_weights, freeze
 from dpmorse.densities.mixture import GaussianMixture, normalised
-from dpmorse.densities.shadow import discriminants, record_covariances, record_means, record_units
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.schema import Layout
 from dpmorse.typing import BoolArray, FloatArray, IntArray, LabelArray, label_dtype
+
+SMALLEST_GINI = 0.02
+"""Bound of the weight of a category that hardly varies: its rare levels would outweigh all other columns."""
+
+_WITHIN_FLOOR = 1e-3
+"""Added to the variance within components, which is 0 for a level that a component never has."""
+
+_MOST_DIRECTIONS = 8
+"""Most directions of the shadow."""
 
 _SHADOW_FLOOR = 1e-4
 """Added to variances of the shadow: the shadow of a component that has one level only would be a point."""
@@ -88,9 +97,14 @@ class ProductMixture:
         if not self.layout.n_numbers + self.layout.n_categories:
             raise InvalidParameterError("layout must have a column.")
         weights = checked_weights(self.weights)
-        means, covariances = self._shaped(weights.size)
-        numbers = GaussianMixture(weights, means, covariances) if self.layout.n_numbers else None
-        probabilities = checked_probabilities(self.probabilities, weights.size, self.layout)
+        # Shapes are those of the layout; values are checked as those of Gaussians.
+        k, d = weights.size, self.layout.n_numbers
+        means, covariances = (np.array(a, dtype=np.float64) for a in (self.means, self.covariances))
+        for name, array, expected in (("means", means, (k, d)), ("covariances", covariances, (k, d, d))):
+            if array.shape != expected:
+                raise InvalidParameterError(f"{name} must have shape {expected}, got {array.shape}.")
+        numbers = GaussianMixture(weights, means, covariances) if d else None
+        probabilities = checked_probabilities(self.probabilities, k, self.layout)
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)
         object.__setattr__(self, "_numbers", numbers)
@@ -104,15 +118,6 @@ class ProductMixture:
             _log_probabilities=np.log(probabilities),
         )
 
-    def _shaped(self, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return means and covariances in the shapes of the layout; their values are checked later."""
-        d = self.layout.n_numbers
-        means, covariances = (np.array(a, dtype=np.float64) for a in (self.means, self.covariances))
-        for name, array, expected in (("means", means, (k, d)), ("covariances", covariances, (k, d, d))):
-            if array.shape != expected:
-                raise InvalidParameterError(f"{name} must have shape {expected}, got {array.shape}.")
-        return means, covariances
-
     @property
     def n_components(self) -> int:
         """Number of components."""
@@ -125,8 +130,15 @@ class ProductMixture:
 
     @cached_property
     def landscape(self) -> GaussianMixture:
-        """Return the density whose valleys tell clusters apart: the shadow in the mixture's own units."""
-        return self.shadow(*self.units)
+        """Return the density whose valleys tell clusters apart: the *shadow*.
+
+        Valleys and saddles exist in a space of numbers only. Each level of a category becomes a vector of
+        that space, and a component then has a mean and a covariance in all columns. The shadow has Gaussians
+        with these moments, in the directions that best tell components apart.
+        """
+        (matrix, origin), (means, covariances) = self.shadow_map, self.record_moments
+        covariances = matrix @ covariances @ matrix.T + _SHADOW_FLOOR * np.eye(len(matrix))
+        return GaussianMixture(self.weights, (means - origin) @ matrix.T, covariances)
 
     def numbers_of(self, E: FloatArray) -> FloatArray:
         """Return the entries of encoded records that are numbers."""
@@ -148,13 +160,19 @@ class ProductMixture:
 
     def log_joint(self, E: FloatArray) -> FloatArray:
         """Return ln(w_k p_k) of the known values of each record, shape (n_samples, n_components)."""
-        E = self._records(E)
+        E = np.asarray(E, dtype=np.float64)
+        if E.ndim != 2 or E.shape[1] != self.layout.width:
+            raise InvalidParameterError(f"E must have shape (n_samples, {self.layout.width}), got {E.shape}.")
         logs = np.tile(self._log_weights, (len(E), 1))
         for rows, known in self._patterns(E[:, self.layout.hole_part] != 0):
-            numbers = self._marginal(known)
-            if numbers is not None:
-                # The Gaussians have the weights in their densities already.
-                logs[rows] = numbers.component_log_densities(E[rows, self.layout.number_part][:, known])
+            if not known.any():
+                continue
+            numbers = self._numbers
+            if numbers is None or not known.all():
+                covariances = self.covariances[:, known][:, :, known]
+                numbers = GaussianMixture(self.weights, self.means[:, known], covariances)
+            # The Gaussians have the weights in their densities already.
+            logs[rows] = numbers.component_log_densities(E[rows, self.layout.number_part][:, known])
         if self.layout.n_categories:
             # A missing category has only zeros, and adds nothing.
             logs += E[:, self.layout.level_part] @ self._log_probabilities.T
@@ -197,14 +215,6 @@ class ProductMixture:
             records[np.arange(n_samples), self.layout.level_part.start + own.start + level] = 1.0
         return records, labels
 
-    def subset(self, kept: IntArray | BoolArray) -> "ProductMixture":
-        """Return the mixture of some components: an array of their indices, or of one boolean for each."""
-        weights = self.weights[kept]
-        if not weights.sum() > 0:
-            raise InvalidParameterError("kept must name a component of positive weight.")
-        rest = (self.means[kept], self.covariances[kept], self.probabilities[kept])
-        return ProductMixture(weights / weights.sum(), *rest, self.layout)
-
     @property
     def units(self) -> tuple[FloatArray, FloatArray]:
         """Standard deviations of the numbers, and probabilities of the levels, over all components."""
@@ -212,42 +222,38 @@ class ProductMixture:
         squares = np.diagonal(self.covariances, axis1=1, axis2=2) + np.square(self.means - centre)
         return np.sqrt(self.weights @ squares), self.weights @ self.probabilities
 
-    def shadow(self, scale: FloatArray, marginals: FloatArray, most_directions: int = 8) -> GaussianMixture:
-        """Return Gaussians with the components' moments in the directions that best tell components apart.
+    @cached_property
+    def record_moments(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and covariance of the record ``[numbers | levels]`` of each component."""
+        (k, d), n = self.means.shape, self.layout.n_numbers + self.layout.n_all_levels
+        covariances = np.zeros((k, n, n))
+        covariances[:, :d, :d] = self.covariances
+        for own in self.layout.levels:
+            p, place = self.probabilities[:, own], slice(d + own.start, d + own.stop)
+            # One level of a category excludes all others of it.
+            covariances[:, place, place] = p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :]
+        return np.hstack([self.means, self.probabilities]), covariances
 
-        Parameters
-        ----------
-        scale : array-like of shape (n_numbers,)
-            Divisors of the numbers, so that columns weigh alike.
-        marginals : array-like of shape (n_all_levels,)
-            Probabilities of the levels in the whole table.
-        most_directions : int, default 8
-            Most directions; there are at least one and at most n_components - 1.
+    @cached_property
+    def shadow_map(self) -> tuple[FloatArray, FloatArray]:
+        """The map to the shadow, ``A (x - o)`` of ``x = [numbers | levels]``, as A and o.
+
+        In the directions, the rows of A, the variance between components is largest where that within them is
+        1. K components lie in K - 1 directions; the first is returned in any case, since a density needs a
+        space. Columns weigh alike: the levels of a category get its Gini index ``1 - sum p^2`` to the power
+        -1/2, so that its total variance is 1.
         """
-        matrix, origin = self.shadow_map(scale, marginals, most_directions)
-        means = (record_means(self.means, self.probabilities) - origin) @ matrix.T
-        covariances = (
-            matrix @ record_covariances(self.covariances, self.probabilities, self.layout) @ matrix.T
-        )
-        return GaussianMixture(self.weights, means, covariances + _SHADOW_FLOOR * np.eye(len(matrix)))
-
-    def shadow_map(
-        self, scale: FloatArray, marginals: FloatArray, most_directions: int = 8
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the map to the shadow, ``A (x - o)`` of ``x = [numbers | levels]``, as A and o."""
-        scale, marginals = np.asarray(scale, dtype=np.float64), np.asarray(marginals, dtype=np.float64)
-        if scale.shape != (self.layout.n_numbers,) or not np.all((scale > 0) & np.isfinite(scale)):
-            raise InvalidParameterError(f"scale must hold {self.layout.n_numbers} finite numbers > 0.")
-        if marginals.shape != (self.layout.n_all_levels,) or not np.all((marginals >= 0) & (marginals <= 1)):
-            raise InvalidParameterError(f"marginals must hold {self.layout.n_all_levels} probabilities.")
+        (scale, marginals), (means, covariances) = self.units, self.record_moments
         origin = np.concatenate([np.zeros(self.layout.n_numbers), marginals])
-        units = record_units(scale, marginals, self.layout)
-        means = (record_means(self.means, self.probabilities) - origin) * units
-        covariances = record_covariances(self.covariances, self.probabilities, self.layout)
-        directions = discriminants(
-            self.weights, means, covariances * (units[:, None] * units), most_directions
-        )
-        return directions * units, origin
+        ginis = [max(1 - np.square(marginals[own]).sum(), SMALLEST_GINI) for own in self.layout.levels]
+        units = np.concatenate([1 / scale, np.repeat(np.power(ginis, -0.5), self.layout.n_levels)])
+        means, covariances = (means - origin) * units, covariances * (units[:, None] * units)
+        centred = means - self.weights @ means
+        between = (centred.T * self.weights) @ centred
+        within = np.einsum("k,kij->ij", self.weights, covariances) + _WITHIN_FLOOR * np.eye(len(units))
+        n = max(1, min(_MOST_DIRECTIONS, self.n_components - 1, len(units)))
+        _, vectors = eigh(between, within, subset_by_index=(len(units) - n, len(units) - 1))
+        return vectors[:, ::-1].T * units, origin  # eigenvalues come in ascending order
 
     def _patterns(self, missing: BoolArray) -> Iterator[tuple[IntArray | slice, BoolArray]]:
         """Yield the records that share a pattern of missing numbers, and a mask of the numbers they have."""
@@ -263,18 +269,3 @@ class ProductMixture:
             known = np.ones(self.layout.n_numbers, dtype=np.bool_)
             known[list(self.layout.holes)] = ~missing[record]
             yield np.flatnonzero(pattern.reshape(-1) == place), known
-
-    def _marginal(self, known: BoolArray) -> GaussianMixture | None:
-        """Return the Gaussians of the known numbers; None if no number is known."""
-        if known.all() or not known.any():
-            return self._numbers if known.all() else None
-        covariances = self.covariances[:, known][:, :, known]
-        return GaussianMixture(self.weights, self.means[:, known], covariances)
-
-    def _records(self, E: FloatArray) -> FloatArray:
-        records = np.asarray(E, dtype=np.float64)
-        if records.ndim != 2 or records.shape[1] != self.layout.width:
-            raise InvalidParameterError(
-                f"E must have shape (n_samples, {self.layout.width}), got {records.shape}."
-            )
-        return records

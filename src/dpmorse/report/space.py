@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpmorse.densities import GaussianMixture, ProductMixture, carried, record_covariances, record_means
+from dpmorse.densities import GaussianMixture, ProductMixture, carried
 from dpmorse.profiles import Profile
 from dpmorse.report.axes import Axes, choose_axes, table_axes
 from dpmorse.report.text import plain
@@ -130,25 +130,19 @@ class TableSpace:
         return self.product.probabilities
 
     @cached_property
-    def _map(self) -> tuple[FloatArray, FloatArray]:
-        """The map A (x - o) of a record x = [numbers | levels] to the shadow, as A and o."""
-        return self.product.shadow_map(*self.product.units)
-
-    @cached_property
     def mixture(self) -> GaussianMixture:
         """Gaussians with the moments of the components, in numbers and directions together."""
-        product, (matrix, origin) = self.product, self._map
+        product, (matrix, origin) = self.product, self.product.shadow_map
         n = product.layout.n_numbers
         frame = np.vstack([np.eye(n, matrix.shape[1]), matrix])
-        means = record_means(product.means, product.probabilities)
-        covariances = record_covariances(product.covariances, product.probabilities, product.layout)
+        means, covariances = product.record_moments
         shifted = np.hstack([means[:, :n], (means - origin) @ matrix.T])
         floor = np.diag(np.r_[np.zeros(n), np.full(len(matrix), _FLOOR)])
         return GaussianMixture(product.weights, shifted, frame @ covariances @ frame.T + floor)
 
     def axes(self, names: list[str]) -> Axes:
         """Return the columns that are numbers, and the first two directions of the shadow."""
-        n, (matrix, _) = self.product.layout.n_numbers, self._map
+        n, (matrix, _) = self.product.layout.n_numbers, self.product.shadow_map
         scale, marginals = self.product.units
         spread = np.r_[scale, np.sqrt(marginals * (1 - marginals))]
         levels = [plain(f"{name}: {level}") for name, own in self.schema.labels for level in own]
@@ -167,7 +161,7 @@ class TableSpace:
 
     def sampled(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
         """Draw from the mixture, inside the bounds, and map to the shadow."""
-        layout, (matrix, origin) = self.product.layout, self._map
+        layout, (matrix, origin) = self.product.layout, self.product.shadow_map
         encoded, components = self.product.sample(n, rng)
         numbers = np.clip(encoded[:, layout.number_part], layout.lower, layout.upper)
         records = np.hstack([numbers, encoded[:, layout.level_part]])

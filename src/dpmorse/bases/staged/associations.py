@@ -6,13 +6,13 @@ to that of independent columns and to the noise.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.encoded import LinearMap, place_of_missing
+from dpmorse.bases.staged.encoded import linear_box, place_of_missing
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.bases.staged.units import Units, radius_of_ball
 from dpmorse.statistics import CellMoments, GaussianCells, MomentShares
@@ -54,45 +54,47 @@ class TableDirections:
 
 def release_table_directions(queries: Queries, table: TableUnits, stage: Stage) -> TableDirections:
     """Spend a stage on second moments of all standardised columns; choose directions by what they show."""
-    columns = standardised(table)
-    total = float((table.variances * table.observed).sum() + table.present.sum())
+    columns = _standardised(table)
+    total = float((table.numbers.variances * table.observed).sum() + table.present.sum())
     radius = _RADIUS[0] * math.sqrt(total) + _RADIUS[1]
-    statistic = CellMoments(columns.domain(_REACH * radius, ball=False), 1, of_residuals=True)
+    statistic = CellMoments(linear_box(table.outer, columns, _REACH * radius), 1, of_residuals=True)
     ball = GaussianCells.nearest(np.zeros((1, statistic.domain.n_features)), 1 / _REACH)
     scales = queries.calibrate(statistic, stage.cost, _SHARES)
     noisy = queries.moments(stage.step(), statistic, ball, scales)
     scatter = noisy.second_moments[0] * radius**2 / table.n_records
     stddev = noisy.second_moment_stddev * radius**2 / table.n_records
-    directions, variances, decoder = _leading(scatter, stddev, table)
+    directions, scatter = _leading(scatter, stddev, table)
+    # The variance along each direction, and the regression of all columns on them.
+    positive = _power(scatter, 1.0, floor=1e-4)
+    along = _power(directions @ positive @ directions.T, 1.0, floor=_LEAST_VARIANCE)
+    decoder: FloatArray = positive @ directions.T @ np.linalg.inv(along)
+    variances = np.maximum(np.diagonal(along), _LEAST_VARIANCE)
     scale, reach = math.sqrt(float(variances.mean())), radius_of_ball(len(variances))
-    domain = columns.then(directions).domain(reach * scale, ball=True)
-    return TableDirections(Units(domain, reach, variances / scale**2, table.n_records), scale, decoder)
+    ball_along = replace(linear_box(table.outer, directions @ columns, reach * scale), radius=1.0)
+    return TableDirections(Units(ball_along, reach, variances / scale**2, table.n_records), scale, decoder)
 
 
-def standardised(table: TableUnits) -> LinearMap:
-    """Return the columns in comparable units, around their means; what is missing is 0.
+def _standardised(table: TableUnits) -> FloatArray:
+    """Return the matrix from records in ``table.outer`` to columns in comparable units, around their means.
 
-    A number is in units of z. Level l of a category is ``w (e_l - p_l)``, which is linear in the levels: they
-    add up to 1 where the category is there, and to 0 where it is missing.
+    What is missing is 0. A number is in units of z. Level l of a category is ``w (e_l - p_l)``, which is
+    linear in the levels: they add up to 1 where the category is there, and to 0 where it is missing.
     """
     layout, box = table.layout, table.outer
     d, levels = layout.n_numbers, np.arange(layout.width)[layout.level_part]
     matrix = np.zeros((d + layout.n_all_levels, layout.width))
-    if table.numbers is not None:
-        reach = box.half_width[layout.number_part] / table.numbers.domain.half_width * table.numbers.radius
-        places = place_of_missing(layout, box)
-        matrix[range(d), np.arange(layout.width)[layout.number_part]] = reach
-        matrix[list(layout.holes), range(layout.n_holes)] = -(reach * places)[list(layout.holes)]
+    reach = box.half_width[layout.number_part] / table.numbers.domain.half_width * table.numbers.radius
+    places = place_of_missing(layout, box)
+    matrix[range(d), np.arange(layout.width)[layout.number_part]] = reach
+    matrix[list(layout.holes), range(layout.n_holes)] = -(reach * places)[list(layout.holes)]
     same = layout.category_of_level[:, None] == layout.category_of_level
     centred = np.eye(layout.n_all_levels) - table.marginals[:, None] * same
     matrix[d:, levels] = table.level_scales[:, None] * centred
-    return LinearMap(box, matrix)
+    return matrix
 
 
-def _leading(
-    scatter: FloatArray, stddev: float, table: TableUnits
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the directions, one a row, the variance along each, and the decoder.
+def _leading(scatter: FloatArray, stddev: float, table: TableUnits) -> tuple[FloatArray, FloatArray]:
+    """Return the directions, one a row, and the scatter without what is known to be noise.
 
     The block of one category is known from its marginal, with less noise. Levels of a category add up to 0,
     so that one direction of each is empty.
@@ -105,21 +107,14 @@ def _leading(
     edge = stddev * math.sqrt(2 * len(scatter))  # of the noise's spectrum (Wigner)
     whiten = _power(alone + edge * np.eye(len(alone)), -0.5)
     values, vectors = np.linalg.eigh(whiten @ scatter @ whiten)
-    noise = whiten @ empty @ np.where(known, 0.0, _noise_like(stddev, len(scatter))) @ empty @ whiten
+    # Noise like that of the release, from a fixed seed: its spectrum hardly varies.
+    draw = np.random.default_rng(0).standard_normal(scatter.shape) * stddev / math.sqrt(2)
+    drawn = np.tril(draw, -1) + np.tril(draw, -1).T + math.sqrt(2) * np.diag(np.diagonal(draw))
+    noise = whiten @ empty @ np.where(known, 0.0, drawn) @ empty @ whiten
     n_seen = int((values > float(np.linalg.eigvalsh(noise)[-1])).sum())
     rank = len(scatter) - table.layout.n_categories
-    directions = (
-        vectors[:, ::-1][:, : min(int(np.clip(n_seen, LEAST_DIRECTIONS, MOST_DIRECTIONS)), rank)].T @ whiten
-    )
-    return directions, *_regression(scatter, directions)
-
-
-def _regression(scatter: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the variance along each direction, and the regression of all columns on them."""
-    positive = _power(scatter, 1.0, floor=1e-4)
-    along = _power(directions @ positive @ directions.T, 1.0, floor=_LEAST_VARIANCE)
-    decoder: FloatArray = positive @ directions.T @ np.linalg.inv(along)
-    return np.maximum(np.diagonal(along), _LEAST_VARIANCE), decoder
+    n = min(int(np.clip(n_seen, LEAST_DIRECTIONS, MOST_DIRECTIONS)), rank)
+    return vectors[:, ::-1][:, :n].T @ whiten, scatter
 
 
 def _independent(table: TableUnits) -> FloatArray:
@@ -130,7 +125,7 @@ def _independent(table: TableUnits) -> FloatArray:
     levels = (np.diag(p) - np.outer(p, p)) * np.outer(scales, scales) * same * there[:, None]
     d = layout.n_numbers
     alone = np.zeros((d + len(p), d + len(p)))
-    alone[:d, :d], alone[d:, d:] = np.diag(table.variances * table.observed), levels
+    alone[:d, :d], alone[d:, d:] = np.diag(table.numbers.variances * table.observed), levels
     return alone
 
 
@@ -142,12 +137,6 @@ def _without_empty(table: TableUnits) -> FloatArray:
     projection = np.eye(d + layout.n_all_levels)
     projection[d:, d:] -= columns @ columns.T
     return projection
-
-
-def _noise_like(stddev: float, size: int) -> FloatArray:
-    """Draw noise like that of the release, from a fixed seed: its spectrum hardly varies."""
-    draw = np.random.default_rng(0).standard_normal((size, size)) * stddev / math.sqrt(2)
-    return np.asarray(np.tril(draw, -1) + np.tril(draw, -1).T + math.sqrt(2) * np.diag(np.diagonal(draw)))
 
 
 def _power(matrix: FloatArray, exponent: float, floor: float = 1e-12) -> FloatArray:

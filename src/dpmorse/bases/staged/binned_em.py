@@ -59,7 +59,7 @@ class _Shared:
 
 
 def fit_cells(
-    cells: Cells, units: Units, n_components: int, rng: np.random.Generator, lines: Sequence[Line] = ()
+    cells: Cells, units: Units, n_components: int, rng: np.random.Generator, lines: Sequence[Line]
 ) -> Estimates:
     """Fit ``n_components`` components to the counts of a histogram's cells, starting from k-means.
 
@@ -103,12 +103,9 @@ def _shared(line: Line, components: Estimates, cells: Cells) -> _Shared:
     expected[:, :, b] = means[:, b] + slopes * (places[:, None] - means[:, a])
     unknown = np.zeros_like(spread)
     unknown[:, b, b] = spread[:, b, b] - slopes * spread[:, a, b]
-    return _Shared(alone.responsibilities(places[:, None]), _counts_on(line, cells), expected, unknown)
-
-
-def _counts_on(line: Line, cells: Cells) -> FloatArray:
-    """Return the counts of a line where they stand out, or cells beside them do; others are 0."""
-    return np.where(line.grid.occupied | _beside(line, cells), line.grid.counts, 0.0)
+    # Counts that stand out, or beside which cells do; others are 0.
+    counts = np.where(line.grid.occupied | _beside(line, cells), line.grid.counts, 0.0)
+    return _Shared(alone.responsibilities(places[:, None]), counts, expected, unknown)
 
 
 def _beside(line: Line, cells: Cells) -> BoolArray:

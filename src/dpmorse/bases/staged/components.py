@@ -18,7 +18,6 @@ from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import maximise
 from dpmorse.bases.staged.units import Units
-from dpmorse.densities import GaussianMixture
 from dpmorse.statistics import (
     LARGEST_N_CELLS,
     WEIGHT_BITS,
@@ -74,13 +73,6 @@ def start_at(means: FloatArray, variance: float) -> Estimates:
     k, d = means.shape
     covariances = np.tile(max(variance, SMALLEST_VARIANCE) * np.eye(d), (k, 1, 1))
     return Estimates(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
-
-
-def in_units_of(units: Units, components: Estimates) -> GaussianMixture:
-    """Return the mixture in the caller's units; every component that was kept has a positive weight."""
-    means, covariances = components.means / units.radius, components.covariances / units.radius**2
-    scaled = GaussianMixture(components.weights, means, covariances)
-    return scaled.affine(units.domain.unit, units.domain.centre)
 
 
 class Rounds(Protocol[Components]):
@@ -152,8 +144,9 @@ class RoundsOfGaussians:
 
     def cells(self, components: Estimates) -> GaussianCells:
         """Return the cells of the mixture, whose residuals are shrunk to their radius."""
-        radius = radius_of_residuals(self.units.n_features)
-        return self.units.cells(components.weights, components.means, components.covariances, radius)
+        unit, radius = self.units.radius, radius_of_residuals(self.units.n_features)
+        means, covariances = components.means / unit, components.covariances / unit**2
+        return GaussianCells.from_mixture(components.weights, means, covariances, radius)
 
     def maximise(self, previous: Estimates, noisy: NoisyMoments, relaxation: float) -> Estimates:
         """Return the components estimated from a release; means stay in the ball."""

@@ -6,21 +6,23 @@ synthetic points from it and clustering them is post-processing, which may be re
 
 Records are looked at in a ball four times as large as that of the units. The noise depends on how far
 offsets reach, not on the ball, so this is free. It shows whether what lies outside the units' ball is a far
-cluster or a tail.
+cluster or a tail. A tail thins out: between its outermost ball and the rest there are other balls, or its
+records are spread as widely as the gap is. A far cluster is narrower than the gap around it: an island.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import cdist, squareform
 
 from dpmorse.bases.k_means import SHORT, k_means
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.residuals import mean_residuals
-from dpmorse.bases.staged.islands import groups_apart, light_islands, on_mainland
 from dpmorse.bases.staged.units import OUTER, Units
 from dpmorse.statistics import CellMoments, MomentShares, NoisyMoments, SecondMoments
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 N_ROUNDS = 3
 """Rounds of Lloyd's algorithm. They share the stage's budget, so that more of them would each be noisier."""
@@ -73,6 +75,11 @@ _SYNTHETIC_POINTS = 5000
 """Synthetic records that are clustered for the start of the components, or 20 for each component if that is
 more. They cost time only."""
 
+_APART = 2.0
+"""Two balls are apart if the distance of their centres is more than this many times the sum of their root
+mean square radii. Far clusters in five columns are 2 to more than 3 times that sum away from the rest, balls
+of heavy tails 1.5 times or less (docs/default.md)."""
+
 
 @dataclass(frozen=True)
 class Balls:
@@ -86,7 +93,8 @@ class Balls:
         """Draw synthetic records."""
         ball = rng.choice(len(self.weights), n, p=self.weights / self.weights.sum())
         offsets = rng.standard_normal((n, self.centres.shape[1])) * np.sqrt(self.variances[ball, None])
-        return units.clip(self.centres[ball] + offsets)
+        points = np.clip(self.centres[ball] + offsets, -units.radius, units.radius)
+        return units.project(points)  # into the box around the ball, then into the ball, as records are
 
     def part(self, chosen: BoolArray) -> "Balls":
         """Return some of the balls."""
@@ -108,13 +116,23 @@ def largest_n_cells(n_components: int) -> int:
     return max(_CELLS_PER_COMPONENT * n_components, _LEAST_CELLS)
 
 
-def release_coreset(
+def release_start(
+    queries: Queries, units: Units, n_components: int, stage: Stage, rng: np.random.Generator, *, most: int
+) -> Start:
+    """Spend a stage on a coreset; return the start that it shows, of at most ``most`` components."""
+    balls = _release_coreset(queries, units, n_components, stage, rng)
+    return _spread_centres(balls, units, n_components, rng, most)
+
+
+def _release_coreset(
     queries: Queries, units: Units, n_components: int, stage: Stage, rng: np.random.Generator
 ) -> Balls:
-    """Spend a stage on a coreset, started from a data-free sketch of the released variances."""
+    """Release a coreset, started from a data-free sketch of the released variances."""
     cost = stage.cost / N_ROUNDS
     outer, reach = units.widened(OUTER), _REACH * units.radius
-    statistic = _statistic(outer, n_cells(outer.n_records, _noise(queries, outer, cost), n_components))
+    one = CellMoments(outer.records, 1, 0, SecondMoments.TRACE, of_residuals=True)
+    noise = float(queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits)
+    statistic = replace(one, n_cells=n_cells(outer.n_records, noise, n_components))
     sketch = rng.standard_normal((max(_START_POINTS, 10 * statistic.n_cells), units.n_features))
     start = units.project(sketch * np.sqrt(units.variances))
     k = statistic.n_cells
@@ -130,38 +148,61 @@ def release_coreset(
     return _heavy(balls, noisy.count_stddev, units.n_records, n_components)
 
 
-def spread_centres(
-    balls: Balls, units: Units, n_components: int, rng: np.random.Generator, *, most: int | None = None
+def _spread_centres(
+    balls: Balls, units: Units, n_components: int, rng: np.random.Generator, most: int
 ) -> Start:
     """Return the start: k-means on synthetic records, and one mean for each light island.
 
     K-means may spend no centre on a small cluster, however far it is. Islands come on top of the components
     where no more than these can be measured but ``most`` are allowed: they take nothing from the others.
-    Where groups lie apart from the
-    heaviest one and outside the units' ball, which would press them against the rest, components are measured
-    in a larger ball.
+    Where groups lie apart from the heaviest one and outside the units' ball, which would press them against
+    the rest, components are measured in a larger ball: that in which records were looked at. Three rounds may
+    leave a ball short of its records, so that a ball of the units that just held it would cut them.
     """
     n = max(_SYNTHETIC_POINTS, 20 * n_components)
     groups = groups_apart(balls.centres, balls.variances)
     islands = light_islands(balls.weights, groups, n_components)
     mainland, n_islands = on_mainland(balls.weights, groups), int(islands.max()) + 1
-    outer = _holding(units, balls.part(~mainland))
+    cut = np.linalg.norm(balls.centres[~mainland], axis=1) > units.radius
+    outer = units.widened(OUTER) if cut.any() else units
     alone = [balls.part(islands == i).sample(n, outer, rng).mean(axis=0) for i in range(n_islands)]
     heavy = islands < 0
     points = _synthetic(balls.part(heavy), mainland[heavy], n, (units, outer), rng)
-    n_centres = min(n_components, (most or n_components) - n_islands)
+    n_centres = min(n_components, most - n_islands)
     found = k_means(points, n_centres, 10 if n_components <= 40 else 3, rng)
     variance = found.inertia / (n * units.n_features)
     return Start(outer, np.vstack([found.centres, *alone]), variance)
 
 
-def _holding(units: Units, balls: Balls) -> Units:
-    """Return units whose ball holds these balls: that in which records were looked at, if one lies outside.
+def groups_apart(centres: FloatArray, variances: FloatArray) -> IntArray:
+    """Return the group of each ball: balls that are not apart, and all that a chain of such pairs joins."""
+    if len(centres) < 2:
+        return np.zeros(len(centres), dtype=np.int64)
+    radii = np.sqrt(centres.shape[1] * variances)
+    gaps = cdist(centres, centres) / (radii[:, None] + radii)
+    found: IntArray = fcluster(linkage(squareform(gaps, checks=False), "single"), _APART, "distance") - 1
+    return found
 
-    Three rounds may leave a ball short of its records, so that a ball that just held it would cut them.
+
+def light_islands(weights: FloatArray, groups: IntArray, n_components: int) -> IntArray:
+    """Return the island of each ball: 0 for the heaviest of them, and so on; -1 where it is on none.
+
+    A group that weighs less than an average component is an island; k-means gives centres to heavier ones by
+    itself. There are at most half as many islands as components.
     """
-    outside = np.linalg.norm(balls.centres, axis=1) > units.radius
-    return units.widened(OUTER) if outside.any() else units
+    found = np.full(len(weights), -1)
+    totals = np.bincount(groups, weights)
+    heaviest_first = np.argsort(-totals)
+    light = heaviest_first[totals[heaviest_first] < weights.sum() / n_components]
+    for island, group in enumerate(light[: n_components // 2]):
+        found[groups == group] = island
+    return found
+
+
+def on_mainland(weights: FloatArray, groups: IntArray) -> BoolArray:
+    """Say which balls belong to the heaviest group."""
+    mainland: BoolArray = groups == np.bincount(groups, weights).argmax()
+    return mainland
 
 
 def _synthetic(
@@ -173,10 +214,6 @@ def _synthetic(
     return np.vstack([part.sample(size, clip, rng) for part, size, clip in parts if size])
 
 
-def _statistic(units: Units, n_cells: int) -> CellMoments:
-    return CellMoments(units.records, n_cells, 0, SecondMoments.TRACE, of_residuals=True)
-
-
 def n_cells(n_records: float, noise: float, n_components: int) -> int:
     """Return the number of cells, limited to those whose counts stand out from the noise."""
     countable = int(n_records / (_RECORDS_PER_NOISE * noise))
@@ -186,11 +223,6 @@ def n_cells(n_records: float, noise: float, n_components: int) -> int:
 def least_count(n_records: float, noise: float, n_cells: int) -> float:
     """Return the count above which a cell is kept."""
     return max(SUPPORT * noise, _LIGHTEST * n_records / n_cells)
-
-
-def _noise(queries: Queries, units: Units, cost: float) -> float:
-    one = _statistic(units, 1)
-    return float(queries.calibrate(one, cost, _SHARES).count * 2.0**-one.unit_bits)
 
 
 def _move(balls: Balls, noisy: NoisyMoments, units: Units, reach: float) -> Balls:

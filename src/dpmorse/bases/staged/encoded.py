@@ -5,7 +5,6 @@ A record is ``[holes | numbers | levels]`` (``schema/layout.py``); missing value
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,9 +47,8 @@ def _selected(layout: Layout, places: IntArray) -> Domain:
     return Domain(-steps, steps, projection=Projection(public, np.eye(layout.width)[places]))
 
 
-@dataclass(frozen=True)
-class LinearMap:
-    """A linear function of records in a box, of which domains can be made.
+def linear_box(box: Domain, matrix: FloatArray, reach: float) -> Domain:
+    """Return the box of values up to ``reach`` of a linear function of records; coefficients have 16 bits.
 
     Parameters
     ----------
@@ -58,41 +56,31 @@ class LinearMap:
         A box of encoded records on the fine grid.
     matrix : ndarray of shape (n_values, width)
         From scaled units of the box, in which missing values and levels are 0 or 1, to values.
+    reach : float
+        Largest value.
     """
-
-    box: Domain
-    matrix: FloatArray
-
-    def then(self, matrix: FloatArray) -> "LinearMap":
-        """Return the function that is followed by another matrix."""
-        return LinearMap(self.box, matrix @ self.matrix)
-
-    def domain(self, reach: float, *, ball: bool) -> Domain:
-        """Return the box of values up to ``reach``, or the ball in it; coefficients have 16 bits."""
-        largest = float(np.abs(self.matrix).max())
-        projection = Projection(self.box, np.rint(self.matrix * (2.0**MATRIX_BITS / largest)))
-        steps = np.full(len(self.matrix), reach * 2.0 ** (FINE_GRID_BITS + MATRIX_BITS) / largest)
-        return Domain(-steps, steps, radius=1.0 if ball else None, projection=projection)
+    largest = float(np.abs(matrix).max())
+    projection = Projection(box, np.rint(matrix * (2.0**MATRIX_BITS / largest)))
+    steps = np.full(len(matrix), reach * 2.0 ** (FINE_GRID_BITS + MATRIX_BITS) / largest)
+    return Domain(-steps, steps, projection=projection)
 
 
 def whiten_numbers(
-    layout: Layout,
-    box: Domain,
-    means: FloatArray,
-    factors: npt.NDArray[np.floating[Any]],
-    *,
-    into: tuple[FloatArray, FloatArray],
-) -> None:
-    """Write rows of scores: numbers in coordinates of components, ``L_k^-1 (z - m_k) / sqrt 2``.
+    layout: Layout, box: Domain, means: FloatArray, factors: npt.NDArray[np.floating[Any]]
+) -> tuple[FloatArray, FloatArray]:
+    """Return rows of scores: numbers in coordinates of components, ``L_k^-1 (z - m_k) / sqrt 2``.
 
-    Means and Cholesky factors are in scaled units of the box. A missing number
-    adds what moves it to the mean.
+    They are linear functions of encoded records, as matrices and shifts; those of missing values and levels
+    are 0. Means and Cholesky factors are in scaled units of the box. A missing number adds what moves it to
+    the mean.
     """
-    (whiten, shift), part, holes = into, layout.number_part, list(layout.holes)
+    k, part, holes = len(means), layout.number_part, list(layout.holes)
+    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
     inverse = np.linalg.inv(factors) * math.sqrt(0.5)
     whiten[:, part, part], shift[:, part] = inverse, -np.einsum("kij,kj->ki", inverse, means)
     offsets = place_of_missing(layout, box) - means
     whiten[:, part, layout.hole_part] = -inverse[:, :, holes] * offsets[:, None, holes]
+    return whiten, shift
 
 
 def place_of_missing(layout: Layout, box: Domain) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpmorse.densities import GaussianMixture, ProductMixture, rows_of_each
 from dpmorse.statistics import Domain
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import FloatArray
 
 _POINTS = (50, 20_000)
 """Points for each component at least, and of all at most where that is more."""
@@ -40,16 +40,8 @@ def expected_records(
     """Draw from a mixture, label the points as records are, and describe the numbers of each component."""
     k, d = partition.means.shape
     most = min(_POINTS[1], _VALUES // (k * d * d))
-    points, drawn = partition.sample(max(_POINTS[0] * k, most), rng)
-    labels = partition.labels(ball.clip(points))
-    return _described(partition, partition.numbers_of(points), drawn, labels)
-
-
-def _described(
-    partition: GaussianMixture | ProductMixture, points: FloatArray, drawn: IntArray, labels: IntArray
-) -> Expected:
-    """Describe the points that each component labels, beside those that it has drawn."""
-    k, d = partition.means.shape
+    records, drawn = partition.sample(max(_POINTS[0] * k, most), rng)
+    labels, points = partition.labels(ball.clip(records)), partition.numbers_of(records)
     changed = np.bincount(labels, minlength=k) - np.bincount(drawn, minlength=k)
     shares = np.maximum(partition.weights + changed / len(points), 0.0)
     means, covariances = partition.means.copy(), partition.covariances.copy()
@@ -58,28 +50,17 @@ def _described(
         gained = points[labelled[drawn[labelled] != i]] - partition.means[i]
         lost = points[own_drawn[labels[own_drawn] != i]] - partition.means[i]
         own = partition.weights[i] * len(points)
-        if not _is_mostly_kept(own, len(gained), len(lost), d):
+        # Where a component labels nearly all of its own points, and hardly others, gains and losses are added
+        # to what is known of it: where components do not overlap there are none, and nothing is left to
+        # chance. What is lost must be safely less than there is: the largest eigenvalue of the squares of n
+        # normal points is about (sqrt n + sqrt d)^2.
+        few_move = len(gained) + len(lost) < own / 10
+        if not (few_move and (math.sqrt(len(lost)) + math.sqrt(d)) ** 2 < own / 2):
             own, gained, lost = _PRIOR * d, points[labelled] - partition.means[i], lost[:0]
-        step, covariances[i] = _moments(own, covariances[i], gained, lost)
+        # The moments of ``own`` points with mean 0, others that are added and some taken away.
+        n = own + len(gained) - len(lost)
+        step = (gained.sum(axis=0) - lost.sum(axis=0)) / n
+        squares = (own * covariances[i] + gained.T @ gained - lost.T @ lost) / n
+        covariances[i] = squares - np.outer(step, step)
         means[i] += step
     return Expected(shares / shares.sum(), means, covariances)
-
-
-def _is_mostly_kept(own: float, n_gained: int, n_lost: int, d: int) -> bool:
-    """Say whether a component labels nearly all of its own points, and hardly others.
-
-    Then gains and losses are added to what is known of the component: where components do not overlap there
-    are none, and nothing is left to chance. What is lost must be safely less than there is: the largest
-    eigenvalue of the squares of n normal points is about (sqrt n + sqrt d)^2.
-    """
-    return n_gained + n_lost < own / 10 and (math.sqrt(n_lost) + math.sqrt(d)) ** 2 < own / 2
-
-
-def _moments(
-    own: float, covariance: FloatArray, gained: FloatArray, lost: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and covariance of ``own`` points with mean 0, others that are added and some taken away."""
-    n = own + len(gained) - len(lost)
-    step = (gained.sum(axis=0) - lost.sum(axis=0)) / n
-    squares = (own * covariance + gained.T @ gained - lost.T @ lost) / n
-    return step, squares - np.outer(step, step)

@@ -5,9 +5,9 @@ which is why none of its records counts for another one.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from dpmorse.bases.hurdles import NOISY, Hurdle
+from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.residuals import SUPPORT
 from dpmorse.bases.staged import coreset, joint_histogram
 from dpmorse.bases.staged.units import radius_of_ball
@@ -42,11 +42,6 @@ def of_coreset(noises: Sequence[float], n_records: int, n_components: int) -> li
     return [Hurdle(_BALLS * level, _BALLS * noise) for level, noise in zip(levels, noises, strict=True)]
 
 
-def of_components(noises: Sequence[float]) -> list[Hurdle]:
-    """Return those of the rounds: a component that is not supported does not move to its records."""
-    return [Hurdle.times(noise, SUPPORT) for noise in noises]
-
-
 def of_histogram(event: ReleaseEvent, n_columns: int) -> list[Hurdle]:
     """Return those of the cells: one has to stand out, and all of the group's together support a component.
 
@@ -63,19 +58,3 @@ def of_histogram(event: ReleaseEvent, n_columns: int) -> list[Hurdle]:
         Hurdle.times(smooth / peak, joint_histogram.HIGH),
         Hurdle.times(stddev * math.sqrt(filled), SUPPORT),
     ]
-
-
-def of_rounds(
-    noises: Mapping[str, Sequence[float]], stages: tuple[str, str], n_records: int, n_components: int
-) -> list[Hurdle]:
-    """Return those of the two stages in which balls and then components are found, by the noise of each."""
-    balls, rounds = (noises[stage] for stage in stages)
-    return [*of_coreset(balls, n_records, n_components), *of_components(rounds)]
-
-
-def of_profile(noises: Sequence[float], before: Hurdle) -> list[Hurdle]:
-    """Return that of the numbers: the weight that was found has to be large beside the noise of a size.
-
-    Clusters of less are taken for noise where the number of clusters is chosen.
-    """
-    return [Hurdle(NOISY * noises[-1], before.stddev)] if noises else []

@@ -6,6 +6,7 @@ one count. The starts and rounds of expectation-maximisation on these counts are
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.ndimage import convolve1d, label
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged.units import Units
+from dpmorse.schema import Layout
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -88,20 +90,18 @@ class Grid:
         centres = (reach / side) * halves.astype(np.float64)
         return cls(centres, counts, smooth, _occupied(smooth / noise), 2 * reach / side, stddev, noise)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Cells along each axis."""
-        return self.counts.shape
-
     def cells(self, n_components: int, far: "FarCells | None" = None) -> Cells:
-        """Return the cells that stand out, at least ``n_components`` of them.
+        """Return the cells that stand out, and the heaviest where these are fewer than ``n_components``.
 
-        Cells in ``far`` are taken to hold records, by an earlier release.
+        K-means needs a cell for each component. Cells in ``far`` are taken to hold records, by an earlier
+        release.
         """
         occupied, smooth = self.occupied.ravel(), self.smooth.ravel()
         if far is not None:
             occupied = occupied | far.hold(self.centres)
-        chosen = _and_heaviest(occupied, smooth, n_components)
+        chosen = occupied.copy()
+        if occupied.sum() < n_components:
+            chosen[np.argsort(-smooth, kind="stable")[:n_components]] = True
         return Cells(
             self.centres[chosen],
             np.where(occupied, self.counts.ravel(), 0.0)[chosen],
@@ -137,22 +137,25 @@ class FarCells:
         return held
 
 
-def largest_n_cells(n_columns: int, n_components: int) -> int:
+def largest_n_cells(layout: Layout, halvings: int, n_components: int = 1) -> int:
     """Return the largest number of cells, which is released where records are many."""
-    return 1 << max(HALVINGS[1] * n_columns, bits_for(n_components))
+    bits = times_halved(1.0, layout.n_numbers, n_components, (halvings, halvings))
+    return math.prod(sides_of(layout, 1 << bits))
 
 
-def count_cells(
-    queries: Queries, units: Units, stage: Stage, halvings: tuple[int, int], n_components: int = 1
-) -> Grid:
-    """Release the counts of all cells of the units' ball; records limit how often a column is halved."""
-    columns = np.eye(units.n_features)[units.domain.half_width > 0]
-    n_wanted = units.n_records / queries.noise_of_counts(stage.cost)
-    bits = times_halved(n_wanted, len(columns), n_components, halvings)
-    codes = BinaryCodes.rounded(units.domain, columns, 1.0, bits)
+def sides_of(layout: Layout, side: int) -> tuple[int, ...]:
+    """Return the cells along each axis: those of values, and one for missing ones."""
+    return tuple(side + (j in layout.holes) for j in range(layout.n_numbers))
+
+
+def count_cells(queries: Queries, units: Units, stage: Stage, bits: int) -> tuple[Grid, Sequence[Line]]:
+    """Release the counts of all cells of the units' ball, whose columns are halved so often; no lines."""
+    codes = BinaryCodes.rounded(
+        units.domain, np.eye(units.n_features)[units.domain.half_width > 0], 1.0, bits
+    )
     sides = (1 << bits,) * codes.n_axes
     counts, stddev = count_codes(queries, codes, np.indices(sides).reshape(len(sides), -1).T, stage)
-    return Grid.of(counts.reshape(sides), units.radius, stddev)
+    return Grid.of(counts.reshape(sides), units.radius, stddev), ()
 
 
 def count_codes(
@@ -165,13 +168,9 @@ def count_codes(
 
 def times_halved(n_wanted: float, n_axes: int, n_components: int, limits: tuple[int, int]) -> int:
     """Return how often to halve a column for about ``n_wanted`` cells, and for one cell per component."""
+    bits_of_component = (n_components - 1).bit_length()
     wanted = round(math.log2(max(1.0, n_wanted)) / n_axes)
-    return max(int(np.clip(wanted, *limits)), math.ceil(bits_for(n_components) / n_axes))
-
-
-def bits_for(n_components: int) -> int:
-    """Return the bits of a number that tells components apart."""
-    return (n_components - 1).bit_length()
+    return max(int(np.clip(wanted, *limits)), math.ceil(bits_of_component / n_axes))
 
 
 def _smoothed(counts: FloatArray, stddev: float) -> tuple[FloatArray, float]:
@@ -199,12 +198,3 @@ def _occupied(excess: FloatArray) -> BoolArray:
     seen = np.unique(regions[excess > HIGH])
     occupied: BoolArray = np.isin(regions, seen[seen > 0])
     return occupied
-
-
-def _and_heaviest(occupied: BoolArray, counts: FloatArray, at_least: int) -> BoolArray:
-    """Add the heaviest cells where fewer than ``at_least`` stand out: k-means needs a cell per component."""
-    if occupied.sum() >= at_least:
-        return occupied
-    chosen = occupied.copy()
-    chosen[np.argsort(-counts, kind="stable")[:at_least]] = True
-    return chosen

@@ -9,8 +9,8 @@ from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
-from dpmorse.bases.staged.regime import LEVELS, MOMENTS, RANGES
-from dpmorse.bases.staged.units import OUTER, Units, release_units
+from dpmorse.bases.staged.shares import LEVELS, MOMENTS, RANGES
+from dpmorse.bases.staged.units import LEAST_RECORDS, OUTER, Units, release_units
 from dpmorse.densities import SMALLEST_GINI
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
@@ -25,9 +25,6 @@ from dpmorse.typing import BoolArray, FloatArray
 
 _SHARES = MomentShares(count=0.2, sum=0.8)
 """Shares of the cost of levels: the count is one number, all else is counted in each level."""
-
-_LEAST_RECORDS = 10.0
-"""Smallest number of records that sums are divided by: a released count may be negative by noise."""
 
 _LEAST_PART = 0.02
 """Smallest part of the records in which a column is taken to be there."""
@@ -51,8 +48,8 @@ class TableUnits:
     marginals: FloatArray
     """Probability of each level where its category is there."""
 
-    numbers: Units | None = None
-    """Units of the numbers, or None where there are none."""
+    numbers: Units
+    """Units of the numbers, of which there may be none."""
 
     piled: BoolArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.bool_))
     """Which numbers pile up at their lower or upper bound."""
@@ -61,11 +58,6 @@ class TableUnits:
     def observed(self) -> FloatArray:
         """Part of the records in which each number is there."""
         return np.clip(1 - self.n_missing / self.n_records, _LEAST_PART, 1.0)
-
-    @property
-    def variances(self) -> FloatArray:
-        """Variance of each number that is there, in units of z."""
-        return np.zeros(0) if self.numbers is None else self.numbers.variances
 
     @property
     def level_scales(self) -> FloatArray:
@@ -84,8 +76,6 @@ class TableUnits:
         return replace(self._box(OUTER), grid_bits=FINE_GRID_BITS)
 
     def _box(self, factor: float) -> Domain:
-        if self.numbers is None:
-            return encoded_domain(self.layout, np.zeros(0), np.zeros(0))
         wide = self.numbers.widened(factor).domain
         return encoded_domain(self.layout, wide.lower, wide.upper)
 
@@ -99,33 +89,28 @@ def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> Ta
     box, piled = occupied_box(queries, public, plan[RANGES].step(), plan[RANGES].cost, units.n_missing)
     box = replace(box, projection=public.projection)
     found = release_units(queries, public, box, plan[MOMENTS], units.n_missing)
-    return replace(units, numbers=_in_units_of_table(found, layout), piled=piled)
+    # So far the units are in steps from the middle of the public bounds.
+    step = (np.array(layout.upper) - np.array(layout.lower)) / 2 * 2.0**-FINE_GRID_BITS
+    lower, upper = (layout.middle + step * bound for bound in (found.domain.lower, found.domain.upper))
+    numbers = replace(found, domain=Domain(lower, upper, radius=found.domain.radius))
+    return replace(units, numbers=numbers, piled=piled)
 
 
 def _release_levels(queries: Queries, layout: Layout, stage: Stage) -> TableUnits:
+    """Return the units of a table whose numbers are not looked at yet."""
     domain = counted_of(layout)
     statistic = CellMoments(domain, 1, second_moments=SecondMoments.NONE)
     everywhere = GaussianCells.nearest(np.zeros((1, domain.n_features)))
     scales = queries.calibrate(statistic, stage.cost, _SHARES)
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
-    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
-    holes, levels = np.split(noisy.sums[0], [layout.n_holes])
+    n = max(float(noisy.counts[0]), LEAST_RECORDS)
+    holes, counts = np.split(noisy.sums[0], [layout.n_holes])
     n_missing = np.zeros(layout.n_numbers)
     n_missing[list(layout.holes)] = np.clip(holes, 0.0, (1 - _LEAST_PART) * n)
-    return TableUnits(layout, n, n_missing, *_marginals(layout, levels, noisy.sum_stddev, n))
-
-
-def _marginals(layout: Layout, counts: FloatArray, noise: float, n: float) -> tuple[FloatArray, FloatArray]:
-    """Return in which part of the records each category is there, and the probability of each level."""
     of_level, n_levels = layout.category_of_level, np.array(layout.n_levels, dtype=np.float64)
-    least = _LEAST_NOISE * noise + 1e-3 * n / n_levels[of_level]
-    counts = np.maximum(counts, least)
+    counts = np.maximum(counts, _LEAST_NOISE * noisy.sum_stddev + 1e-3 * n / n_levels[of_level])
     totals = np.bincount(of_level, counts, layout.n_categories)
-    return np.clip(totals / n, _LEAST_PART, 1.0), counts / totals[of_level]
-
-
-def _in_units_of_table(units: Units, layout: Layout) -> Units:
-    """Return units in those of the table: so far they are in steps from the middle of the public bounds."""
-    half = (np.array(layout.upper) - np.array(layout.lower)) / 2 * 2.0**-FINE_GRID_BITS
-    lower, upper = (layout.middle + half * bound for bound in (units.domain.lower, units.domain.upper))
-    return replace(units, domain=Domain(lower, upper, radius=units.domain.radius))
+    present, marginals = np.clip(totals / n, _LEAST_PART, 1.0), counts / totals[of_level]
+    none = np.zeros(0)
+    numbers = Units(Domain(none, none, radius=1.0), 1.0, none, n)
+    return TableUnits(layout, n, n_missing, present, marginals, numbers)

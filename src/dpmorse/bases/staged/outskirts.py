@@ -7,14 +7,20 @@ counted in a ball that holds it, up to four times as large. A tail is joined to 
 pressed.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from scipy.ndimage import label
 
-from dpmorse.bases.plan import Stage
+from dpmorse.bases.estimates import Estimates
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.joint_histogram import FarCells, Grid, count_cells
+from dpmorse.bases.staged import joint_histogram
+from dpmorse.bases.staged.binned_em import fit_cells
+from dpmorse.bases.staged.joint_histogram import FarCells, Grid, Line, times_halved
+from dpmorse.bases.staged.shares import HISTOGRAM, OUTSKIRTS
+from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.bases.staged.units import OUTER, Units
-from dpmorse.typing import BoolArray, FloatArray
 
 HALVINGS = (5, 6)
 """Times that a column is halved, where records are few and where they are many: cells of three quarters, or
@@ -24,43 +30,37 @@ cells apart are joined."""
 _MANY = 250.0
 """Records, in standard deviations of a count's noise, from which on there are many."""
 
-
 _MARGIN = 2.0
 """Coarse cells beyond the outermost one of a far cluster that the ball holds: its tails stand out in none."""
 
 
-def largest_n_cells(n_columns: int) -> int:
-    """Return the largest number of coarse cells."""
-    return 1 << HALVINGS[1] * n_columns
+Count = Callable[[Units, Stage, int], tuple[Grid, Sequence[Line]]]
+"""Releases the counts of cells in such units, for a stage, with a column halved so often."""
 
 
-def release_outskirts(queries: Queries, units: Units, stage: Stage) -> tuple[Units, FarCells]:
-    """Spend a stage on a coarse histogram; return where clusters lie apart, and units that hold them."""
-    bits = halvings_for(queries, units, stage)
-    grid = count_cells(queries, units.widened(OUTER), stage, (bits, bits))
-    return outskirts_of(grid, units)
-
-
-def halvings_for(queries: Queries, units: Units, stage: Stage) -> int:
-    """Return how often a column is halved: by whether records are many."""
-    many = units.n_records > _MANY * queries.noise_of_counts(stage.cost)
-    return HALVINGS[int(many)]
+def release_histograms(
+    queries: Queries, units: Units, plan: Plan[StagedSettings], rng: np.random.Generator, count: Count
+) -> tuple[Units, Estimates]:
+    """Spend the stages of histograms; return units whose box holds far clusters, and components in them."""
+    far, fine, n_components = None, plan[HISTOGRAM], plan.settings.n_components
+    if OUTSKIRTS in plan:
+        coarse = plan[OUTSKIRTS]
+        many = units.n_records > _MANY * queries.noise_of_counts(coarse.cost)
+        grid, _ = count(units.widened(OUTER), coarse, HALVINGS[int(many)])
+        units, far = outskirts_of(grid, units)
+    n_wanted = units.n_records / queries.noise_of_counts(fine.cost)
+    n_axes = int((units.domain.half_width > 0).sum())
+    bits = times_halved(n_wanted, n_axes, n_components, joint_histogram.HALVINGS)
+    grid, lines = count(units, fine, bits)
+    return units, fit_cells(grid.cells(n_components, far), units, n_components, rng, lines)
 
 
 def outskirts_of(grid: Grid, units: Units) -> tuple[Units, FarCells]:
     """Return where clusters lie apart in a released grid of the outer ball, and units that hold them."""
-    distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.shape)
-    far = _apart(grid.occupied, grid.smooth) & (distance + grid.width / 2 > units.radius)
+    regions, n = label(grid.occupied, structure=np.ones((3,) * grid.occupied.ndim))
+    heaviest = 1 + np.bincount(regions.ravel(), grid.smooth.ravel())[1:].argmax() if n else 0
+    distance = np.linalg.norm(grid.centres, axis=-1).reshape(grid.occupied.shape)
+    far = grid.occupied & (regions != heaviest) & (distance + grid.width / 2 > units.radius)
     reach = float(distance[far].max(initial=0.0)) + _MARGIN * grid.width
     wide = units.widened(min(reach / units.radius, OUTER)) if far.any() else units
     return wide, FarCells(far, grid.width)
-
-
-def _apart(occupied: BoolArray, counts: FloatArray) -> BoolArray:
-    """Return the cells of all regions that stand out but the heaviest."""
-    regions, n = label(occupied, structure=np.ones((3,) * occupied.ndim))
-    if n == 0:
-        return occupied
-    heaviest = 1 + np.bincount(regions.ravel(), counts.ravel(), n + 1)[1:].argmax()
-    apart: BoolArray = occupied & (regions != heaviest)
-    return apart

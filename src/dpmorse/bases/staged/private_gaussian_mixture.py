@@ -7,16 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from dpmorse.bases.base import PrivateFit
-from dpmorse.bases.hurdles import Hurdle
+from dpmorse.bases.hurdles import NOISY, Hurdle
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
+from dpmorse.bases.residuals import SUPPORT
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.staged import hurdles
 from dpmorse.bases.staged.of_numbers import InPlane, InRounds
-from dpmorse.bases.staged.of_numbers_with_missing import InPlaneWithMissing, InRoundsWithMissing
-from dpmorse.bases.staged.of_tables import OfProducts
-from dpmorse.bases.staged.regime import COMPONENTS, CORESET, HISTOGRAM, PROFILE, Regime
+from dpmorse.bases.staged.of_tables import InPlaneWithMissing, InRoundsWithMissing, OfProducts
+from dpmorse.bases.staged.regime import Regime
+from dpmorse.bases.staged.shares import COMPONENTS, CORESET, HISTOGRAM, PROFILE
 from dpmorse.bases.staged.staged_settings import MOST_COLUMNS, StagedSettings, has_products
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
@@ -27,7 +28,7 @@ def regime_of(settings: StagedSettings) -> Regime:
     if has_products(settings.columns):
         return OfProducts()
     few = settings.n_features <= MOST_COLUMNS
-    if settings.only_numbers:
+    if settings.schema.layout.only_numbers:
         return InPlane() if few else InRounds()
     return InPlaneWithMissing() if few else InRoundsWithMissing()
 
@@ -113,8 +114,14 @@ class PrivateGaussianMixture(PrivateFit):
             event = next(event for event in events if event.step.stage == HISTOGRAM)
             found = hurdles.of_histogram(event, settings.n_features)
         else:
-            found = hurdles.of_rounds(noises, (CORESET, COMPONENTS), n_records, settings.n_components)
-        return [*found, *hurdles.of_profile(noises.get(PROFILE, []), found[-1])]
+            found = hurdles.of_coreset(noises[CORESET], n_records, settings.n_components)
+            # A component that is not supported does not move to its records.
+            found += [Hurdle.times(noise, SUPPORT) for noise in noises[COMPONENTS]]
+        if PROFILE in noises:
+            # The weight that was found has to be large beside the noise of a size: clusters of less are taken
+            # for noise where the number of clusters is chosen.
+            found.append(Hurdle(NOISY * noises[PROFILE][-1], found[-1].stddev))
+        return found
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Make the releases of the regime."""

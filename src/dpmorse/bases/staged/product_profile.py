@@ -24,7 +24,6 @@ from dpmorse.profiles import LevelCounts, Profile
 from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
-    N_RADII,
     CellMoments,
     Domain,
     GaussianCells,
@@ -38,13 +37,6 @@ _COUNT_OF_LEVELS = 0.2
 """Share of the cost for counts where there are no numbers."""
 
 
-def n_draws(n_components: int, layout: Layout) -> int:
-    """Return the number of noise values: counts of lengths, moments, missing values and levels."""
-    d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
-    lengths, moments = (N_RADII if d else 0), 1 + d + d * (d + 1) // 2
-    return n_components * (lengths + moments + n_counted)
-
-
 def release_table_profile(
     queries: Queries,
     products: Products,
@@ -55,10 +47,11 @@ def release_table_profile(
     piled: BoolArray,
 ) -> Profile:
     """Spend a stage on the profile of products; ``piled`` says which numbers pile up at their bounds."""
-    layout, shares = table.layout, _shares(table.layout)
+    layout = table.layout
     ball = replace(table.domain, grid_bits=FINE_GRID_BITS)
     rule = cells_of(products, table, FINE_GRID_BITS)
     if not layout.n_numbers:
+        shares = MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
         statistic = CellMoments(ball, rule.n_cells, of_residuals=True, layout=layout)
         scales = queries.calibrate(statistic, stage.cost, shares)
         noisy = queries.moments(stage.step("moments"), statistic, rule, scales)
@@ -70,6 +63,9 @@ def release_table_profile(
     def cells(radii: FloatArray) -> ProfileCells:
         return ProfileCells(rule, ball, _units(expected, public, layout, radii), public)
 
+    # A cost is divided by what a record can have of numbers, and of missing values and levels.
+    n_counted = layout.n_categories + layout.n_holes
+    shares = replace(SHARES, levels=n_counted / (n_counted + layout.n_numbers))
     ask = Questions(queries, stage, expected, statistic, shares, cells)
     look = ask.lengths()
     noisy = ask.moments(look)
@@ -79,21 +75,11 @@ def release_table_profile(
 
 def _units(expected: Expected, box: Domain, layout: Layout, radii: FloatArray) -> GaussianCells:
     """Return cells that measure numbers in the coordinates of their component, and nothing else."""
-    k, width, part = len(radii), layout.width, layout.number_part
-    unit, centre = box.unit[part], box.centre[part]
-    whiten, shift = np.zeros((k, width, width)), np.zeros((k, width))
+    unit, centre = box.unit[layout.number_part], box.centre[layout.number_part]
     factors = np.linalg.cholesky(expected.covariances / unit[:, None] / unit)
     means = (expected.means - centre) / unit
-    whiten_numbers(layout, box, means, factors, into=(whiten, shift))
-    return GaussianCells.from_scores(whiten, shift, np.zeros(k), radii, FINE_GRID_BITS)
-
-
-def _shares(layout: Layout) -> MomentShares:
-    """Divide a cost between numbers, and missing values and levels, by what a record can have of either."""
-    d, n_counted = layout.n_numbers, layout.n_categories + layout.n_holes
-    if not d:
-        return MomentShares(count=0.5, sum=0.5, levels=1 - _COUNT_OF_LEVELS)  # there are no sums
-    return replace(SHARES, levels=n_counted / (n_counted + d))
+    whiten, shift = whiten_numbers(layout, box, means, factors)
+    return GaussianCells.from_scores(whiten, shift, np.zeros(len(radii)), radii, FINE_GRID_BITS)
 
 
 def _levels(noisy: NoisyMoments, layout: Layout) -> LevelCounts:

@@ -16,17 +16,14 @@ from dpmorse.bases.staged.components import SMALLEST_VARIANCE, radius_of_residua
 from dpmorse.bases.staged.encoded import whiten_numbers
 from dpmorse.bases.staged.levels import TableUnits
 from dpmorse.densities import ProductMixture, james_stein
-from dpmorse.schema import Layout
 from dpmorse.statistics import (
     GRID_BITS,
     WEIGHT_BITS,
     CellMoments,
-    Domain,
     GaussianCells,
     MomentShares,
     NoiseScales,
     NoisyMoments,
-    shrink_to_ball,
 )
 from dpmorse.typing import FloatArray
 
@@ -83,27 +80,23 @@ class Products:
 
     def mixture(self, table: TableUnits) -> ProductMixture:
         """Return the mixture in the units of the table."""
-        weights, means, covariances = (
-            self.gaussians.weights,
-            self.gaussians.means,
-            self.gaussians.covariances,
-        )
-        if table.numbers is not None:
-            unit = table.numbers.domain.unit / table.numbers.radius
-            means = table.numbers.domain.centre + unit * means
-            covariances = covariances * np.outer(unit, unit)
-        return ProductMixture(weights, means, covariances, self.probabilities, table.layout)
+        found, box = self.gaussians, table.numbers.domain
+        unit = box.unit / table.numbers.radius
+        means, covariances = box.centre + unit * found.means, found.covariances * np.outer(unit, unit)
+        return ProductMixture(found.weights, means, covariances, self.probabilities, table.layout)
 
 
 def start_from(columns: FloatArray, table: TableUnits) -> Products:
     """Return components of equal weight at places given by standardised columns."""
     k, d = len(columns), table.layout.n_numbers
-    variances = np.maximum(_START_VARIANCE * table.variances, SMALLEST_VARIANCE)
+    variances = np.maximum(_START_VARIANCE * table.numbers.variances, SMALLEST_VARIANCE)
     covariances = np.tile(np.diag(variances), (k, 1, 1))
     of_level, p = table.layout.category_of_level, table.marginals
     moved = p + columns[:, d:] / table.level_scales / np.maximum(table.present, _LEAST_PRESENT)[of_level]
-    own = _normalised(np.clip(moved, 0.02 * p + 0.002, 1.0), table.layout)
-    means = _inside(columns[:, :d], table)
+    own = np.clip(moved, 0.02 * p + 0.002, 1.0)
+    for levels in table.layout.levels:
+        own[:, levels] /= own[:, levels].sum(axis=1, keepdims=True)
+    means = table.numbers.project(columns[:, :d])
     gaussians = Estimates(np.full(k, 1 / k), means, covariances, np.ones(k, dtype=bool))
     return Products(gaussians, (1 - _START_MARGINAL) * own + _START_MARGINAL * p)
 
@@ -146,9 +139,20 @@ class RoundsOfProducts:
 
     def maximise(self, previous: Products, noisy: NoisyMoments, relaxation: float) -> Products:
         """Return the components estimated from a release."""
-        gaussians = _maximise_numbers(previous.gaussians, noisy, self.table, relaxation)
+        table, last = self.table, previous.gaussians
+        if table.layout.n_numbers:
+            radius = radius_of_residuals(table.layout.n_numbers)
+            observed = _observed(noisy, table) if table.layout.n_holes else None
+            project, least = table.numbers.project, SMALLEST_VARIANCE
+            gaussians = maximise(
+                last, noisy, project, radius, least, relaxation=relaxation, observed=observed
+            )
+        else:
+            weights = np.maximum(noisy.counts, 1.0)
+            supported = noisy.counts >= SUPPORT * noisy.count_stddev
+            gaussians = replace(last, weights=weights / weights.sum(), supported=supported)
         counts = np.where(gaussians.supported, noisy.counts, 1.0)
-        probabilities = _maximise_levels(previous.probabilities, noisy, self.table, counts, relaxation)
+        probabilities = _maximise_levels(previous.probabilities, noisy, table, counts, relaxation)
         kept = np.where(gaussians.supported[:, None], probabilities, previous.probabilities)
         return Products(gaussians, kept)
 
@@ -165,68 +169,24 @@ def cells_of(products: Products, table: TableUnits, grid_bits: int = GRID_BITS) 
 
     What is left, the ``b^2``, is the same for every record and goes to the constants.
     """
-    layout, k = table.layout, len(products)
-    whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
-    constants = -np.log(np.maximum(products.gaussians.weights, 1e-12))
-    radius = 1.0
-    if table.numbers is not None:
-        radius = radius_of_residuals(layout.n_numbers)
-        box = replace(table.domain, grid_bits=grid_bits)
-        constants = constants + _whiten_numbers(products.gaussians, table, box, whiten, shift)
-    _weigh_levels(products.probabilities, layout, whiten, shift)
-    others = np.r_[layout.hole_part, layout.level_part]
-    return GaussianCells.from_scores(
-        whiten, shift, constants - np.square(shift[:, others]).sum(axis=1), radius, grid_bits
-    )
-
-
-def _whiten_numbers(
-    gaussians: Estimates, table: TableUnits, box: Domain, whiten: FloatArray, shift: FloatArray
-) -> FloatArray:
-    """Write the rows of numbers and missing values; return the log determinants."""
-    layout, holes = table.layout, list(table.layout.holes)
-    radius = 1.0 if table.numbers is None else table.numbers.radius
+    layout, gaussians, radius = table.layout, products.gaussians, table.numbers.radius
+    box = replace(table.domain, grid_bits=grid_bits)
     means, factors = gaussians.means / radius, np.linalg.cholesky(gaussians.covariances / radius**2)
-    whiten_numbers(layout, box, means, factors, into=(whiten, shift))
+    whiten, shift = whiten_numbers(layout, box, means, factors)
+    holes, own = list(layout.holes), np.arange(layout.n_holes)
     logs = np.log(np.diagonal(factors, axis1=1, axis2=2))
-    own = np.arange(layout.n_holes)
     whiten[:, own, own] = 1.0
-    left_out = logs.max(axis=0) - logs
-    shift[:, layout.hole_part] = (left_out[:, holes] - 1) / 2
-    return np.asarray(logs.sum(axis=1))
-
-
-def _weigh_levels(probabilities: FloatArray, layout: Layout, whiten: FloatArray, shift: FloatArray) -> None:
-    """Write the rows of levels."""
-    if not layout.n_categories:
-        return
-    nats = -np.log(probabilities)
-    slope = math.sqrt(max(float(nats.mean()), 0.25))
-    places = np.arange(layout.width)[layout.level_part]
-    whiten[:, places, places] = slope
-    shift[:, places] = (nats - slope**2) / (2 * slope)
-
-
-def _maximise_numbers(
-    previous: Estimates, noisy: NoisyMoments, table: TableUnits, relaxation: float
-) -> Estimates:
-    if table.numbers is None:
-        weights = np.maximum(noisy.counts, 1.0)
-        supported = noisy.counts >= SUPPORT * noisy.count_stddev
-        return replace(previous, weights=weights / weights.sum(), supported=supported)
-    return maximise(
-        previous,
-        noisy,
-        lambda means: _inside(means, table),
-        radius_of_residuals(table.layout.n_numbers),
-        SMALLEST_VARIANCE,
-        relaxation=relaxation,
-        observed=_observed(noisy, table) if table.layout.n_holes else None,
-    )
-
-
-def _inside(means: FloatArray, table: TableUnits) -> FloatArray:
-    return means if table.numbers is None else shrink_to_ball(means, table.numbers.radius)
+    shift[:, layout.hole_part] = ((logs.max(axis=0) - logs)[:, holes] - 1) / 2
+    if layout.n_categories:
+        nats = -np.log(products.probabilities)
+        slope = math.sqrt(max(float(nats.mean()), 0.25))
+        places = np.arange(layout.width)[layout.level_part]
+        whiten[:, places, places] = slope
+        shift[:, places] = (nats - slope**2) / (2 * slope)
+    left = np.square(shift[:, np.r_[layout.hole_part, layout.level_part]]).sum(axis=1)
+    constants = -np.log(np.maximum(gaussians.weights, 1e-12)) + logs.sum(axis=1) - left
+    of_residuals = radius_of_residuals(layout.n_numbers) if layout.n_numbers else 1.0
+    return GaussianCells.from_scores(whiten, shift, constants, of_residuals, grid_bits)
 
 
 def _observed(noisy: NoisyMoments, table: TableUnits) -> FloatArray:
@@ -248,7 +208,11 @@ def _maximise_levels(
     probabilities = previous.copy()
     for j, levels in enumerate(table.layout.levels):
         found, last = noisy.levels[:, levels], previous[:, levels]
-        n = counts * _present(found, table.present[j], noisy.level_stddev, counts)
+        # The part of each component's records that has the category, shrunk to that of all records.
+        differences: FloatArray = found.sum(axis=1) / counts - table.present[j]
+        noise = found.shape[1] * (noisy.level_stddev / counts) ** 2
+        present = table.present[j] + differences * james_stein(differences**2, noise)
+        n = counts * np.clip(present, _LEAST_PRESENT, 1.0)
         steps = found / n[:, None] - last
         steps -= steps.mean(axis=1, keepdims=True)
         noise = (last.shape[1] - 1) * (noisy.level_stddev / n) ** 2
@@ -258,18 +222,3 @@ def _maximise_levels(
         own = moved / moved.sum(axis=1, keepdims=True)
         probabilities[:, levels] = (1 - part) * own + part * table.marginals[levels]
     return probabilities
-
-
-def _present(found: FloatArray, of_all: float, stddev: float, counts: FloatArray) -> FloatArray:
-    """Return the part of each component's records that has a category, shrunk to that of all records."""
-    differences: FloatArray = found.sum(axis=1) / counts - of_all
-    shrunk = differences * james_stein(differences**2, found.shape[1] * (stddev / counts) ** 2)
-    return np.clip(of_all + shrunk, _LEAST_PRESENT, 1.0)
-
-
-def _normalised(values: FloatArray, layout: Layout) -> FloatArray:
-    """Divide by the sum over the levels of each category."""
-    divided: FloatArray = values.copy()
-    for levels in layout.levels:
-        divided[:, levels] /= values[:, levels].sum(axis=1, keepdims=True)
-    return divided

@@ -22,7 +22,6 @@ from dpmorse.privacy import ReleaseEvent
 from dpmorse.profiles import Guess, Profile
 from dpmorse.statistics import (
     FINE_GRID_BITS,
-    N_RADII,
     CellMoments,
     Domain,
     GaussianCells,
@@ -59,12 +58,6 @@ class Look:
     tail_stddev: float
     edges: FloatArray
     radii: FloatArray
-
-
-def n_draws(n_components: int, n_features: int) -> int:
-    """Return the number of noise values of the stage: counts of lengths, and moments."""
-    moments = 1 + n_features + n_features * (n_features + 1) // 2
-    return n_components * (N_RADII + moments)
 
 
 @dataclass(frozen=True)
@@ -165,18 +158,14 @@ def _cells_in(
 def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
     """Return the number of bins after which counts may be noise, for each row."""
     end: IntArray = np.cumprod(tails > _NEAR * stddev, axis=1).sum(axis=1)
+    before = np.concatenate([np.zeros((len(tails), 1)), np.cumsum(tails, axis=1)], axis=1)
     for length, threshold in _FAR.items():
-        far = _runs(tails, length) > threshold * stddev
+        # Sums of all runs of this many bins, in units of the noise of one bin.
+        runs = (before[:, length:] - before[:, :-length]) / math.sqrt(length)
+        far = runs > threshold * stddev
         last = np.where(far.any(axis=1), far.shape[1] - far[:, ::-1].argmax(axis=1) + length - 1, 0)
         end = np.maximum(end, last)
     return end
-
-
-def _runs(tails: FloatArray, length: int) -> FloatArray:
-    """Return the sums of all runs of this many bins, in units of the noise of one bin."""
-    before = np.concatenate([np.zeros((len(tails), 1)), np.cumsum(tails, axis=1)], axis=1)
-    sums: FloatArray = (before[:, length:] - before[:, :-length]) / math.sqrt(length)
-    return sums
 
 
 def _common_reach(
@@ -243,16 +232,11 @@ def _mended(partition: GaussianMixture, expected: Expected, profile: Profile) ->
     means = np.clip(partition.means + steps, profile.lower, profile.upper)
     covariances = factors @ guess.spreads @ factors.transpose(0, 2, 1)
     covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
-    return GaussianMixture(_mended_weights(partition, expected, profile), means, covariances)
-
-
-def _mended_weights(partition: GaussianMixture, expected: Expected, profile: Profile) -> FloatArray:
-    """Return weights that differ as the counts of the profile do, shrunk by their noise."""
+    # Weights differ as the counts of the profile do, shrunk by their noise.
     total = max(float(profile.counts.sum()), 1.0)
     difference = profile.counts - expected.shares * total
     difference *= james_stein(difference**2, np.full(1, profile.count_stddev**2))
     before = partition.weights * total
     # Every component keeps a weight: labels refer to it.
     weights = np.maximum(before + difference, np.minimum(before, 1.0))
-    shares: FloatArray = weights / weights.sum()
-    return shares
+    return GaussianMixture(weights / weights.sum(), means, covariances)

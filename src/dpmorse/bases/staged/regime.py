@@ -8,70 +8,80 @@ import numpy as np
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged import components, coreset
-from dpmorse.bases.staged.shares import Shares
+from dpmorse.bases.staged import components, coreset, joint_histogram, outskirts
+from dpmorse.bases.staged.shares import (
+    COMPONENTS,
+    CORESET,
+    DIRECTIONS,
+    HISTOGRAM,
+    LEVELS,
+    MOMENTS,
+    OUTSKIRTS,
+    PROFILE,
+    RANGES,
+    Shares,
+)
 from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.privacy import PrivacyReport, ReleaseEvent
-from dpmorse.statistics import N_BINS
+from dpmorse.schema import Layout
+from dpmorse.statistics import N_BINS, N_RADII
 
-LEVELS, RANGES, MOMENTS, OUTSKIRTS, HISTOGRAM, DIRECTIONS, CORESET, COMPONENTS, PROFILE = (
-    "levels and holes",
-    "ranges of the columns",
-    "moments of the columns",
-    "outskirts",
-    "joint histogram",
-    "directions",
-    "coreset",
-    "components",
-    "profile",
-)
-"""Names of the stages, in the order in which they are released."""
+StagedPlan = Plan[StagedSettings]
 
 
 class Regime(ABC):
     """A way to find components, for some kind of table."""
 
-    @abstractmethod
     def stages(self, settings: StagedSettings) -> Sequence[Stage]:
-        """Return the stages, whose costs are shares of the budget."""
+        """Return the stages that have a share of the budget, and how many noise values each may draw."""
+        split, layout, k = self._shares(settings), settings.schema.layout, settings.n_components
+        d, n_counted = layout.n_numbers, layout.n_holes + layout.n_all_levels
+        if split.histogram:
+            n_coarse = joint_histogram.largest_n_cells(layout, outskirts.HALVINGS[1])
+            n_fine = joint_histogram.largest_n_cells(layout, joint_histogram.HALVINGS[1], k)
+            to_find = [
+                Stage(OUTSKIRTS, split.outskirts, n_coarse),
+                Stage(HISTOGRAM, split.histogram, n_fine, SumsOf.CELLS),
+            ]
+        else:
+            in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + self._width_of_start(layout))
+            in_components = components.N_ROUNDS[1] * k * (_n_moments(d) + n_counted)
+            radius = components.radius_of_residuals(d)
+            to_find = [
+                Stage(DIRECTIONS, split.directions, _n_moments(d + layout.n_all_levels)),
+                Stage(CORESET, split.coreset, in_coreset),
+                Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, radius),
+            ]
+        lengths = N_RADII if d else 0
+        stages = [
+            Stage(LEVELS, split.levels, 1 + n_counted),
+            Stage(RANGES, split.ranges, N_BINS * d),
+            Stage(MOMENTS, split.moments, 1 + 2 * d),
+            *to_find,
+            Stage(PROFILE, split.profile, k * (lengths + _n_moments(d) + n_counted)),
+        ]
+        return [stage for stage in stages if stage.cost]
 
     @abstractmethod
-    def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
+    def _shares(self, settings: StagedSettings) -> Shares:
+        """Return what each stage gets of the budget."""
+
+    def _width_of_start(self, layout: Layout) -> int:
+        """Return the width of the records in which the coreset is found: at most that of encoded ones."""
+        return layout.width
+
+    @abstractmethod
+    def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Make all releases."""
 
     @abstractmethod
-    def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
+    def check_restored(self, plan: StagedPlan, result: FitResult, report: PrivacyReport) -> None:
         """Refuse parts of a model file that this regime does not release."""
 
 
-def moments_of(n_columns: int) -> int:
+def _n_moments(n_columns: int) -> int:
     """Return the number of counts, sums and products of one cell."""
     return 1 + n_columns + n_columns * (n_columns + 1) // 2
-
-
-def stages_of(split: Shares, d: int, n_counted: int, others: Sequence[Stage]) -> list[Stage]:
-    """Return the stages that have a share: units of d numbers, and the others.
-
-    ``n_counted`` is the number of levels, and of numbers that may be missing.
-    """
-    stages = [
-        Stage(LEVELS, split.levels, 1 + n_counted),
-        Stage(RANGES, split.ranges, N_BINS * d),
-        Stage(MOMENTS, split.moments, 1 + 2 * d),
-        *others,
-    ]
-    return [stage for stage in stages if stage.cost]
-
-
-def stages_of_rounds(split: Shares, k: int, d: int, n_counted: int, width: int) -> list[Stage]:
-    """Return coreset and components; the coreset is found in encoded records of this width."""
-    in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + width)
-    in_components = components.N_ROUNDS[1] * k * (moments_of(d) + n_counted)
-    radius = components.radius_of_residuals(d)
-    return [
-        Stage(CORESET, split.coreset, in_coreset),
-        Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, radius),
-    ]
 
 
 def n_fitted(settings: StagedSettings, measurable: int) -> int:

@@ -71,22 +71,12 @@ class StagedSettings(Settings):
         """Covariances of mixture and, for numbers, partition; second moments and factors of the profile."""
         if not self.profile:
             return 1
-        return 4 if self.only_numbers else 3
-
-    @property
-    def only_numbers(self) -> bool:
-        """Whether records are their numbers, none of which may be missing."""
-        return self.schema.layout.only_numbers
+        return 4 if self.schema.layout.only_numbers else 3
 
     @cached_property
     def domain(self) -> Domain:
         """Where records are clipped to: bounds, or the public box of encoded records."""
-        if self.only_numbers:
-            return super().domain
         layout = self.schema.layout
+        if layout.only_numbers:
+            return super().domain
         return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
-
-    @property
-    def least_components(self) -> int:
-        """Components that are kept even if the noise hides them."""
-        return min(self.min_components, self.n_components)

@@ -46,7 +46,7 @@ _LEAST_VARIANCE = 1e-4
 """Smallest variance of a column, in squared half-widths of the occupied box: a standard deviation of 1 %. A
 column that looks constant would otherwise be magnified without limit."""
 
-_LEAST_RECORDS = 10.0
+LEAST_RECORDS = 10.0
 """Smallest number of records that sums are divided by. A released count may be small or negative by noise."""
 
 
@@ -82,12 +82,6 @@ class Units:
         """Number of columns."""
         return self.domain.n_features
 
-    def cells(
-        self, weights: FloatArray, means: FloatArray, covariances: FloatArray, radius: float
-    ) -> GaussianCells:
-        """Return the cells of a mixture given in units of z; residuals have this radius."""
-        return GaussianCells.from_mixture(weights, means / self.radius, covariances / self.radius**2, radius)
-
     @property
     def observed(self) -> FloatArray:
         """Part of the records in which each column is there."""
@@ -107,19 +101,13 @@ class Units:
         """
         if self.gaps is None:
             return GaussianCells.nearest(centres / self.radius, reach / self.radius)
-        layout, box = self.gaps.layout, self.records
-        k, factors = len(centres), np.tile(np.eye(self.n_features), (len(centres), 1, 1))
-        whiten, shift = np.zeros((k, layout.width, layout.width)), np.zeros((k, layout.width))
-        whiten_numbers(layout, box, centres / self.radius, factors, into=(whiten, shift))
-        return GaussianCells.from_scores(whiten, shift, np.zeros(k), reach / self.radius)
+        factors = np.tile(np.eye(self.n_features), (len(centres), 1, 1))
+        whiten, shift = whiten_numbers(self.gaps.layout, self.records, centres / self.radius, factors)
+        return GaussianCells.from_scores(whiten, shift, np.zeros(len(centres)), reach / self.radius)
 
     def project(self, points: FloatArray) -> FloatArray:
         """Shrink points to the ball; constant columns are set to 0, their only value."""
         return shrink_to_ball(np.where(self.variances > 0, points, 0.0), self.radius)
-
-    def clip(self, points: FloatArray) -> FloatArray:
-        """Move points into the box around the ball, then into the ball, as is done with records."""
-        return self.project(np.clip(points, -self.radius, self.radius))
 
     def widened(self, factor: float) -> "Units":
         """Return the same units with a ball that is larger by this factor."""
@@ -143,15 +131,23 @@ def release_units(
     everywhere = GaussianCells.from_mixture(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
     scales = queries.calibrate(statistic, stage.cost, _SHARES)
     noisy = queries.moments(stage.step(), statistic, everywhere, scales)
-    n = max(float(noisy.counts[0]), _LEAST_RECORDS)
+    n = max(float(noisy.counts[0]), LEAST_RECORDS)
     place = np.clip((public.centre - box.centre) / box.unit, -1, 1)  # of missing values
-    there = np.maximum(n - n_missing, _LEAST_RECORDS)
+    there = np.maximum(n - n_missing, LEAST_RECORDS)
     mean = np.clip((noisy.sums[0] - n_missing * place) / there, -1, 1)
     squares = (noisy.second_moments[0] - n_missing * place**2) / there
     varying = public.half_width > 0
     variance = np.ones(d)
     variance[varying] = _shrunk((squares - mean**2)[varying], noisy.second_moment_stddev / n)
-    return _units(public, box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2, n)
+    # Means in the caller's units and variances in those of the public bounds; column j is divided by
+    # scale_j = s_j^strength. The common factor makes the mean variance of z equal to 1.
+    centre, variance = box.centre + mean * box.half_width, variance * (box.unit / public.unit) ** 2
+    scale = variance ** (_STRENGTH / 2)
+    scale *= math.sqrt(float(np.mean((variance / scale**2)[varying])))
+    radius = radius_of_ball(int(varying.sum()))
+    reach = np.where(varying, radius * scale * public.half_width, 0.0)
+    ball = Domain(centre - reach, centre + reach, radius=1.0)
+    return Units(ball, radius, np.where(varying, variance / scale**2, 0.0), n)
 
 
 def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
@@ -169,19 +165,6 @@ def _shrunk(variances: FloatArray, noise: float) -> FloatArray:
     # What is below two standard deviations of its noise is not measured: it gets that, or half the mean.
     floor = max(min(2 * noise, centre / 2), _LEAST_VARIANCE)
     return np.clip(shrunk, min(floor, 1.0), 1.0)
-
-
-def _units(public: Domain, centre: FloatArray, variances: FloatArray, n_records: float) -> Units:
-    """Build the units from means in the caller's units and variances in those of the public bounds."""
-    constant = public.half_width == 0
-    # Column j is divided by scale_j = s_j^strength; the common factor makes the mean variance of z equal to
-    # 1.
-    scale = variances ** (_STRENGTH / 2)
-    scale *= math.sqrt(float(np.mean((variances / scale**2)[~constant])))
-    radius = radius_of_ball(int((~constant).sum()))
-    reach = np.where(constant, 0.0, radius * scale * public.half_width)
-    domain = Domain(centre - reach, centre + reach, radius=1.0)
-    return Units(domain, radius, np.where(constant, 0.0, variances / scale**2), n_records)
 
 
 def radius_of_ball(n_columns: int) -> float:
