@@ -9,8 +9,7 @@ from dpmorse import DPMorse, PrivateGaussianMixture
 from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.staged import binned_em, joint_histogram
 from dpmorse.bases.staged.joint_histogram import Cells
-from dpmorse.report.noise import noise_of_last_release
-from dpmorse.report.released import last_release
+from dpmorse.report.noise import last_release, noise_of_last_release
 
 
 def square_of_cells(counts, stddev=1.0, width=0.5):

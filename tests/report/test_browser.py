@@ -16,8 +16,7 @@ import pytest
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.report import write_report
-from dpmorse.report.noise import noise_of_last_release
-from dpmorse.report.released import last_release
+from dpmorse.report.noise import last_release, noise_of_last_release
 from needed import skip_or_fail
 from table_models import table_model
 

@@ -12,8 +12,13 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
-from dpmorse.report.noise import REACH, NoiseOfLastRelease, noise_of_last_release
-from dpmorse.report.released import LastRelease, last_release
+from dpmorse.report.noise import (
+    REACH,
+    LastRelease,
+    NoiseOfLastRelease,
+    last_release,
+    noise_of_last_release,
+)
 
 
 @pytest.fixture(scope="module")

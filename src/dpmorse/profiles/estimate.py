@@ -64,7 +64,7 @@ class Estimate:
 
     def at(self, *place: int) -> Interval:
         """Return one of the numbers."""
-        return Interval(*(float(part[place]) for part in (self.value, self.low, self.high)))
+        return Interval(float(self.value[place]), float(self.low[place]), float(self.high[place]))
 
 
 def about_intervals(*, level: float = 0.95, population: bool = False) -> str:

@@ -1,7 +1,6 @@
 """The table of clusters as HTML, for notebooks: one row for each cluster, one cell for each column."""
 
 import math
-from collections.abc import Iterator
 from datetime import date
 from html import escape
 
@@ -29,7 +28,7 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     shown = columns[:MOST_COLUMNS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.name for column in shown)))
     body = "".join(
-        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{''.join(_cells(view, shown, cluster))}</tr>"
+        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{_cells(view, shown, cluster)}</tr>"
         for cluster in range(view.n_clusters)
     )
     more = len(columns) - len(shown)
@@ -37,12 +36,17 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
-def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> Iterator[str]:
+def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> str:
     """Return the cells of one cluster: its share, then each column."""
     has_records = view.table is not None or view.share.value[cluster] > 0
-    of_columns = (_lines(column, cluster) if has_records else [_of_nobody(column)] for column in columns)
-    for lines in ([_part(view.share.at(cluster))], *of_columns):
-        yield f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>"
+    cells = [[_part(view.share.at(cluster))]]
+    for column in columns:
+        if has_records:
+            cells.append(_lines(column, cluster))
+        else:  # a component without weight: 0, wherever it stands
+            nothing = Interval(0.0, math.nan, math.nan)
+            cells.append([_centre(column, nothing) if isinstance(column, NumberView) else ""])
+    return "".join(f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>" for lines in cells)
 
 
 def _lines(column: ColumnView, cluster: int) -> list[str]:
@@ -54,11 +58,6 @@ def _lines(column: ColumnView, cluster: int) -> list[str]:
     unit = f"{column.column.spread_unit} ".lstrip()
     lines = [_centre(column, centre)]
     return [*lines, f"spread {unit}{_number(spread)}"] if spread.is_known else lines
-
-
-def _of_nobody(column: ColumnView) -> str:
-    """Return the cell of a component without weight: 0, wherever it stands."""
-    return _centre(column, Interval(0.0, math.nan, math.nan)) if isinstance(column, NumberView) else ""
 
 
 def _centre(column: NumberView, centre: Interval) -> str:

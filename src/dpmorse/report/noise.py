@@ -1,4 +1,4 @@
-"""The noise of the values on a page, as far as the plan of the fit states it.
+"""The last release of a fit without a profile, and its noise, as far as the plan of the fit states it.
 
 The last release is the one the weights and means of a mixture come from. Its noise is known in records for a
 count. For a sum the plan says what was added up, and so what its noise is measured in:
@@ -14,17 +14,46 @@ Where there is no plan, nothing is derived from the ledger.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.report.released import LastRelease
 from dpmorse.report.space import Box
-from dpmorse.typing import FloatArray
 
 REACH = 4.0
 """Standard deviations within which the cells of a component lie: 99.97 % of its records in two columns."""
+
+
+@dataclass(frozen=True)
+class LastRelease:
+    """What the plan and the ledger say of the last release of a fit."""
+
+    n_values: int
+    """How many numbers were released."""
+
+    stddev: Mapping[str, float]
+    """Noise of a count, and of a sum if there is one, in the units of what is added up."""
+
+    sums_of: str
+    """What was added up: one of the names above."""
+
+    reach: float
+    """What residuals were divided by."""
+
+
+def last_release(base: Any) -> LastRelease | None:
+    """Return the last release of a fitted base without a profile, if it has a plan."""
+    if getattr(base, "profile_", None) is not None:
+        return None  # its numbers have intervals
+    plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
+    if plan is None or not events:
+        return None
+    event = events[-1]
+    stage = plan[event.step.stage]
+    return LastRelease(event.n_draws, event.noise_stddev, str(stage.sums_of), stage.reach)
 
 
 @dataclass(frozen=True)
@@ -75,14 +104,8 @@ def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | N
     d = len(varying)
     sides = 2 * domain.half_width[varying] / last.n_values ** (1 / d)
     spread = mixture.covariances[:, varying[:, None], varying] + np.diag(sides**2 / 2)
-    counts = last.stddev["count"] * np.sqrt(_ellipses(spread) / np.prod(sides))
-    return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())
-
-
-def _ellipses(covariances: FloatArray) -> FloatArray:
-    """Return the volumes within ``REACH`` standard deviations."""
-    d = covariances.shape[1]
     # Volume of a ball of radius R in d dimensions, pi^(d/2) / Gamma(d/2 + 1) R^d, times sqrt(det Sigma).
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * REACH**d
-    volumes: FloatArray = ball * np.sqrt(np.linalg.det(covariances))
-    return volumes
+    volumes = ball * np.sqrt(np.linalg.det(spread))
+    counts = last.stddev["count"] * np.sqrt(volumes / np.prod(sides))
+    return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())
