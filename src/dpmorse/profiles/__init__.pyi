@@ -13,7 +13,6 @@ from dpmorse.profiles.frames import columns_of as columns_of
 from dpmorse.profiles.frames import first_installed as first_installed
 from dpmorse.profiles.frames import to_frame as to_frame
 from dpmorse.profiles.guess import Guess as Guess
-from dpmorse.profiles.guess import Known as Known
 from dpmorse.profiles.html import clusters_as_html as clusters_as_html
 from dpmorse.profiles.levels import LevelTable as LevelTable
 from dpmorse.profiles.levels import level_table as level_table

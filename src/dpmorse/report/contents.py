@@ -14,8 +14,8 @@ from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
     APART,
-    LARGER,
     N_RECORDS,
+    WORDS,
     joint_memberships,
     merges_apart,
     separation,
@@ -56,6 +56,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
     """Return everything that the page's script draws, as plain data."""
     axes = model.space.axes([column.name for column in model.numbers])
     ends = axes.ranges(model.mixture, model.space.shown(model.tree.modes))
+    covariances = axes.covariances(model.mixture)
     shown = _shown(model, axes)
     cuts = _cuts(model, shown)
     nodes, of_cuts = nodes_of(cuts, model.mixture.n_components)
@@ -69,13 +70,13 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
         "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
-        "words": {"apart": [w.to_dict() for w in APART], "larger": [w.to_dict() for w in LARGER]},
+        "words": WORDS,
         "n_columns": len(model.columns),
         "axes": _axes(axes, ends),
-        "components": _components(model, axes),
+        "components": _components(model, axes, covariances),
         "view": {
             "axes": axes.viewable.tolist(),
-            "correlations": _correlations(model, axes),
+            "correlations": _correlations(covariances[:, axes.viewable][:, :, axes.viewable]),
             "samples": _samples(model, axes, ends, n_samples, rng),
             "of_table": model.schema.stated,
         },
@@ -100,10 +101,10 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
 
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
-    domain = model.space.domain
+    domain, columns = model.space.domain, model.numbers
     return [
         {
-            **model.numbers[i].to_dict(),
+            **columns[i].to_dict(),
             "mean": _number(axes.mean[i], axes.stddev[i]),
             "stddev": _number(axes.stddev[i], axes.stddev[i]),
             "unit": None if domain is None else _significant(domain.unit[i]),
@@ -121,22 +122,18 @@ def _axes(axes: Axes, ends: FloatArray) -> list[dict[str, Any]]:
     ]
 
 
-def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
-    variances = np.diagonal(axes.covariances(model.mixture), axis1=1, axis2=2)
+def _components(model: ReleasedModel, axes: Axes, covariances: FloatArray) -> dict[str, Any]:
+    stddevs = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    levels = []  # of each component and category, where no profile knows more of them
+    if model.profile is None and model.schema.stated:
+        own = model.schema.layout.levels[: len(model.schema.categories)]
+        levels = [[[round(float(p), 4) for p in row[part]] for part in own] for row in model.space.levels]
     return {
         "weights": list(map(_significant, model.mixture.weights)),
         "means": _coordinates(axes, model.mixture.means),
-        "stddevs": [list(map(_significant, row)) for row in np.sqrt(variances)],
-        "levels": _probabilities(model),
+        "stddevs": [list(map(_significant, row)) for row in stddevs],
+        "levels": levels,
     }
-
-
-def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
-    """Return the levels of each category in each component, where no profile knows more of them."""
-    if model.profile is not None or not model.schema.stated:
-        return []
-    own = model.schema.layout.levels[: len(model.schema.categories)]
-    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.space.levels]
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
@@ -147,9 +144,8 @@ def _noise(model: ReleasedModel) -> dict[str, Any]:
     return noise
 
 
-def _correlations(model: ReleasedModel, axes: Axes) -> list[list[int]]:
+def _correlations(covariances: FloatArray) -> list[list[int]]:
     """Return, for each pair of viewable axes (0, 1), (0, 2), (1, 2), (0, 3) ..., thousandths."""
-    covariances = axes.covariances(model.mixture)[:, axes.viewable][:, :, axes.viewable]
     scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     rounded = np.rint(1000 * covariances / scale[:, :, None] / scale[:, None, :]).astype(np.int64)
     limited = np.clip(rounded, -_NEVER_SINGULAR, _NEVER_SINGULAR)

@@ -37,10 +37,10 @@ def badge(promise: Promise) -> str:
 
 def statement(promise: Promise) -> str:
     """Return the promise in words, a warning first if there is one."""
-    paragraphs = [html.escape(plain(line, _LONGEST_PARAGRAPH)) for line in promise.statement.split("\n")]
+    lines = [html.escape(plain(line, _LONGEST_PARAGRAPH)) for line in promise.statement.split("\n")]
     if not promise.secure:
-        paragraphs[0] = f'<strong class="warning">{paragraphs[0]}</strong>'
-    return "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+        lines[0] = f'<strong class="warning">{lines[0]}</strong>'
+    return "<p>" + "</p>\n<p>".join(lines) + "</p>"
 
 
 def facts(model: ReleasedModel, dataset: str | None, made_on: str) -> str:
@@ -97,11 +97,13 @@ def claims(model: ReleasedModel) -> str:
 def ledger(rows: Sequence[Mapping[str, object]]) -> str:
     """Return the ledger as the inside of a table."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    headings = [
-        f"Noise of {key.removeprefix(_NOISE)}" if key.startswith(_NOISE) else _HEADINGS.get(key, key)
-        for key in keys
-    ]
-    return _table(list(map(plain, headings)), [[_cell(row.get(key)) for key in keys] for row in rows])
+    headings = []
+    for key in keys:
+        heading = _HEADINGS.get(key, key)
+        if key.startswith(_NOISE):
+            heading = f"Noise of {key.removeprefix(_NOISE)}"
+        headings.append(plain(heading))
+    return _table(headings, [[_cell(row.get(key)) for key in keys] for row in rows])
 
 
 def _terms(terms: Mapping[str, str], longest: int = LONGEST_NAME) -> str:

@@ -5,6 +5,7 @@ there is one row for each node, and each cut says which rows are its clusters.
 """
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArr
 def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> list[dict[str, Any]]:
     """Describe nodes; ``texts`` are those of notes, which a row has as [text, column], by kind."""
     traits = Traits(measured, members)
-    places: dict[int | None, int | None] = {None: None}  # of the columns that are shown
-    places.update((int(place), i) for i, place in enumerate(measured.shown))
+    # Where each column is among those that are shown.
+    places: dict[int | None, int | None] = {None: None, **dict(zip(measured.shown.tolist(), count()))}
     notes: list[dict[str, Any]] = [{} for _ in members]
     for note in cautions_of(traits.table, measured.profile, measured.schema, _CALLED):
         if note.cluster is not None and note.column in places:
@@ -144,8 +145,9 @@ def _numbered(text: str, texts: dict[str, int]) -> int:
 
 def _with_ends(number: Interval) -> list[float]:
     """Return a number and the ends of its interval, rounded to what is shown, and the number of decimals."""
-    decimals = shown_decimals(number.low, number.high)
-    return [*(round(part, decimals) for part in number), decimals]
+    value, low, high = number
+    decimals = shown_decimals(low, high)
+    return [round(value, decimals), round(low, decimals), round(high, decimals), decimals]
 
 
 def _in_parts(share: Interval) -> list[int]:

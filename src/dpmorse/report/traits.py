@@ -131,26 +131,24 @@ class Traits:
     ----------
     table : ClusterTable
         The table of the groups.
-    columns : tuple of ColumnView
+    columns : list of ColumnView
         What people read of it, of the columns that are shown.
     """
 
     def __init__(self, measured: Measured, members: FloatArray) -> None:
-        n = measured.profile.n_components
-        tables = [
-            group_table(measured.profile, groups) for groups in (members, 1.0 - members, np.ones((1, n)))
-        ]
-        views = [ClusterView.of(table, measured.schema).columns for table in tables]
-        self.table = tables[0]
-        self.columns = [views[0][place] for place in measured.shown]
+        profile, everybody = measured.profile, np.ones((1, measured.profile.n_components))
+        self.table = group_table(profile, members)
+        tables = (self.table, group_table(profile, 1.0 - members), group_table(profile, everybody))
+        own, others, whole = (ClusterView.of(table, measured.schema).columns for table in tables)
+        self.columns = [own[place] for place in measured.shown]
         self._shown = [measured.columns[place] for place in measured.shown]
-        self._found = [_differences(*(columns[place] for columns in views)) for place in measured.shown]
-        # Something must be left to compare a group with.
-        self._has_any = self.table.supported & (members.sum(axis=1) != n)
+        self._found = [_differences(own[place], others[place], whole[place]) for place in measured.shown]
+        # There must be others to compare a group with.
+        self._comparable = self.table.supported & (members.sum(axis=1) != profile.n_components)
 
     def of(self, group: int) -> list[Trait]:
         """Return the strongest trait of each column of a group, strongest column first."""
-        if not self._has_any[group]:
+        if not self._comparable[group]:
             return []
         found = [self._strongest(group, place) for place in range(len(self._shown))]
         return sorted(filter(None, found), key=lambda trait: -abs(trait.difference))
@@ -158,7 +156,7 @@ class Traits:
     def clear_levels(self, group: int) -> list[list[int]]:
         """Return, for each category, the levels that stand out from the other records."""
         levels = [found[About.LEVEL] for found in self._found if About.LEVEL in found]
-        if not self._has_any[group]:
+        if not self._comparable[group]:
             return [[] for _ in levels]
         return [np.flatnonzero(compared.clear[group]).tolist() for compared in levels]
 
@@ -179,16 +177,16 @@ class Traits:
         return max(traits, key=_worth, default=None)
 
 
-def _differences(own: ColumnView, others: ColumnView, everybody: ColumnView) -> dict[About, _Compared]:
+def _differences(own: ColumnView, others: ColumnView, whole: ColumnView) -> dict[About, _Compared]:
     """Compare one column of groups with that of their rests: centres, levels or missing values."""
-    if isinstance(own, NumberView) and isinstance(others, NumberView) and isinstance(everybody, NumberView):
-        spread = everybody.spread.value[:, None]
+    if isinstance(own, NumberView) and isinstance(others, NumberView) and isinstance(whole, NumberView):
+        spread = whole.spread.value[:, None]
         found = {About.CENTRE: _Compared.of(own.centre[:, None], others.centre[:, None], spread)}
     else:
-        spread = _spread(everybody.level_share.value)
+        spread = _spread(whole.level_share.value)
         found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
-    if own.missing is not None and others.missing is not None and everybody.missing is not None:
-        spread = _spread(everybody.missing.value[:, None])
+    if own.missing is not None and others.missing is not None and whole.missing is not None:
+        spread = _spread(whole.missing.value[:, None])
         found[About.MISSING] = _Compared.of(own.missing[:, None], others.missing[:, None], spread)
     return found
 
