@@ -10,7 +10,6 @@ from dpmorse.morse import MergeTree
 from dpmorse.profiles import NO_INTERVALS
 from dpmorse.report.axes import Axes
 from dpmorse.report.columns import Measured
-from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
     APART,
@@ -137,7 +136,7 @@ def _components(model: ReleasedModel, axes: Axes, covariances: FloatArray) -> di
 
 
 def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = dict(vars(noise_of_last_release(model.last_release, model.mixture, model.space.domain)))
+    noise = dict(vars(model.noise))
     for name, value in noise.items():
         if isinstance(value, list):
             noise[name] = list(map(_significant, value))

@@ -12,7 +12,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
 from dpmorse.report.columns import ShownColumn, table_columns
-from dpmorse.report.noise import LastRelease, last_release
+from dpmorse.report.noise import NoiseOfLastRelease, noise_of_last_release
 from dpmorse.report.space import Box, PlainSpace, Space, TableSpace
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
@@ -53,8 +53,8 @@ class ReleasedModel:
         How components merge, what is promised.
     profile : Profile or None
         What was measured of the records of each component; None if the base released none.
-    last_release : LastRelease or None
-        What the weights and means come from; None if there is a profile, or no plan.
+    noise : NoiseOfLastRelease
+        Of the weights and means, as far as it is known; with a profile it is not needed.
     columns : list of ShownColumn
         The columns of the table.
     n_clusters : int
@@ -68,7 +68,7 @@ class ReleasedModel:
     tree: MergeTree
     promise: Promise
     profile: Profile | None
-    last_release: LastRelease | None
+    noise: NoiseOfLastRelease
     columns: list[ShownColumn]
     n_clusters: int
     schema: Schema
@@ -108,7 +108,7 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         tree=tree,
         promise=promise,
         profile=profile,
-        last_release=last_release(base),
+        noise=noise_of_last_release(base, space.mixture, space.domain),
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,

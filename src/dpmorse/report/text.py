@@ -29,11 +29,6 @@ def plain(text: str, at_most: int = LONGEST_NAME) -> str:
     return shown if len(shown) <= at_most else f"{shown[: at_most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def in_percent(part: float, decimals: int = 0) -> str:
-    """Write a part of all in percent, on one line."""
-    return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"
-
-
 def json_for_script(value: Any) -> str:
     """Return JSON that cannot end the script element it stands in, nor break a line of it.
 

@@ -23,7 +23,6 @@ from dpmorse.profiles import (
     shown_decimals,
 )
 from dpmorse.report.columns import Measured, ShownColumn
-from dpmorse.report.text import in_percent
 from dpmorse.typing import BoolArray, FloatArray
 
 _LEAST_SPREAD = 0.1
@@ -100,12 +99,7 @@ class Trait:
             own = self.column.in_words(self.own, self.decimals)
             return f"{own}, others {self.column.in_words(self.others, self.decimals)}"
         what = self.column.levels[self.level] if self.about is About.LEVEL else "missing"
-        return f"{what} {_percent(self.own)}, others {_percent(self.others)}"
-
-
-def _percent(part: float) -> str:
-    """Write a part of all to whole percents, or tenths where it is small."""
-    return in_percent(part, 0 if part >= _SMALL or part == 0 else 1)
+        return f"{what} {_in_percent(self.own)}, others {_in_percent(self.others)}"
 
 
 @dataclass(frozen=True)
@@ -237,14 +231,14 @@ def described(traits: Sequence[Trait]) -> str:
 def _phrase(trait: Trait) -> str:
     if trait.about is About.MISSING:
         often = "more often" if trait.difference > 0 else "less often"
-        return f"{trait.column.name} {often} missing ({_percent(trait.own)})"
+        return f"{trait.column.name} {often} missing ({_in_percent(trait.own)})"
     if trait.about is About.LEVEL:
         if trait.difference > 0:
             often = "mostly" if trait.own >= _MOSTLY else "more often"
         else:
             often = "hardly ever" if trait.own <= _HARDLY else "less often"
         level = trait.column.levels[trait.level]
-        return f"{trait.column.name} {often} {level} ({_percent(trait.own)})"
+        return f"{trait.column.name} {often} {level} ({_in_percent(trait.own)})"
     very = "very " * (abs(trait.difference) >= _STRONG)
     value = trait.column.in_words(trait.own, trait.decimals)
     if trait.column.kind == "date":
@@ -257,7 +251,16 @@ def _size(share: Interval) -> str:
     value, low, high = share
     half = (high - low) / 2
     if not half > 0:
-        return f"{in_percent(value)} of the records"
+        return f"{_in_percent(value, 0)} of the records"
     decimals = min(max(0, -math.floor(math.log10(100 * half))), _MOST_DECIMALS_OF_SIZE)
     give_or_take = max(half, 10.0 ** -(decimals + 2))
-    return f"{in_percent(value, decimals)} of the records, give or take {in_percent(give_or_take, decimals)}"
+    return (
+        f"{_in_percent(value, decimals)} of the records, give or take {_in_percent(give_or_take, decimals)}"
+    )
+
+
+def _in_percent(part: float, decimals: int | None = None) -> str:
+    """Write a part of all on one line: in whole percents, or in tenths where it is small."""
+    if decimals is None:
+        decimals = 0 if part >= _SMALL or part == 0 else 1
+    return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"
