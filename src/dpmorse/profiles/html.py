@@ -61,8 +61,15 @@ def _lines(column: ColumnView, cluster: int) -> list[str]:
 
 
 def _centre(column: NumberView, centre: Interval) -> str:
-    first = column.column.first
-    return _number(centre) if first is None else _day(centre, first)
+    """Return a number or a day, with its interval."""
+    first, (value, low, high) = column.column.first, centre
+    if first is None:
+        return _number(centre)
+    day = date.fromordinal(first + round(value))
+    if not centre.is_known:
+        return str(day)
+    ends = [date.fromordinal(first + end) for end in (math.floor(low), math.ceil(high))]
+    return f"{day} " + _SMALL.format(f"({ends[0]} to {ends[1]})")
 
 
 def _part(share: Interval) -> str:
@@ -71,15 +78,6 @@ def _part(share: Interval) -> str:
     if not share.is_known:
         return f"{value:.1f} %"
     return f"{value:.1f} % " + _SMALL.format(f"({low:.1f} to {high:.1f})")
-
-
-def _day(centre: Interval, first: int) -> str:
-    """Return the day of a centre, with its interval."""
-    value, low, high = centre
-    if not centre.is_known:
-        return str(date.fromordinal(first + round(value)))
-    days = [date.fromordinal(first + round(day)) for day in (value, math.floor(low), math.ceil(high))]
-    return f"{days[0]} " + _SMALL.format(f"({days[1]} to {days[2]})")
 
 
 def _number(number: Interval) -> str:

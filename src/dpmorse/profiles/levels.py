@@ -54,7 +54,7 @@ def level_table(
     variance = n_parts * counted.stddev**2 * ((1 - share) ** 2 + share**2 * others) / n**2
     if population:
         variance = variance + share * (1 - share) / n
-    shares = _estimate(share, z * np.sqrt(variance), unsure[:, of_level])
+    shares = Estimate.of_parts(share, z * np.sqrt(variance)).left_open(unsure[:, of_level], 0.0, 1.0)
     missing = _missing(profile, members, totals, noise, z, population=population)
     return LevelTable(shares, missing, unsure)
 
@@ -81,10 +81,4 @@ def _missing(
     if population:
         variance = variance + part * (1 - part) / n
     unsure = (sizes <= SUPPORT * profile.count_stddev * np.sqrt(n_parts)) & (noise > 0)
-    return _estimate(part, z * np.sqrt(variance), unsure)
-
-
-def _estimate(part: FloatArray, half: FloatArray, unsure: BoolArray) -> Estimate:
-    """Return parts with intervals inside [0, 1]; all of it where nothing is known."""
-    low, high = np.maximum(part - half, 0.0), np.minimum(part + half, 1.0)
-    return Estimate(part, np.where(unsure, 0.0, low), np.where(unsure, 1.0, high))
+    return Estimate.of_parts(part, z * np.sqrt(variance)).left_open(unsure, 0.0, 1.0)

@@ -20,7 +20,7 @@ a missing value adds nothing to s_k and S_k.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
@@ -105,8 +105,10 @@ def group_table(
         tail = hidden(profile, members, sums.sizes, sums.guess[1])
         centre = _centres(profile, sums, tail, z, population=population)
         spread = _spreads(profile, sums, tail, z, population=population)
-        if known is not None:
-            centre, spread = _widened(profile, known.unsure(members), centre, spread)
+        if known is not None:  # hardly any value may be there: all inside the bounds is possible
+            unsure = known.unsure(members)
+            centre = centre.left_open(unsure, profile.lower, profile.upper)
+            spread = spread.left_open(unsure, 0.0, (profile.upper - profile.lower) / 2)
         heavy = heavy_tailed(profile, members)
     return ClusterTable(
         counts=counts,
@@ -180,13 +182,12 @@ def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool
     if total <= SUPPORT * profile.count_stddev * math.sqrt(profile.n_components):
         known = (own == 0) | (others == 0)  # nothing and everything; of all else nothing is known
         share = own / profile.n_components
-        return Estimate(share, np.where(known, share, 0.0), np.where(known, share, 1.0))
+        return Estimate(share, share, share).left_open(~known, 0.0, 1.0)
     share = np.clip(members @ profile.counts / total, 0.0, 1.0)
     variance = profile.count_stddev**2 * ((1 - share) ** 2 * own + share**2 * others) / total**2
     if population:
         variance = variance + share * (1 - share) / total
-    half = z * np.sqrt(variance)
-    return Estimate(share, np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
+    return Estimate.of_parts(share, z * np.sqrt(variance))
 
 
 def _centres(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population: bool) -> Estimate:
@@ -214,18 +215,3 @@ def _spreads(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population:
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return Estimate(np.clip(np.sqrt(sums.guess[1]), low, high), low, high)
-
-
-def _widened(
-    profile: Profile, unsure: BoolArray, centre: Estimate, spread: Estimate
-) -> tuple[Estimate, Estimate]:
-    """Leave centres and spreads open, inside the bounds, where hardly any value may be there."""
-    widest = (profile.upper - profile.lower) / 2
-    return (
-        replace(
-            centre,
-            low=np.where(unsure, profile.lower, centre.low),
-            high=np.where(unsure, profile.upper, centre.high),
-        ),
-        replace(spread, low=np.where(unsure, 0.0, spread.low), high=np.where(unsure, widest, spread.high)),
-    )
