@@ -49,12 +49,11 @@ class NoiseOfLastRelease:
 def noise_of_last_release(
     base: Any, mixture: GaussianMixture, domain: Box | None = None
 ) -> NoiseOfLastRelease:
-    """Return the noise of the weights and means of a mixture, as far as it is known.
-
-    It is not, nor needed, where a fitted base has a profile, whose numbers have intervals.
-    """
+    """Return the noise of the weights and means of a mixture, as far as it is known."""
+    if getattr(base, "profile_", None) is not None:
+        return NoiseOfLastRelease()  # numbers of a profile have intervals
     plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
-    if getattr(base, "profile_", None) is not None or plan is None or not events:
+    if plan is None or not events:
         return NoiseOfLastRelease()
     last = events[-1]
     stage, stddev = plan[last.step.stage], last.noise_stddev
