@@ -53,12 +53,10 @@ def noise_of_last_release(
     if getattr(base, "profile_", None) is not None:
         return NoiseOfLastRelease()  # numbers of a profile have intervals
     plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
-    if plan is None or not events:
+    if plan is None or not events or "count" not in events[-1].noise_stddev:
         return NoiseOfLastRelease()
     last = events[-1]
     stage, stddev = plan[last.step.stage], last.noise_stddev
-    if "count" not in stddev:
-        return NoiseOfLastRelease()
     if stage.sums_of == "cells":
         return _noise_of_cells(last.n_draws, stddev["count"], mixture, domain)
     counts, total = [stddev["count"]] * mixture.n_components, stddev.get("sum")
