@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dpmorse import DPMorse
-from dpmorse.report.measured import Measured
+from dpmorse.report.columns import Measured
 from dpmorse.report.quality import (
     APART,
     LARGER,

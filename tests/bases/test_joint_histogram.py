@@ -10,7 +10,6 @@ from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.staged import binned_em, joint_histogram
 from dpmorse.bases.staged.joint_histogram import Cells
 from dpmorse.report.noise import noise_of_last_release
-from dpmorse.report.released import last_release
 from dpmorse.schema import Layout
 
 
@@ -119,7 +118,7 @@ def test_the_noise_that_a_page_states_is_about_the_noise_that_is_drawn(n, spread
     fits = [clone(base).set_params(random_state=seed).fit(X) for seed in range(40)]
     mixtures = [fit.mixture_ for fit in fits]
     right = [int(mixture.means[:, 0].argmax()) for mixture in mixtures]
-    noise = noise_of_last_release(last_release(fits[0]), mixtures[0], fits[0].domain_)
+    noise = noise_of_last_release(fits[0], mixtures[0], fits[0].domain_)
     k, share = right[0], labels.mean()
     found = np.std([mixture.means[i] for mixture, i in zip(mixtures, right, strict=True)], axis=0)
     stated = noise.residuals[k] * np.array(spread) / labels.sum()

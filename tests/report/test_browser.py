@@ -17,7 +17,6 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.report import write_report
 from dpmorse.report.noise import noise_of_last_release
-from dpmorse.report.released import last_release
 from needed import skip_or_fail
 from table_models import table_model
 
@@ -222,7 +221,7 @@ def test_the_noise_beside_each_number(visit, name, request):
     model = request.getfixturevalue(name)
     seen = visit(model)
     mixture, labels = model.mixture_, model.component_labels_
-    noise = noise_of_last_release(last_release(model.base_), mixture, model.base_.domain_)
+    noise = noise_of_last_release(model.base_, mixture, model.base_.domain_)
     _, centres, _ = expected(model, 4)
     for cluster, row in enumerate(seen.rows()):
         cells = row.split("\t")

@@ -7,7 +7,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
 from dpmorse.profiles import NO_INTERVALS, about_intervals, cluster_table
 from dpmorse.report import contents as contents_module
-from dpmorse.report import measured as measured_module
+from dpmorse.report import numbers as numbers_module
 from dpmorse.report import render
 from dpmorse.report.numbers import nodes_of
 from mixture_profiles import invented_profile
@@ -44,7 +44,7 @@ def test_every_cut_has_the_rows_of_its_table(default_model, embedded):
 
 def test_rows_do_not_depend_on_how_many_are_made_at_a_time(default_model, embedded, monkeypatch):
     whole = embedded(render(default_model))["numbers"]
-    monkeypatch.setattr(measured_module, "_VALUES_AT_A_TIME", 1)
+    monkeypatch.setattr(numbers_module, "_VALUES_AT_A_TIME", 1)
     assert embedded(render(default_model))["numbers"] == whole
 
 

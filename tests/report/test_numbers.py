@@ -13,7 +13,6 @@ from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
 from dpmorse.report.noise import REACH, NoiseOfLastRelease, noise_of_last_release
-from dpmorse.report.released import LastRelease, last_release
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +128,18 @@ def test_what_a_ledger_tells(blobs):
     default.fit(np.column_stack([X, X]))
     centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X)
     mixture = GaussianMixture([0.5, 0.5], [[-1.0] * 4, [1.0] * 4], np.tile(np.eye(4), (2, 1, 1)))
-    read = [noise_of_last_release(last_release(base), mixture) for base in (hard, default, centres)]
+    read = [noise_of_last_release(base, mixture) for base in (hard, default, centres)]
     stddevs = [base.privacy_.events[-1].noise_stddev for base in (hard, default, centres)]
     assert [noise.counts for noise in read] == [[stddev["count"]] * 2 for stddev in stddevs]
     assert [noise.records for noise in read] == [stddevs[0]["sum"], None, None]
     assert [noise.residuals for noise in read] == [None, [1.5 * math.sqrt(4) * stddevs[1]["sum"]] * 2, None]
+
+
+def with_last_release(n_values, stddev, sums_of, reach):
+    """Return a base without a profile."""
+    event = SimpleNamespace(n_draws=n_values, noise_stddev=stddev, step=SimpleNamespace(stage="last"))
+    plan = {"last": SimpleNamespace(sums_of=sums_of, reach=reach)}
+    return SimpleNamespace(plan_=plan, privacy_=SimpleNamespace(events=(event,)))
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -141,26 +147,31 @@ def test_a_component_has_the_noise_of_the_cells_it_covers(constant):
     """100 x 100 cells of width 1, an ellipse; in one column, a line. Smoothing adds 1/2 to a variance."""
     half = np.array([50.0, 0.0 if constant else 50.0])
     box = SimpleNamespace(centre=np.zeros(2), half_width=half, unit=np.where(half > 0, half, 1.0))
-    last = LastRelease(100 if constant else 10_000, {"count": 4.0}, "cells", 1.0)
+    base = with_last_release(100 if constant else 10_000, {"count": 4.0}, "cells", 1.0)
     mixture = GaussianMixture([1.0], [[0.0, 0.0]], [np.diag([35.5, 3.5])])
-    noise = noise_of_last_release(last, mixture, box)
+    noise = noise_of_last_release(base, mixture, box)
     n_cells = 2 * REACH * 6 if constant else math.pi * REACH**2 * 6 * 2
     assert noise.counts == pytest.approx([4 * math.sqrt(n_cells)])
     assert noise.residuals == pytest.approx([noise.counts[0] * REACH / math.sqrt(3 if constant else 4)])
-    assert noise_of_last_release(last, mixture).counts is None
+    assert noise_of_last_release(base, mixture).counts is None
 
 
 @pytest.mark.parametrize(
-    "last", [None, LastRelease(1, {}, "records", 1.0), LastRelease(5, {"sum": 1.0}, "residuals", 2.0)]
+    "base",
+    [
+        SimpleNamespace(mixture_=None),
+        with_last_release(1, {}, "records", 1.0),
+        with_last_release(5, {"sum": 1.0}, "residuals", 2.0),
+    ],
 )
-def test_nothing_is_derived_where_the_noise_of_counts_is_not_known(last):
+def test_nothing_is_derived_where_the_noise_of_counts_is_not_known(base):
     mixture = GaussianMixture([1.0], [[0.0]], [[[1.0]]])
-    assert noise_of_last_release(last, mixture) == NoiseOfLastRelease()
+    assert noise_of_last_release(base, mixture) == NoiseOfLastRelease()
 
 
-def test_a_base_without_a_plan_has_no_last_release(default_model):
-    assert last_release(SimpleNamespace(mixture_=None)) is None
-    assert last_release(default_model.base_) is None, "its numbers have intervals"
+def test_numbers_of_a_profile_have_intervals_and_need_no_noise(default_model):
+    base = default_model.base_
+    assert noise_of_last_release(base, base.mixture_, base.domain_) == NoiseOfLastRelease()
 
 
 @pytest.mark.long
@@ -171,7 +182,7 @@ def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monke
     X = blobs[0] * 0.5 + 0.25
     settings = {"epsilon": 1.0, "bounds": (-1, 1), "n_iter": 1}
     fits = [DPMoGHard(2, random_state=seed, **settings).fit(X) for seed in range(150)]
-    noise = noise_of_last_release(last_release(fits[0]), fits[0].mixture_)
+    noise = noise_of_last_release(fits[0], fits[0].mixture_)
     of_count = noise.counts[0]
     monkeypatch.setattr(
         NativeSampler, "gaussian", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)

@@ -7,10 +7,9 @@ import pytest
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
 from dpmorse.densities import ProductMixture
-from dpmorse.report.columns import ShownColumn, table_columns
-from dpmorse.report.measured import Measured
-from dpmorse.report.sentences import described, sentence
-from dpmorse.report.traits import About, Trait, Traits
+from dpmorse.profiles import Interval, group_table
+from dpmorse.report.columns import Measured, ShownColumn, table_columns
+from dpmorse.report.traits import About, Trait, Traits, described, sentence
 from table_models import table_profile
 
 SCHEMA = Schema.of(
@@ -41,7 +40,7 @@ def test_differences_are_to_the_rest_and_in_standard_deviations_of_all():
     of_model = measured()
     found = {trait.column.name: trait for trait in Traits(of_model, np.eye(2)).of(1)}
     assert set(found) == {"age", "ward", "smoker"}, "what does not differ is not there"
-    spread = of_model.table(np.ones((1, 2))).spread.value[0, 0]
+    spread = group_table(of_model.profile, np.ones((1, 2))).spread.value[0, 0]
     assert found["age"].difference == pytest.approx(20 / spread, rel=0.02)
     surgery = 0.8 * 0.1 + 0.2 * 0.8  # among all records
     assert found["ward"].level == 0
@@ -67,7 +66,7 @@ def test_what_noise_explains_is_not_a_trait():
 def test_intervals_that_overlap_decide():
     """Every trait has intervals that do not overlap, and every level that is called clear."""
     of_model, members = measured(stddev=60.0), np.eye(2)
-    own, others = of_model.table(members), of_model.table(1 - members)
+    own, others = (group_table(of_model.profile, groups) for groups in (members, 1 - members))
     clear = {level for levels in Traits(of_model, members).clear_levels(1)[:1] for level in levels}
     apart = (own.levels.share.low[1] > others.levels.share.high[1]) | (
         own.levels.share.high[1] < others.levels.share.low[1]
@@ -133,7 +132,7 @@ def test_phrases(one, words):
     ],
 )
 def test_sizes(share, words):
-    said = sentence([trait(AGE, 1.0, 72.0)], share).replace("\N{NO-BREAK SPACE}", " ")
+    said = sentence([trait(AGE, 1.0, 72.0)], Interval(*share)).replace("\N{NO-BREAK SPACE}", " ")
     assert said == f"High age (72); {words}."
 
 
@@ -143,4 +142,4 @@ def test_sentences_are_short_and_say_what_is_left_out():
     assert described(many).endswith(", and 3 more columns")
     assert described(many[:5]).endswith(", and 1 more column")
     assert described([]) == "no column stands out from the noise"
-    assert sentence(many, (0.01, 0.0, 0.02), supported=False).startswith("May be noise")
+    assert sentence(many, Interval(0.01, 0.0, 0.02), supported=False).startswith("May be noise")

@@ -1,6 +1,7 @@
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import cautions_of as cautions_of
 from dpmorse.profiles.cautions import cautions_of_budget as cautions_of_budget
+from dpmorse.profiles.cautions import cautions_of_columns as cautions_of_columns
 from dpmorse.profiles.cautions import in_one_text as in_one_text
 from dpmorse.profiles.estimate import NO_INTERVALS as NO_INTERVALS
 from dpmorse.profiles.estimate import Estimate as Estimate
@@ -13,7 +14,6 @@ from dpmorse.profiles.frames import first_installed as first_installed
 from dpmorse.profiles.frames import to_frame as to_frame
 from dpmorse.profiles.guess import Guess as Guess
 from dpmorse.profiles.html import clusters_as_html as clusters_as_html
-from dpmorse.profiles.known import Known as Known
 from dpmorse.profiles.levels import LevelTable as LevelTable
 from dpmorse.profiles.levels import level_table as level_table
 from dpmorse.profiles.profile import SUPPORT as SUPPORT

@@ -1,6 +1,6 @@
 """What a reader of a table must be told, beside the number that it is about. All of it costs nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,12 +40,44 @@ def cautions_of(
 
     ``called`` is how the sentences call a cluster; braces stand for its number.
     """
-    found = [
-        caution
-        for c in range(len(table.counts))
-        for caution in _of_cluster(table, c, schema, called.format(c))
-    ]
-    return [*_of_bounds(profile, schema), *_of_values(profile, schema), *found]
+    found = cautions_of_columns(profile, schema)
+    for c in range(len(table.counts)):
+        cluster = called.format(c)
+        if not table.supported[c]:
+            found.append(Caution("size", c, None, _SIZE.format(cluster=cluster)))
+            continue
+        for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0)):
+            place = schema.number_places[j]
+            text = _SPREAD.format(cluster=cluster, name=schema.names[place])
+            found.append(Caution("spread", c, place, text))
+        if table.heavy_tailed[c]:
+            found.append(Caution("tail", c, None, _TAIL.format(cluster=cluster)))
+    return found
+
+
+def cautions_of_columns(profile: Profile, schema: Schema) -> list[Caution]:
+    """Return what must be said about columns of all records.
+
+    A column may pile up at a bound; values may be there that were not stated, or are written in another way
+    than was stated.
+    """
+    found = []
+    for j, side in zip(*np.nonzero(profile.piled), strict=True):
+        place = schema.number_places[j]
+        text = _BOUNDS.format(name=schema.names[place], side=("lower", "upper")[side])
+        found.append(Caution("bounds", None, place, text))
+    whole = level_table(profile, np.ones((1, profile.n_components)))
+    for j, place in enumerate(schema.number_places):
+        name, column = schema.columns[place]
+        if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
+            found.append(Caution("missing", None, place, _MISSING.format(name=name)))
+    categories = zip(schema.category_places, schema.categories, schema.layout.levels, strict=False)
+    for (place, (name, category), own), unsure in zip(categories, whole.unsure[0], strict=False):
+        other = category.levels.index(OTHER)
+        part = float(whole.share.value[0, own.start + other])
+        if part > _MANY and other >= len(category.listed) and not unsure:  # it is no value that was listed
+            found.append(Caution("other", None, place, _OTHER.format(name=name, part=part)))
+    return found
 
 
 def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[Caution]:
@@ -55,47 +87,11 @@ def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[
     return [] if seen == asked else [Caution("budget", None, None, text)]
 
 
-def _of_cluster(table: ClusterTable, c: int, schema: Schema, cluster: str) -> list[Caution]:
-    if not table.supported[c]:
-        return [Caution("size", c, None, _SIZE.format(cluster=cluster))]
-    flat = np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0))
-    places = [schema.number_places[j] for j in flat]
-    found = [
-        Caution("spread", c, place, _SPREAD.format(cluster=cluster, name=schema.names[place]))
-        for place in places
-    ]
-    if table.heavy_tailed[c]:
-        found.append(Caution("tail", c, None, _TAIL.format(cluster=cluster)))
-    return found
-
-
 def in_one_text(cautions: Sequence[Caution], at_most: int | None = None) -> str:
     """Return the sentences as one text; beyond ``at_most`` the others are counted."""
     said = [f"{caution.text[:1].upper()}{caution.text[1:]}" for caution in cautions[:at_most]]
     more = len(cautions) - len(said)
     return " ".join([*said, *([f"And {more} more: see cautions()."] if more else [])])
-
-
-def _of_bounds(profile: Profile, schema: Schema) -> Iterator[Caution]:
-    for j, side in zip(*np.nonzero(profile.piled), strict=True):
-        place = schema.number_places[j]
-        text = _BOUNDS.format(name=schema.names[place], side=("lower", "upper")[side])
-        yield Caution("bounds", None, place, text)
-
-
-def _of_values(profile: Profile, schema: Schema) -> Iterator[Caution]:
-    """Say where values may be there that were not stated, or be written in another way than was stated."""
-    whole = level_table(profile, np.ones((1, profile.n_components)))
-    for j, place in enumerate(schema.number_places):
-        name, column = schema.columns[place]
-        if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
-            yield Caution("missing", None, place, _MISSING.format(name=name))
-    categories = zip(schema.category_places, schema.categories, schema.layout.levels, strict=False)
-    for (place, (name, category), own), unsure in zip(categories, whole.unsure[0], strict=False):
-        other = category.levels.index(OTHER)
-        part = float(whole.share.value[0, own.start + other])
-        if part > _MANY and other >= len(category.listed) and not unsure:  # it is no value that was listed
-            yield Caution("other", None, place, _OTHER.format(name=name, part=part))
 
 
 _MANY = 0.2

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dpmorse.typing import FloatArray
+from dpmorse.typing import BoolArray, FloatArray
 
 NO_INTERVALS = (
     "No profile was released, so there are no intervals: the numbers are those of the released mixture, and "
@@ -58,13 +58,22 @@ class Estimate:
         unknown = np.full(np.shape(value), np.nan)
         return cls(value, unknown, unknown)
 
+    @classmethod
+    def of_parts(cls, part: FloatArray, half: FloatArray) -> Self:
+        """Return parts of all, with half the widths of their intervals, which stay inside [0, 1]."""
+        return cls(part, np.maximum(part - half, 0.0), np.minimum(part + half, 1.0))
+
+    def left_open(self, where: BoolArray, low: float | FloatArray, high: float | FloatArray) -> "Estimate":
+        """Return the numbers with these ends of their intervals where next to nothing is known of them."""
+        return Estimate(self.value, np.where(where, low, self.low), np.where(where, high, self.high))
+
     def __getitem__(self, key: Any) -> "Estimate":
         """Return a part of the numbers."""
         return Estimate(self.value[key], self.low[key], self.high[key])
 
     def at(self, *place: int) -> Interval:
         """Return one of the numbers."""
-        return Interval(*(float(part[place]) for part in (self.value, self.low, self.high)))
+        return Interval(float(self.value[place]), float(self.low[place]), float(self.high[place]))
 
 
 def about_intervals(*, level: float = 0.95, population: bool = False) -> str:

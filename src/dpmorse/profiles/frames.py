@@ -4,7 +4,7 @@ There is one row for each cluster and number, and one for each cluster, category
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,12 +40,16 @@ def columns_of(view: ClusterView) -> dict[str, list[Any]]:
 
     Where columns were not stated, they are numbers that are always there: nothing else has a column then.
     """
-    rows = [
-        row
-        for cluster in range(view.n_clusters)
-        for column in view.columns
-        for row in _rows(view, cluster, column)
-    ]
+    rows = []
+    for cluster in range(view.n_clusters):
+        for column in view.columns:
+            if isinstance(column, NumberView):
+                numbers = {"centre": column.centre.at(cluster), "spread": column.spread.at(cluster)}
+                rows.append(_row(view, cluster, column, None, numbers))
+                continue
+            for i, level in enumerate(column.levels):
+                numbers = {"level_share": column.level_share.at(cluster, i)}
+                rows.append(_row(view, cluster, column, level, numbers))
     names = [name for name in rows[0] if view.schema.stated or not name.startswith(_OF_TABLES)]
     return {name: [row[name] for row in rows] for name in names}
 
@@ -56,18 +60,10 @@ _OF_TABLES = ("level", "missing")
 _NONE = Interval(math.nan, math.nan, math.nan)
 
 
-def _rows(view: ClusterView, cluster: int, column: ColumnView) -> Iterator[dict[str, Any]]:
-    """Yield the row of a number, or one row for each level of a category."""
-    if isinstance(column, NumberView):
-        yield _row(view, cluster, column, centre=column.centre.at(cluster), spread=column.spread.at(cluster))
-        return
-    for i, level in enumerate(column.levels):
-        yield _row(view, cluster, column, level=level, level_share=column.level_share.at(cluster, i))
-
-
 def _row(
-    view: ClusterView, cluster: int, column: ColumnView, *, level: str | None = None, **known: Interval
+    view: ClusterView, cluster: int, column: ColumnView, level: str | None, known: dict[str, Interval]
 ) -> dict[str, Any]:
+    """Return the row of a number, or of one level of a category."""
     known["share"] = view.share.at(cluster)
     if column.missing is not None:
         known["missing"] = column.missing.at(cluster)

@@ -1,7 +1,6 @@
 """The table of clusters as HTML, for notebooks: one row for each cluster, one cell for each column."""
 
 import math
-from collections.abc import Iterator
 from datetime import date
 from html import escape
 
@@ -29,7 +28,7 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     shown = columns[:MOST_COLUMNS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.name for column in shown)))
     body = "".join(
-        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{''.join(_cells(view, shown, cluster))}</tr>"
+        f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{_cells(view, shown, cluster)}</tr>"
         for cluster in range(view.n_clusters)
     )
     more = len(columns) - len(shown)
@@ -37,12 +36,17 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
-def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> Iterator[str]:
+def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> str:
     """Return the cells of one cluster: its share, then each column."""
     has_records = view.table is not None or view.share.value[cluster] > 0
-    of_columns = (_lines(column, cluster) if has_records else [_of_nobody(column)] for column in columns)
-    for lines in ([_part(view.share.at(cluster))], *of_columns):
-        yield f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>"
+    cells = [[_part(view.share.at(cluster))]]
+    for column in columns:
+        if has_records:
+            cells.append(_lines(column, cluster))
+        else:  # a component without weight: 0, wherever it stands
+            nothing = Interval(0.0, math.nan, math.nan)
+            cells.append([_centre(column, nothing) if isinstance(column, NumberView) else ""])
+    return "".join(f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>" for lines in cells)
 
 
 def _lines(column: ColumnView, cluster: int) -> list[str]:
@@ -56,14 +60,16 @@ def _lines(column: ColumnView, cluster: int) -> list[str]:
     return [*lines, f"spread {unit}{_number(spread)}"] if spread.is_known else lines
 
 
-def _of_nobody(column: ColumnView) -> str:
-    """Return the cell of a component without weight: 0, wherever it stands."""
-    return _centre(column, Interval(0.0, math.nan, math.nan)) if isinstance(column, NumberView) else ""
-
-
 def _centre(column: NumberView, centre: Interval) -> str:
-    first = column.column.first
-    return _number(centre) if first is None else _day(centre, first)
+    """Return a number or a day, with its interval."""
+    first, (value, low, high) = column.column.first, centre
+    if first is None:
+        return _number(centre)
+    day = date.fromordinal(first + round(value))
+    if not centre.is_known:
+        return str(day)
+    ends = [date.fromordinal(first + end) for end in (math.floor(low), math.ceil(high))]
+    return f"{day} " + _SMALL.format(f"({ends[0]} to {ends[1]})")
 
 
 def _part(share: Interval) -> str:
@@ -72,15 +78,6 @@ def _part(share: Interval) -> str:
     if not share.is_known:
         return f"{value:.1f} %"
     return f"{value:.1f} % " + _SMALL.format(f"({low:.1f} to {high:.1f})")
-
-
-def _day(centre: Interval, first: int) -> str:
-    """Return the day of a centre, with its interval."""
-    value, low, high = centre
-    if not centre.is_known:
-        return str(date.fromordinal(first + round(value)))
-    days = [date.fromordinal(first + round(day)) for day in (value, math.floor(low), math.ceil(high))]
-    return f"{days[0]} " + _SMALL.format(f"({days[1]} to {days[2]})")
 
 
 def _number(number: Interval) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpmorse.profiles.estimate import Estimate
-from dpmorse.profiles.profile import SUPPORT, LevelCounts, Profile
+from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.typing import BoolArray, FloatArray
 
 
@@ -43,45 +43,42 @@ def level_table(
     z, counted = float(ndtri(0.5 + level / 2)), profile.levels
     of_level, n_parts = counted.layout.category_of_level, members.sum(axis=1)[:, None]
     found = members @ counted.levels
-    totals, noise = _totals(counted, found), _noise_of_totals(counted) * np.sqrt(n_parts)
-    unsure: BoolArray = totals <= SUPPORT * noise
+    n_levels = np.array(counted.layout.n_levels, dtype=np.int64)
+    # Of each category: the sum over its levels, and its noise for one component.
+    totals = np.asarray(found @ np.eye(len(n_levels))[of_level])
+    noise = counted.stddev * np.sqrt(n_levels.astype(np.float64))
+    unsure: BoolArray = totals <= SUPPORT * (noise * np.sqrt(n_parts))
     n = np.maximum(totals, 1.0)[:, of_level]
-    others = np.array(counted.layout.n_levels, dtype=np.int64)[of_level] - 1
+    others = n_levels[of_level] - 1
     share = np.clip(found / n, 0.0, 1.0)
     variance = n_parts * counted.stddev**2 * ((1 - share) ** 2 + share**2 * others) / n**2
     if population:
         variance = variance + share * (1 - share) / n
-    shares = _estimate(share, z * np.sqrt(variance), unsure[:, of_level])
-    return LevelTable(shares, _missing(profile, members, z, population=population), unsure)
+    shares = Estimate.of_parts(share, z * np.sqrt(variance)).left_open(unsure[:, of_level], 0.0, 1.0)
+    missing = _missing(profile, members, totals, noise, z, population=population)
+    return LevelTable(shares, missing, unsure)
 
 
-def _totals(counted: LevelCounts, found: FloatArray) -> FloatArray:
-    """Add up the levels of each category."""
-    return np.asarray(found @ np.eye(counted.layout.n_categories)[counted.layout.category_of_level])
-
-
-def _noise_of_totals(counted: LevelCounts) -> FloatArray:
-    return counted.stddev * np.sqrt(np.array(counted.layout.n_levels, dtype=np.float64))
-
-
-def _missing(profile: Profile, members: FloatArray, z: float, *, population: bool) -> Estimate:
+def _missing(
+    profile: Profile,
+    members: FloatArray,
+    totals: FloatArray,
+    noise_of_totals: FloatArray,
+    z: float,
+    *,
+    population: bool,
+) -> Estimate:
     counted, layout = profile.levels, profile.levels.layout
     holes = list(layout.holes)
     n_parts, sizes = members.sum(axis=1)[:, None], (members @ profile.counts)[:, None]
     found, noise = np.zeros((len(members), layout.n_numbers)), np.zeros(layout.n_numbers)
     found[:, holes], noise[holes] = members @ counted.holes, counted.stddev
-    found = np.hstack([found, sizes - _totals(counted, members @ counted.levels)])
-    noise = np.hstack([noise, np.hypot(_noise_of_totals(counted), profile.count_stddev)])
+    found = np.hstack([found, sizes - totals])
+    noise = np.hstack([noise, np.hypot(noise_of_totals, profile.count_stddev)])
     n = np.maximum(sizes, 1.0)
     part = np.clip(found / n, 0.0, 1.0)
     variance = n_parts * (noise**2 + part**2 * profile.count_stddev**2) / n**2
     if population:
         variance = variance + part * (1 - part) / n
     unsure = (sizes <= SUPPORT * profile.count_stddev * np.sqrt(n_parts)) & (noise > 0)
-    return _estimate(part, z * np.sqrt(variance), unsure)
-
-
-def _estimate(part: FloatArray, half: FloatArray, unsure: BoolArray) -> Estimate:
-    """Return parts with intervals inside [0, 1]; all of it where nothing is known."""
-    low, high = np.maximum(part - half, 0.0), np.minimum(part + half, 1.0)
-    return Estimate(part, np.where(unsure, 0.0, low), np.where(unsure, 1.0, high))
+    return Estimate.of_parts(part, z * np.sqrt(variance)).left_open(unsure, 0.0, 1.0)

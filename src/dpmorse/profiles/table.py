@@ -15,23 +15,25 @@ a diagonal entry of S_k / r_k^2 (off the diagonal 1 / sqrt 2 of it), and a_kj th
 What lies beyond r_k was shrunk; what that may have taken from a spread is added above, and to either side of
 a centre, from the released counts of lengths (``tails.py``).
 
-Where values are missing, n_k and s_c are for each column those of the values that are there (``known.py``):
+Where values are missing, n_k and s_c are for each column those of the values that are there (``guess.py``):
 a missing value adds nothing to s_k and S_k.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpmorse.profiles.estimate import Estimate
-from dpmorse.profiles.guess import Guess
-from dpmorse.profiles.known import Known
+from dpmorse.profiles.guess import Guess, Known
 from dpmorse.profiles.levels import LevelTable, level_table
 from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.profiles.tails import Tail, heavy_tailed, hidden
 from dpmorse.typing import BoolArray, FloatArray, IntArray
+
+_HALF_STEP = 2.0**-22
+"""Half a step of the grid that records were rounded to, in widths of the bounds: 2^-21 of half a width."""
 
 
 @dataclass(frozen=True)
@@ -92,35 +94,32 @@ def group_table(
 
     A group's row is the same whatever the others are, so that one table can serve all cuts of a tree.
     """
-    z, none = float(ndtri(0.5 + level / 2)), np.zeros((len(members), 0))
-    noise = profile.count_stddev * np.sqrt(members.sum(axis=1))
-    counted = ClusterTable(
-        counts=members @ profile.counts,
+    z = float(ndtri(0.5 + level / 2))
+    counts, noise = members @ profile.counts, profile.count_stddev * np.sqrt(members.sum(axis=1))
+    none = np.zeros((len(members), 0))
+    centre = spread = Estimate(none, none, none)
+    heavy = np.zeros(len(members), dtype=np.bool_)
+    if profile.n_features:
+        known = Known.of(profile)
+        sums = _Sums.of(profile, members, known)
+        tail = hidden(profile, members, sums.sizes, sums.guess[1])
+        centre = _centres(profile, sums, tail, z, population=population)
+        spread = _spreads(profile, sums, tail, z, population=population)
+        if known is not None:  # hardly any value may be there: all inside the bounds is possible
+            unsure = known.unsure(members)
+            centre = centre.left_open(unsure, profile.lower, profile.upper)
+            spread = spread.left_open(unsure, 0.0, (profile.upper - profile.lower) / 2)
+        heavy = heavy_tailed(profile, members)
+    return ClusterTable(
+        counts=counts,
         count_stddev=noise,
         share=_shares(profile, members, z, population=population),
-        centre=Estimate(none, none, none),
-        spread=Estimate(none, none, none),
-        supported=members @ profile.counts > SUPPORT * noise,
-        heavy_tailed=np.zeros(len(members), dtype=np.bool_),
+        centre=centre,
+        spread=spread,
+        supported=counts > SUPPORT * noise,
+        heavy_tailed=heavy,
         levels=level_table(profile, members, level=level, population=population),
     )
-    return (
-        _with_numbers(counted, profile, members, z, population=population) if profile.n_features else counted
-    )
-
-
-def _with_numbers(
-    table: ClusterTable, profile: Profile, members: FloatArray, z: float, *, population: bool
-) -> ClusterTable:
-    """Add centres, spreads and tails."""
-    known = Known.of(profile)
-    sums = _Sums.of(profile, members, known)
-    tail = hidden(profile, members, sums.sizes, sums.guess[1])
-    centre = _centres(profile, sums, tail, z, population=population)
-    spread = _spreads(profile, sums, tail, z, population=population)
-    if known is not None:
-        centre, spread = _widened(profile, known.unsure(members), centre, spread)
-    return replace(table, centre=centre, spread=spread, heavy_tailed=heavy_tailed(profile, members))
 
 
 @dataclass(frozen=True)
@@ -136,8 +135,11 @@ class _Sums:
     """Means and variances with sums that are shrunk by their noise, component by component."""
 
     @classmethod
-    def of(cls, profile: Profile, members: FloatArray, known: Known | None = None) -> "_Sums":
-        rows, sums, squares = _by_column(profile)
+    def of(cls, profile: Profile, members: FloatArray, known: Known | None) -> "_Sums":
+        # For each component and column: length of the row of F, sums of x - o and of its square.
+        rows = np.linalg.norm(profile.factors, axis=2)
+        sums = np.einsum("kij,kj->ki", profile.factors, profile.sums)
+        squares = np.einsum("kij,kjl,kil->ki", profile.factors, profile.second_moments, profile.factors)
         if known is None:
             counts, of_counts = profile.counts[:, None], np.array(profile.count_stddev**2)
             sizes = np.maximum(members @ profile.counts, 1.0)[:, None]
@@ -156,14 +158,6 @@ class _Sums:
         return cls(sizes, means, mean_noise, variances, noise / sizes**2, _guess(profile, members, known))
 
 
-def _by_column(profile: Profile) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return lengths of rows of F, and sums of x - o and of its square, for each component and column."""
-    rows = np.linalg.norm(profile.factors, axis=2)
-    sums = np.einsum("kij,kj->ki", profile.factors, profile.sums)
-    squares = np.einsum("kij,kjl,kil->ki", profile.factors, profile.second_moments, profile.factors)
-    return rows, sums, squares
-
-
 def _guess(profile: Profile, members: FloatArray, known: Known | None) -> tuple[FloatArray, FloatArray]:
     if known is not None:
         return known.guess(profile, members)
@@ -177,9 +171,7 @@ def _guess(profile: Profile, members: FloatArray, known: Known | None) -> tuple[
 
 
 def _added(members: FloatArray, values: FloatArray) -> FloatArray:
-    """Add up over the components of each cluster."""
-    if values.ndim == 2:
-        return members @ values
+    """Add up over the components of each cluster; values have the shape (clusters, components, columns)."""
     added: FloatArray = np.einsum("ck,ckj->cj", members, values)
     return added
 
@@ -190,26 +182,26 @@ def _shares(profile: Profile, members: FloatArray, z: float, *, population: bool
     if total <= SUPPORT * profile.count_stddev * math.sqrt(profile.n_components):
         known = (own == 0) | (others == 0)  # nothing and everything; of all else nothing is known
         share = own / profile.n_components
-        return Estimate(share, np.where(known, share, 0.0), np.where(known, share, 1.0))
+        return Estimate(share, share, share).left_open(~known, 0.0, 1.0)
     share = np.clip(members @ profile.counts / total, 0.0, 1.0)
     variance = profile.count_stddev**2 * ((1 - share) ** 2 * own + share**2 * others) / total**2
     if population:
         variance = variance + share * (1 - share) / total
-    half = z * np.sqrt(variance)
-    return Estimate(share, np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
+    return Estimate.of_parts(share, z * np.sqrt(variance))
 
 
 def _centres(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population: bool) -> Estimate:
     noise = sums.mean_noise
     if population:
         noise = noise + np.maximum(sums.variances, 0.0) / sums.sizes
-    half = z * np.sqrt(noise) + tail.of_means + _grid_step(profile) / 2
-    low, high = (np.clip(end, profile.lower, profile.upper) for end in (sums.means - half, sums.means + half))
+    half = z * np.sqrt(noise) + tail.of_means + (profile.upper - profile.lower) * _HALF_STEP
+    low = np.clip(sums.means - half, profile.lower, profile.upper)
+    high = np.clip(sums.means + half, profile.lower, profile.upper)
     return Estimate(np.clip(sums.guess[0], low, high), low, high)
 
 
 def _spreads(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population: bool) -> Estimate:
-    noise, step = sums.variance_noise, _grid_step(profile) / 2
+    noise, step = sums.variance_noise, (profile.upper - profile.lower) * _HALF_STEP
     if population:  # the fourth moment of a normal distribution
         noise = noise + 2 * np.square(sums.variances) / sums.sizes
     half = z * np.sqrt(noise)
@@ -223,23 +215,3 @@ def _spreads(profile: Profile, sums: _Sums, tail: Tail, z: float, *, population:
     most = np.maximum(most, 0.0)
     low, high = np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return Estimate(np.clip(np.sqrt(sums.guess[1]), low, high), low, high)
-
-
-def _grid_step(profile: Profile) -> FloatArray:
-    """Return the step of the grid that records were rounded to: 2^-20 of half a width."""
-    return (profile.upper - profile.lower) * 2.0**-21
-
-
-def _widened(
-    profile: Profile, unsure: BoolArray, centre: Estimate, spread: Estimate
-) -> tuple[Estimate, Estimate]:
-    """Leave centres and spreads open, inside the bounds, where hardly any value may be there."""
-    widest = (profile.upper - profile.lower) / 2
-    return (
-        replace(
-            centre,
-            low=np.where(unsure, profile.lower, centre.low),
-            high=np.where(unsure, profile.upper, centre.high),
-        ),
-        replace(spread, low=np.where(unsure, 0.0, spread.low), high=np.where(unsure, widest, spread.high)),
-    )

@@ -26,32 +26,49 @@ def hidden(profile: Profile, members: FloatArray, sizes: FloatArray, variances: 
     coordinate, and (t - 1) r_k of its length. Counts of a cluster's components are added up before they are
     compared with noise: each may hide little, and all together much.
     """
-    reach = np.linalg.norm(profile.factors, axis=2) * profile.radii[:, None] / math.sqrt(profile.n_features)
+    rows = np.linalg.norm(profile.factors, axis=2)
+    reach = rows * profile.radii[:, None] / math.sqrt(profile.n_features)
     first = np.searchsorted(profile.edges, 0.999 * profile.radii)[:, None] + np.arange(_MOST_HIDDEN)
     known = first < profile.edges.size
     counts = np.take_along_axis(profile.tails, np.where(known, first, 0), axis=1) * known
-    further = _further(profile, variances)
-    of_means = _Effect(members, further + _OF_MEANS.n_bins, reach[:, None] * (_MIDDLES - 1)[:, None])
-    of_squares = _Effect(
-        members, further + _OF_VARIANCES.n_bins, (reach**2)[:, None] * (_MIDDLES**2 - 1)[:, None]
-    )
-    stddev = profile.tail_stddev
-    return Tail(
-        of_means.bound(counts, _OF_MEANS.z * stddev) / sizes,
-        of_squares.bound(counts, _OF_VARIANCES.z * stddev) / sizes,
-    )
+    # Bins grow by sqrt 2, so that a component half as wide as its cluster, in the mean over columns, needs
+    # two more to be looked at as far out. Shape (clusters, components).
+    wide = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))  # 0 for a cluster without components
+    narrow = np.mean(np.log2(wide[:, None] / rows), axis=2)
+    further = np.ceil(2 * np.maximum(narrow, 0.0) - _ABOUT_EQUAL)
+    stddev, lost = profile.tail_stddev, reach[:, None] * (_MIDDLES - 1)[:, None]
+    of_means = _bound(members, further + _BINS_OF_MEANS, counts, lost, _Z_OF_MEANS * stddev)
+    lost = (reach**2)[:, None] * (_MIDDLES**2 - 1)[:, None]
+    of_squares = _bound(members, further + _BINS_OF_VARIANCES, counts, lost, _Z_OF_VARIANCES * stddev)
+    return Tail(of_means / sizes, of_squares / sizes)
 
 
-@dataclass(frozen=True)
-class _Looked:
-    """How many bins beyond a radius are looked at, and how many standard deviations of noise are added."""
+def _bound(
+    members: FloatArray, n_bins: FloatArray, counts: FloatArray, lost: FloatArray, noise: float
+) -> FloatArray:
+    """Return what hidden records have changed in each column, and what the noise of their counts allows.
 
-    n_bins: int
-    z: float
+    Parameters
+    ----------
+    n_bins : ndarray of shape (clusters, components)
+        How many bins are looked at.
+    counts : ndarray of shape (components, bins)
+        Hidden records.
+    lost : ndarray of shape (components, bins, columns)
+        What one of them changes.
+    """
+    looked = members[:, :, None] * (np.arange(_MOST_HIDDEN) < n_bins[:, :, None])
+    expected = np.einsum("ckb,kb,kbj->cj", looked, counts, lost)
+    added = noise * np.sqrt(np.einsum("ckb,kbj->cj", looked, np.square(lost)))
+    bound: FloatArray = np.maximum(expected, 0.0) + added
+    return bound
 
 
-_OF_MEANS, _OF_VARIANCES = _Looked(2, 1.0), _Looked(3, 1.64)
-"""Three bins reach 2.8 times as far as a radius. With fewer, spreads of lognormal clusters were covered too
+_BINS_OF_MEANS, _Z_OF_MEANS = 2, 1.0
+_BINS_OF_VARIANCES, _Z_OF_VARIANCES = 3, 1.64
+"""How many bins beyond a radius are looked at, and how many standard deviations of noise are added.
+
+Three bins reach 2.8 times as far as a radius. With fewer, spreads of lognormal clusters were covered too
 rarely. A one-sided bound of 95 % for variances, which hidden records always make smaller; less for means,
 which records on both sides of a cluster shift against one another. What lies further out and does not stand
 out by itself stays hidden."""
@@ -60,45 +77,10 @@ _MOST_HIDDEN = 9
 _MIDDLES = 2.0 ** (np.arange(_MOST_HIDDEN) / 2 + 0.25)
 """t at the middle of each bin."""
 
-
-def _further(profile: Profile, variances: FloatArray) -> FloatArray:
-    """Return how many more bins to look at where a component is narrow for its cluster.
-
-    Shape (clusters, components). Bins grow by sqrt 2, so that a component half as wide as its cluster, in the
-    mean over columns, needs two more to be looked at as far out.
-    """
-    rows = np.linalg.norm(profile.factors, axis=2)
-    wide = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))  # 0 for a cluster without components
-    narrow = np.mean(np.log2(wide[:, None] / rows), axis=2)
-    more: FloatArray = np.ceil(2 * np.maximum(narrow, 0.0) - _ABOUT_EQUAL)
-    return more
-
-
 _LEAST_VARIANCE = 1e-300
 
 _ABOUT_EQUAL = 0.5
 """Bins that are not counted: a component is always a little narrower than its cluster."""
-
-
-@dataclass(frozen=True)
-class _Effect:
-    """What one hidden record of each component and bin changes in each column, for the bins looked at."""
-
-    members: FloatArray
-    n_bins: FloatArray
-    """Shape (clusters, components)."""
-
-    effect: FloatArray
-    """Shape (components, bins, columns)."""
-
-    def bound(self, hidden: FloatArray, noise: float) -> FloatArray:
-        """Return effects of hidden records, and of the noise of their counts."""
-        looked = self.members[:, :, None] * (np.arange(_MOST_HIDDEN) < self.n_bins[:, :, None])
-        expected = np.einsum("ckb,kb,kbj->cj", looked, hidden, self.effect)
-        added = noise * np.sqrt(np.einsum("ckb,kbj->cj", looked, np.square(self.effect)))
-        bound: FloatArray = np.maximum(expected, 0.0) + added
-        return bound
-
 
 _HEAVY = 0.01
 """Part of a cluster's records that must lie far out for its tail to be called heavy."""

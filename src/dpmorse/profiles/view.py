@@ -76,7 +76,7 @@ class ClusterView:
     def of(cls, table: ClusterTable, schema: Schema, cautions: Sequence[Caution] = ()) -> Self:
         """Take the numbers of a table, and what must be said about it."""
         levels = table.levels
-        columns = _columns(schema, (table.centre, table.spread), levels.share, levels.missing)
+        columns = _columns(schema, table.centre, table.spread, levels.share, levels.missing)
         return cls(schema, table.share, table, tuple(columns), tuple(cautions))
 
     @classmethod
@@ -87,7 +87,7 @@ class ClusterView:
         share, mean, deviation, levels = (
             Estimate.alone(np.array(part)) for part in zip(*groups, strict=True)
         )
-        return cls(schema, share, None, tuple(_columns(schema, (mean, deviation), levels, None)))
+        return cls(schema, share, None, tuple(_columns(schema, mean, deviation, levels, None)))
 
     @property
     def n_clusters(self) -> int:
@@ -102,7 +102,7 @@ class ClusterView:
 
 
 def _columns(
-    schema: Schema, moments: tuple[Estimate, Estimate], level_share: Estimate, missing: Estimate | None
+    schema: Schema, centre: Estimate, spread: Estimate, level_share: Estimate, missing: Estimate | None
 ) -> Iterator[ColumnView]:
     """Find each column: numbers, categories, levels and missing values have an order of their own."""
     layout, n_categories = schema.layout, len(schema.category_places)
@@ -120,8 +120,7 @@ def _columns(
             "missing": missing[:, j] if missing is not None and may_miss else None,
         }
         if isinstance(column, NumberColumn):
-            centre, spread = (part[:, j] for part in moments)
-            yield NumberView(**parts, column=column, centre=centre, spread=spread)
+            yield NumberView(**parts, column=column, centre=centre[:, j], spread=spread[:, j])
         else:
             yield ColumnView(**parts)
 

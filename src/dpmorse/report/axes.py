@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.typing import BoolArray, FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 MOST_COLUMNS = 60
 """Most columns on a page. With more, menus and tables are too long to read."""
@@ -71,30 +71,27 @@ class Axes:
         on_axes: FloatArray = frame @ mixture.covariances @ frame.T
         return on_axes
 
-    def ranges(self, mixture: GaussianMixture, include: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the axes that hold nearly all of the mixture, and all points of ``include``."""
+    def ranges(self, mixture: GaussianMixture, include: FloatArray) -> FloatArray:
+        """Return low and high ends of the axes: nearly all of the mixture, and all of ``include``."""
         sample = self.project(mixture.sample(_SAMPLE_FOR_RANGES, rng=0)[0])
         low, high = np.quantile(sample, [0.002, 0.998], axis=0)
         inside = self.project(include)
         low, high = np.minimum(low, inside.min(axis=0)), np.maximum(high, inside.max(axis=0))
         margin = 0.06 * (high - low)
-        return low - margin, high + margin
+        return np.array([low - margin, high + margin])
 
 
 def choose_axes(mixture: GaussianMixture, names: list[str]) -> Axes:
     """Choose the axes; if there are too many columns, those in which components differ most."""
     mean, covariance, explained = _overall(mixture)
     stddev = np.sqrt(np.diagonal(covariance))
-    ranked = np.argsort(-explained, kind="stable")
-    columns = np.sort(ranked[: _n_columns(mixture)])
     directions, parts = _principal(covariance, stddev)
-    labels = [names[i] for i in columns]
-    labels += [f"Principal direction {i + 1}, {100 * part:.0f} %" for i, part in enumerate(parts)]
-    about = [
-        f"{label} of the variance: {_largest(direction * stddev, names)}."
-        for label, direction in zip(labels[len(columns) :], directions, strict=True)
-    ]
-    viewable = _viewable(columns, ranked, mixture, len(parts))
+    columns, viewable = _columns(mixture, explained, len(parts))
+    labels, about = [names[i] for i in columns], []
+    for i, part in enumerate(parts):
+        label = f"Principal direction {i + 1}, {100 * part:.0f} %"
+        labels.append(label)
+        about.append(f"{label} of the variance: {_largest(directions[i] * stddev, names)}.")
     return Axes(columns, directions, labels, viewable, mean, stddev, about)
 
 
@@ -105,16 +102,13 @@ def table_axes(mixture: GaussianMixture, names: list[str], entries: list[str], l
     """
     mean, covariance, explained = _overall(mixture)
     n, n_directions = len(names), min(_SHOWN_DIRECTIONS, mixture.n_features - len(names))
-    ranked = np.argsort(-explained[:n], kind="stable")
-    columns = np.sort(ranked[: _n_columns(mixture)])
     directions = np.eye(mixture.n_features)[n : n + n_directions]
-    labels = [names[i] for i in columns] + [f"Direction {i + 1}" for i in range(n_directions)]
-    orders = ("most", "next most")
-    about = [
-        f"Direction {i + 1}, in which groups differ {orders[i]}: {_largest(loadings[i], entries)}."
-        for i in range(n_directions)
-    ]
-    viewable = _viewable(columns, ranked, mixture, n_directions)
+    columns, viewable = _columns(mixture, explained[:n], n_directions)
+    labels, about = [names[i] for i in columns], []
+    for i, differ in enumerate(("most", "next most")[:n_directions]):
+        labels.append(f"Direction {i + 1}")
+        made_of = _largest(loadings[i], entries)
+        about.append(f"Direction {i + 1}, in which groups differ {differ}: {made_of}.")
     stddev = np.sqrt(np.diagonal(covariance))
     return Axes(columns, directions, labels, viewable, mean, stddev, about)
 
@@ -129,18 +123,17 @@ def _overall(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray, FloatArr
     return mean, covariance, np.diagonal(between) / np.diagonal(covariance)
 
 
-def _n_columns(mixture: GaussianMixture) -> int:
+def _columns(mixture: GaussianMixture, explained: FloatArray, n_directions: int) -> tuple[IntArray, IntArray]:
+    """Return the columns that are shown, and the axes whose pairs can be drawn.
+
+    These are as many as there is room for centres, and for correlations.
+    """
+    ranked = np.argsort(-explained, kind="stable")
     affordable = max(_FEWEST_COLUMNS, _MOST_CENTRE_VALUES // mixture.n_components)
-    return min(mixture.n_features, MOST_COLUMNS, affordable)
-
-
-def _viewable(columns: IntArray, ranked: IntArray, mixture: GaussianMixture, n_directions: int) -> IntArray:
-    """Return the axes whose pairs can be drawn: as many columns as there is room for correlations."""
+    columns = np.sort(ranked[: min(MOST_COLUMNS, affordable)])
     n_axes = int(np.sqrt(2 * _MOST_CORRELATIONS / mixture.n_components))
     best = ranked[: max(_FEWEST_COLUMNS, n_axes - n_directions)]
-    chosen: BoolArray = np.isin(columns, best)
-    viewable: IntArray = np.r_[np.flatnonzero(chosen), len(columns) + np.arange(n_directions)]
-    return viewable
+    return columns, np.r_[np.flatnonzero(np.isin(columns, best)), len(columns) + np.arange(n_directions)]
 
 
 def _principal(covariance: FloatArray, stddev: FloatArray) -> tuple[FloatArray, FloatArray]:

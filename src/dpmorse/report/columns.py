@@ -1,12 +1,16 @@
-"""The columns of a page: what each was stated to be, and where its released numbers are."""
+"""The columns of a page: what each was stated to be, where its released numbers are, and which are shown."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from typing import Any
 
+from dpmorse.profiles import Profile
 from dpmorse.report.text import plain
 from dpmorse.schema import CategoryColumn, NumberColumn, Schema
+from dpmorse.typing import IntArray
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 """The day from which scripts count."""
@@ -52,9 +56,12 @@ class ShownColumn:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the script needs to show values of it; what goes without saying is left out."""
-        known = {"name": self.name, "kind": self.kind, "missing": self.may_miss}
-        extra = {"levels": list(self.levels), "first": self.first_day}
-        return known | {key: value for key, value in extra.items() if value}
+        known: dict[str, Any] = {"name": self.name, "kind": self.kind, "missing": self.may_miss}
+        if self.levels:
+            known["levels"] = list(self.levels)
+        if self.first_day:
+            known["first"] = self.first_day
+        return known
 
     def in_words(self, value: float, decimals: int = 1) -> str:
         """Write a centre of this column: a number, a date, or the rank that is nearest."""
@@ -65,38 +72,55 @@ class ShownColumn:
         return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "\N{MINUS SIGN}")
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was released about clusters, and the columns that are shown.
+
+    Attributes
+    ----------
+    profile : Profile
+        What was released about the components.
+    columns : list of ShownColumn
+        All columns of the table.
+    shown : ndarray of int
+        Places of those that are shown, in order.
+    schema : Schema
+        What the columns are.
+    """
+
+    profile: Profile
+    columns: Sequence[ShownColumn]
+    shown: IntArray
+    schema: Schema
+
+
 def table_columns(schema: Schema) -> list[ShownColumn]:
     """Describe the columns of a table, in its order."""
-    in_words = (lambda column: column.stated(plain)) if schema.stated else _range
-    numbers = [_number(name, column, j, in_words(column)) for j, (name, column) in enumerate(schema.numbers)]
-    categories = [_category(name, column, j) for j, (name, column) in enumerate(schema.categories)]
-    places = [*schema.number_places, *schema.category_places]
-    by_place = dict(zip(places, [*numbers, *categories], strict=True))
-    return [by_place[place] for place in range(len(places))]
-
-
-def _number(name: str, column: NumberColumn, place: int, stated: str) -> ShownColumn:
-    return ShownColumn(
-        plain(name),
-        column.shown_as,
-        place,
-        stated,
-        may_miss=column.missing != "refuse",
-        levels=tuple(map(plain, column.ranks)),
-        first_day=0 if column.first is None else column.first - _DAY_ZERO,
-    )
-
-
-def _category(name: str, column: CategoryColumn, place: int) -> ShownColumn:
-    return ShownColumn(
-        plain(name),
-        column.shown_as,
-        place,
-        column.stated(plain),
-        may_miss=column.missing == "ignore",
-        levels=tuple(map(plain, column.levels)),
-        telling_level=column.telling_level,
-    )
+    columns: list[ShownColumn] = []
+    numbers, categories = count(), count()
+    for name, column in schema.columns:
+        if isinstance(column, NumberColumn):
+            shown = ShownColumn(
+                plain(name),
+                column.shown_as,
+                next(numbers),
+                column.stated(plain) if schema.stated else _range(column),
+                may_miss=column.missing != "refuse",
+                levels=tuple(map(plain, column.ranks)),
+                first_day=0 if column.first is None else column.first - _DAY_ZERO,
+            )
+        elif isinstance(column, CategoryColumn):
+            shown = ShownColumn(
+                plain(name),
+                column.shown_as,
+                next(categories),
+                column.stated(plain),
+                may_miss=column.missing == "ignore",
+                levels=tuple(map(plain, column.levels)),
+                telling_level=column.telling_level,
+            )
+        columns.append(shown)
+    return columns
 
 
 def _range(column: NumberColumn) -> str:

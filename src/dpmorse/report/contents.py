@@ -9,13 +9,12 @@ from scipy.cluster.hierarchy import leaves_list
 from dpmorse.morse import MergeTree
 from dpmorse.profiles import NO_INTERVALS
 from dpmorse.report.axes import Axes
-from dpmorse.report.measured import Measured
-from dpmorse.report.noise import noise_of_last_release
+from dpmorse.report.columns import Measured
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
     APART,
-    LARGER,
     N_RECORDS,
+    WORDS,
     joint_memberships,
     merges_apart,
     separation,
@@ -55,12 +54,14 @@ width."""
 def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return everything that the page's script draws, as plain data."""
     axes = model.space.axes([column.name for column in model.numbers])
-    low, high = axes.ranges(model.mixture, model.space.shown(model.tree.modes))
+    ends = axes.ranges(model.mixture, model.space.shown(model.tree.modes))
+    covariances = axes.covariances(model.mixture)
     shown = _shown(model, axes)
     cuts = _cuts(model, shown)
     nodes, of_cuts = nodes_of(cuts, model.mixture.n_components)
     measured = None if model.profile is None else Measured(model.profile, model.columns, shown, model.schema)
     joint = joint_memberships(model.space.memberships(N_RECORDS, np.random.default_rng(0)))
+    n_points = min(_MOST_POINTS, _MOST_COORDINATES // len(axes.names))
     return {
         "columns": _columns(model, axes),
         "categories": [model.columns[i].to_dict() for i in shown if not model.columns[i].is_number],
@@ -68,21 +69,21 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "nodes": of_cuts,
         "numbers": numbers(measured, nodes),
         "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
-        "words": {"apart": [w.to_dict() for w in APART], "larger": [w.to_dict() for w in LARGER]},
+        "words": WORDS,
         "n_columns": len(model.columns),
-        "axes": _axes(axes, low, high),
-        "components": _components(model, axes),
+        "axes": _axes(axes, ends),
+        "components": _components(model, axes, covariances),
         "view": {
             "axes": axes.viewable.tolist(),
-            "correlations": _correlations(model, axes),
-            "samples": _samples(model, axes, (low, high), n_samples, rng),
+            "correlations": _correlations(covariances[:, axes.viewable][:, :, axes.viewable]),
+            "samples": _samples(model, axes, ends, n_samples, rng),
             "of_table": model.schema.stated,
         },
         "tree": _tree(model.tree, joint),
         "cuts": cuts,
         "n_clusters": min(model.n_clusters, len(cuts)),
-        "modes": _modes(model, axes),
-        "saddles": _saddles(model, axes),
+        "modes": _modes(model, axes, n_points),
+        "saddles": _saddles(model, axes, n_points),
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
         "noise": _noise(model),
@@ -99,10 +100,10 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
 
 def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
-    domain = model.space.domain
+    domain, columns = model.space.domain, model.numbers
     return [
         {
-            **model.numbers[i].to_dict(),
+            **columns[i].to_dict(),
             "mean": _number(axes.mean[i], axes.stddev[i]),
             "stddev": _number(axes.stddev[i], axes.stddev[i]),
             "unit": None if domain is None else _significant(domain.unit[i]),
@@ -112,42 +113,38 @@ def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
     ]
 
 
-def _axes(axes: Axes, low: FloatArray, high: FloatArray) -> list[dict[str, Any]]:
+def _axes(axes: Axes, ends: FloatArray) -> list[dict[str, Any]]:
     about = [""] * len(axes.columns) + axes.about
     return [
-        {"name": name, "about": text, "low": _number(a, b - a), "high": _number(b, b - a)}
-        for name, text, a, b in zip(axes.names, about, low, high, strict=True)
+        {"name": name, "about": text, "low": _number(low, high - low), "high": _number(high, high - low)}
+        for name, text, low, high in zip(axes.names, about, *ends, strict=True)
     ]
 
 
-def _components(model: ReleasedModel, axes: Axes) -> dict[str, Any]:
-    variances = np.diagonal(axes.covariances(model.mixture), axis1=1, axis2=2)
-    scales = _scales(axes)
+def _components(model: ReleasedModel, axes: Axes, covariances: FloatArray) -> dict[str, Any]:
+    stddevs = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    levels = []  # of each component and category, where no profile knows more of them
+    if model.profile is None and model.schema.stated:
+        own = model.schema.layout.levels[: len(model.schema.categories)]
+        levels = [[[round(float(p), 4) for p in row[part]] for part in own] for row in model.space.levels]
     return {
-        "weights": [_significant(weight) for weight in model.mixture.weights],
-        "means": _table(axes.project(model.mixture.means), scales),
-        "stddevs": [[_significant(value) for value in row] for row in np.sqrt(variances)],
-        "levels": _probabilities(model),
+        "weights": list(map(_significant, model.mixture.weights)),
+        "means": _coordinates(axes, model.mixture.means),
+        "stddevs": [list(map(_significant, row)) for row in stddevs],
+        "levels": levels,
     }
 
 
-def _probabilities(model: ReleasedModel) -> list[list[list[float]]]:
-    """Return the levels of each category in each component, where no profile knows more of them."""
-    if model.profile is not None or not model.schema.stated:
-        return []
-    own = model.schema.layout.levels[: len(model.categories)]
-    return [[[round(float(p), 4) for p in row[levels]] for levels in own] for row in model.space.levels]
-
-
 def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = vars(noise_of_last_release(model.last_release, model.mixture, model.space.domain))
-    lists = (name for name, value in noise.items() if isinstance(value, list))
-    return {**noise, **{name: [_significant(value) for value in noise[name]] for name in lists}}
+    noise = dict(vars(model.noise))
+    for name, value in noise.items():
+        if isinstance(value, list):
+            noise[name] = list(map(_significant, value))
+    return noise
 
 
-def _correlations(model: ReleasedModel, axes: Axes) -> list[list[int]]:
+def _correlations(covariances: FloatArray) -> list[list[int]]:
     """Return, for each pair of viewable axes (0, 1), (0, 2), (1, 2), (0, 3) ..., thousandths."""
-    covariances = axes.covariances(model.mixture)[:, axes.viewable][:, :, axes.viewable]
     scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     rounded = np.rint(1000 * covariances / scale[:, :, None] / scale[:, None, :]).astype(np.int64)
     limited = np.clip(rounded, -_NEVER_SINGULAR, _NEVER_SINGULAR)
@@ -155,15 +152,11 @@ def _correlations(model: ReleasedModel, axes: Axes) -> list[list[int]]:
 
 
 def _samples(
-    model: ReleasedModel,
-    axes: Axes,
-    ends: tuple[FloatArray, FloatArray],
-    n_samples: int,
-    rng: np.random.Generator,
+    model: ReleasedModel, axes: Axes, ends: FloatArray, n_samples: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Draw records as ``model.sample`` does; positions are in ten-thousandths of the viewable axes."""
     points, components = model.space.sampled(min(n_samples, _MOST_SAMPLE_VALUES // len(axes.viewable)), rng)
-    low, high = (end[axes.viewable] for end in ends)
+    low, high = ends[:, axes.viewable]
     positions = np.rint(_STEPS * (axes.project(points)[:, axes.viewable] - low) / (high - low))
     visible = np.clip(positions, -_STEPS, 2 * _STEPS).astype(np.int64)
     return {"components": components.tolist(), "positions": visible.T.tolist()}
@@ -174,15 +167,13 @@ def _cuts(model: ReleasedModel, shown: IntArray) -> list[list[int]]:
     tree = model.tree
     affordable = _MOST_LABELS // tree.n_leaves
     if model.profile is not None:
-        affordable = min(affordable, _MOST_NUMBERS // (2 * _numbers_of_node(model, shown)))
+        n_estimates = 0  # of a node, each with the two ends of its interval
+        for place in shown:
+            column = model.columns[place]
+            n_estimates += (2 if column.is_number else len(column.levels)) + column.may_miss
+        affordable = min(affordable, _MOST_NUMBERS // (2 * 3 * n_estimates))
     n_cuts = min(tree.n_leaves, _MOST_CUTS, max(2, affordable))
     return [tree.cut(k).tolist() for k in range(1, n_cuts + 1)]
-
-
-def _numbers_of_node(model: ReleasedModel, shown: IntArray) -> int:
-    columns = [model.columns[place] for place in shown]
-    n_estimates = sum(2 if column.is_number else len(column.levels) for column in columns)
-    return 3 * (n_estimates + sum(1 for column in columns if column.may_miss))
 
 
 def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
@@ -225,59 +216,51 @@ def _leaf_positions(tree: MergeTree) -> IntArray:
     return np.where(bare, len(tree.weights) + np.cumsum(bare) - 1, tree.leaves.components)
 
 
-def _modes(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
+def _modes(model: ReleasedModel, axes: Axes, at_most: int) -> list[dict[str, Any]]:
     """Describe the deepest modes; ``leaf`` is the heaviest leaf, whose cluster is the mode's."""
     tree, points = model.tree, model.tree.critical_points
-    coordinates = _table(axes.project(model.space.shown(points.modes)), _scales(axes))
-    positions = _leaf_positions(tree)
-    heaviest = [
-        int(positions[np.where(tree.leaves.modes == mode, tree.leaf_weights, -1.0).argmax()])
-        for mode in range(points.n_modes)
-    ]
-    return [
-        {
-            "height": _significant(points.mode_heights[i] - points.mode_heights[0]),
-            "persistence": None if math.isinf(tree.persistence[i]) else _significant(tree.persistence[i]),
-            "certified": bool(points.mode_certified[i]),
-            "leaf": heaviest[i],
-            "point": coordinates[i],
-        }
-        for i in range(min(points.n_modes, _most_points(axes)))
-    ]
+    coordinates = _coordinates(axes, model.space.shown(points.modes))
+    positions, weights = _leaf_positions(tree), tree.leaf_weights
+    modes = []
+    for i in range(min(points.n_modes, at_most)):
+        persistence = tree.persistence[i]
+        heaviest = np.where(tree.leaves.modes == i, weights, -1.0).argmax()
+        modes.append(
+            {
+                "height": _significant(points.mode_heights[i] - points.mode_heights[0]),
+                "persistence": None if math.isinf(persistence) else _significant(persistence),
+                "certified": bool(points.mode_certified[i]),
+                "leaf": int(positions[heaviest]),
+                "point": coordinates[i],
+            }
+        )
+    return modes
 
 
-def _saddles(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
+def _saddles(model: ReleasedModel, axes: Axes, at_most: int) -> list[dict[str, Any]]:
     """Describe saddles: those over which modes merge, then the others, lowest first."""
-    points, merging = model.tree.critical_points, set(model.tree.spanning_saddles.tolist())
-    order = sorted(range(len(points.saddles)), key=lambda i: (i not in merging, i))
-    shown = [i for i in order if points.saddle_ends[i].max() < _most_points(axes)][: _most_points(axes)]
-    coordinates = _table(axes.project(model.space.shown(points.saddles)), _scales(axes))
-    deepest = points.mode_heights[0]
+    points, deepest = model.tree.critical_points, model.tree.critical_points.mode_heights[0]
+    merges = np.isin(np.arange(len(points.saddles)), model.tree.spanning_saddles)
+    order = np.argsort(~merges, kind="stable")
+    between_shown = points.saddle_ends[order].max(axis=1) < at_most
+    coordinates = _coordinates(axes, model.space.shown(points.saddles))
     return [
         {
             "modes": points.saddle_ends[i].tolist(),
             "height": _significant(points.saddle_heights[i] - deepest),
             "bound": _significant(points.saddle_bounds[i] - deepest),
             "certified": bool(points.saddle_certified[i]),
-            "merges": i in merging,
+            "merges": bool(merges[i]),
             "point": coordinates[i],
         }
-        for i in shown
+        for i in order[between_shown][:at_most]
     ]
 
 
-def _most_points(axes: Axes) -> int:
-    return min(_MOST_POINTS, _MOST_COORDINATES // len(axes.names))
-
-
-def _scales(axes: Axes) -> FloatArray:
-    """Return the standard deviation of the mixture on each axis, about 1 for directions."""
-    scales: FloatArray = np.r_[axes.stddev[axes.columns], np.ones(len(axes.directions))]
-    return scales
-
-
-def _table(values: FloatArray, scales: FloatArray) -> list[list[float]]:
-    return [[_number(value, scale) for value, scale in zip(row, scales, strict=True)] for row in values]
+def _coordinates(axes: Axes, points: FloatArray) -> list[list[float]]:
+    """Return points on all axes, rounded by the mixture's standard deviation on each (1 for directions)."""
+    scales = np.r_[axes.stddev[axes.columns], np.ones(len(axes.directions))]
+    return [list(map(_number, point, scales)) for point in axes.project(points)]
 
 
 def _number(value: float, scale: float) -> float:

@@ -1,4 +1,4 @@
-"""The noise of the values on a page, as far as the plan of the fit states it.
+"""The noise of the last release of a fit without a profile, as far as the plan of the fit states it.
 
 The last release is the one the weights and means of a mixture come from. Its noise is known in records for a
 count. For a sum the plan says what was added up, and so what its noise is measured in:
@@ -15,13 +15,12 @@ Where there is no plan, nothing is derived from the ledger.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
-from dpmorse.report.released import LastRelease
 from dpmorse.report.space import Box
-from dpmorse.typing import FloatArray
 
 REACH = 4.0
 """Standard deviations within which the cells of a component lie: 99.97 % of its records in two columns."""
@@ -48,22 +47,30 @@ class NoiseOfLastRelease:
 
 
 def noise_of_last_release(
-    last: LastRelease | None, mixture: GaussianMixture, domain: Box | None = None
+    base: Any, mixture: GaussianMixture, domain: Box | None = None
 ) -> NoiseOfLastRelease:
     """Return the noise of the weights and means of a mixture, as far as it is known."""
-    if last is None or "count" not in last.stddev:
+    if getattr(base, "profile_", None) is not None:
+        return NoiseOfLastRelease()  # numbers of a profile have intervals
+    plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
+    if plan is None or not events or "count" not in events[-1].noise_stddev:
         return NoiseOfLastRelease()
-    if last.sums_of == "cells":
-        return _noise_of_cells(last, mixture, domain)
-    counts, total = [last.stddev["count"]] * mixture.n_components, last.stddev.get("sum")
-    if last.sums_of == "records":
+    last = events[-1]
+    stage, stddev = plan[last.step.stage], last.noise_stddev
+    if stage.sums_of == "cells":
+        return _noise_of_cells(last.n_draws, stddev["count"], mixture, domain)
+    counts, total = [stddev["count"]] * mixture.n_components, stddev.get("sum")
+    if stage.sums_of == "records":
         return NoiseOfLastRelease(counts, records=total)
-    if last.sums_of == "residuals" and total is not None:
-        return NoiseOfLastRelease(counts, residuals=[last.reach * total] * mixture.n_components)
+    if stage.sums_of == "residuals" and total is not None:
+        # Residuals were divided by their reach.
+        return NoiseOfLastRelease(counts, residuals=[stage.reach * total] * mixture.n_components)
     return NoiseOfLastRelease(counts)
 
 
-def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | None) -> NoiseOfLastRelease:
+def _noise_of_cells(
+    n_cells: int, stddev: float, mixture: GaussianMixture, domain: Box | None
+) -> NoiseOfLastRelease:
     """Add up the noise of the cells that a component covers: about an ellipse of radius ``REACH``.
 
     Cells are chosen by counts that were smoothed, which adds half a squared side to a variance. In a ball
@@ -73,16 +80,10 @@ def _noise_of_cells(last: LastRelease, mixture: GaussianMixture, domain: Box | N
         return NoiseOfLastRelease()
     varying = np.flatnonzero(domain.half_width > 0)
     d = len(varying)
-    sides = 2 * domain.half_width[varying] / last.n_values ** (1 / d)
+    sides = 2 * domain.half_width[varying] / n_cells ** (1 / d)
     spread = mixture.covariances[:, varying[:, None], varying] + np.diag(sides**2 / 2)
-    counts = last.stddev["count"] * np.sqrt(_ellipses(spread) / np.prod(sides))
-    return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())
-
-
-def _ellipses(covariances: FloatArray) -> FloatArray:
-    """Return the volumes within ``REACH`` standard deviations."""
-    d = covariances.shape[1]
     # Volume of a ball of radius R in d dimensions, pi^(d/2) / Gamma(d/2 + 1) R^d, times sqrt(det Sigma).
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * REACH**d
-    volumes: FloatArray = ball * np.sqrt(np.linalg.det(covariances))
-    return volumes
+    volumes = ball * np.sqrt(np.linalg.det(spread))
+    counts = stddev * np.sqrt(volumes / np.prod(sides))
+    return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())

@@ -5,25 +5,31 @@ there is one row for each node, and each cut says which rows are its clusters.
 """
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from dpmorse.profiles import (
-    Caution,
-    ClusterTable,
     ColumnView,
     Interval,
     NumberView,
     about_intervals,
+    cautions_of,
+    cautions_of_columns,
     shown_decimals,
 )
-from dpmorse.report.measured import Measured
+from dpmorse.report.columns import Measured
 from dpmorse.report.quality import LARGER, word_of
-from dpmorse.report.sentences import OF_ALL_RECORDS, sentence
 from dpmorse.report.text import plain
-from dpmorse.report.traits import Traits
+from dpmorse.report.traits import OF_ALL_RECORDS, Traits, sentence
 from dpmorse.typing import FloatArray
+
+_VALUES_AT_A_TIME = 1_000_000
+"""Groups times components times columns in one table, which limits the memory it takes."""
+
+_CALLED = "this cluster"
+"""How a note calls the cluster beside which it stands."""
 
 _MOST_TRAITS = 6
 """Most columns that are ranked for a cluster."""
@@ -48,13 +54,13 @@ def numbers(measured: Measured | None, nodes: FloatArray) -> dict[str, Any] | No
     if measured is None:
         return None
     texts: dict[str, int] = {}
-    rows = [row for group in measured.parts(nodes) for row in _rows(measured, group, texts)]
-    return {
-        "about": about_intervals(),
-        "rows": rows,
-        "columns": _column_notes(measured, texts),
-        "texts": list(texts),
-    }
+    rows: list[dict[str, Any]] = []
+    size = max(1, _VALUES_AT_A_TIME // (measured.profile.n_components * max(len(measured.columns), 1)))
+    for start in range(0, len(nodes), size):
+        rows += _rows(measured, nodes[start : start + size], texts)
+    notes = cautions_of_columns(measured.profile, measured.schema)
+    columns = [[_numbered(note.text, texts) for note in notes if note.column == j] for j in measured.shown]
+    return {"about": about_intervals(), "rows": rows, "columns": columns, "texts": list(texts)}
 
 
 def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArray, list[list[int | None]]]:
@@ -65,51 +71,37 @@ def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArr
     found: dict[bytes, int] = {}
     of_cuts: list[list[int | None]] = []
     for n_clusters, cut in enumerate(cuts, start=1):
-        labels = np.array(cut[:n_components])
-        groups = (labels == cluster for cluster in range(n_clusters))
-        of_cuts.append(
-            [found.setdefault(mine.tobytes(), len(found)) if mine.any() else None for mine in groups]
-        )
+        labels, nodes = np.array(cut[:n_components]), []
+        for cluster in range(n_clusters):
+            mine = labels == cluster
+            nodes.append(found.setdefault(mine.tobytes(), len(found)) if mine.any() else None)
+        of_cuts.append(nodes)
     members = np.frombuffer(b"".join(found), dtype=bool).reshape(len(found), -1)
     return members.astype(np.float64), of_cuts
 
 
 def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> list[dict[str, Any]]:
-    table = measured.table(members)
-    view = measured.view(table)
-    notes = [
-        note
-        for note in view.cautions
-        if note.cluster is not None and (note.column is None or note.column in measured.shown)
-    ]
-    traits, columns = Traits(measured, members), [view.columns[place] for place in measured.shown]
+    """Describe nodes; ``texts`` are those of notes, which a row has as [text, column], by kind."""
+    traits = Traits(measured, members)
+    # Where each column is among those that are shown.
+    places: dict[int | None, int | None] = {None: None, **dict(zip(measured.shown.tolist(), count()))}
+    notes: list[dict[str, Any]] = [{} for _ in members]
+    for note in cautions_of(traits.table, measured.profile, measured.schema, _CALLED):
+        if note.cluster is not None and note.column in places:
+            said = notes[note.cluster].setdefault(note.kind, [])
+            said.append([_numbered(note.text, texts), places[note.column]])
     return [
-        _row(table, columns, i)
-        | _notes(measured, [note for note in notes if note.cluster == i], texts)
-        | (_levels_and_holes(columns, i) if measured.schema.stated else {})
-        | _portrait(traits, table, i, is_whole=bool(members[i].all()))
+        _row(traits, i)
+        | {"notes": notes[i]}
+        | (_levels_and_holes(traits.columns, i) if measured.schema.stated else {})
+        | _portrait(traits, i, is_whole=bool(members[i].all()))
         for i in range(len(members))
     ]
 
 
-def _portrait(traits: Traits, table: ClusterTable, i: int, *, is_whole: bool) -> dict[str, Any]:
-    """Describe a node in words, with the columns that make it and how far its size is above the noise."""
-    found, over_noise = traits.of(i), float(table.counts[i] / table.count_stddev[i])
-    said = (
-        OF_ALL_RECORDS if is_whole else sentence(found, table.share.at(i), supported=bool(table.supported[i]))
-    )
-    return {
-        "said": said,
-        "traits": [[t.place, round(t.difference, 2), t.numbers_in_words] for t in found[:_MOST_TRAITS]],
-        "n_traits": len(found),
-        "clear": traits.clear_levels(i),
-        "size": [round(over_noise, 1), word_of(over_noise, LARGER)],
-    }
-
-
-def _row(table: ClusterTable, columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
+def _row(traits: Traits, i: int) -> dict[str, Any]:
     """Describe one node: [value, low, high, decimals] of each number."""
-    numbers = [column for column in columns if isinstance(column, NumberView)]
+    table, numbers = traits.table, [column for column in traits.columns if isinstance(column, NumberView)]
     return {
         "records": round(float(table.counts[i])),
         "share": _with_ends(table.share.at(i)),
@@ -117,15 +109,6 @@ def _row(table: ClusterTable, columns: Sequence[ColumnView], i: int) -> dict[str
         "spread": [_with_ends(column.spread.at(i)) for column in numbers],
         "supported": bool(table.supported[i]),
     }
-
-
-def _notes(measured: Measured, notes: Sequence[Caution], texts: dict[str, int]) -> dict[str, Any]:
-    """Return the notes about a node as [text, column], by kind."""
-    said: dict[str, Any] = {}
-    for note in notes:
-        column = None if note.column is None else int(np.searchsorted(measured.shown, note.column))
-        said.setdefault(note.kind, []).append([_numbered(note.text, texts), column])
-    return {"notes": said}
 
 
 def _levels_and_holes(columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
@@ -142,11 +125,18 @@ def _levels_and_holes(columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
     }
 
 
-def _column_notes(measured: Measured, texts: dict[str, int]) -> list[list[int]]:
-    """Return the notes about each column of all records: bounds that it piles up at, unlisted values."""
-    whole = measured.view(measured.table(np.ones((1, measured.profile.n_components))))
-    notes = [note for note in whole.cautions if note.cluster is None]
-    return [[_numbered(note.text, texts) for note in notes if note.column == j] for j in measured.shown]
+def _portrait(traits: Traits, i: int, *, is_whole: bool) -> dict[str, Any]:
+    """Describe a node in words, with the columns that make it and how far its size is above the noise."""
+    table, found = traits.table, traits.of(i)
+    over_noise = float(table.counts[i] / table.count_stddev[i])
+    said = sentence(found, table.share.at(i), supported=bool(table.supported[i]))
+    return {
+        "said": OF_ALL_RECORDS if is_whole else said,
+        "traits": [[t.place, round(t.difference, 2), t.numbers_in_words] for t in found[:_MOST_TRAITS]],
+        "n_traits": len(found),
+        "clear": traits.clear_levels(i),
+        "size": [round(over_noise, 1), word_of(over_noise, LARGER)],
+    }
 
 
 def _numbered(text: str, texts: dict[str, int]) -> int:
@@ -155,8 +145,9 @@ def _numbered(text: str, texts: dict[str, int]) -> int:
 
 def _with_ends(number: Interval) -> list[float]:
     """Return a number and the ends of its interval, rounded to what is shown, and the number of decimals."""
-    decimals = shown_decimals(number.low, number.high)
-    return [*(round(part, decimals) for part in number), decimals]
+    value, low, high = number
+    decimals = shown_decimals(low, high)
+    return [round(value, decimals), round(low, decimals), round(high, decimals), decimals]
 
 
 def _in_parts(share: Interval) -> list[int]:

@@ -99,7 +99,9 @@ def render(
     day = _day(made_on)
     parts = released(model, columns)
     numbers = json_for_script(contents(parts, n_drawn, _generator(random_state)))
-    style, script = _style(), _script()
+    style = _asset("page.css")
+    # All scripts are in one function, so that nothing of them is visible from outside.
+    script = '(() => {\n"use strict";\n' + "\n".join(map(_asset, _SCRIPTS)) + "})();\n"
     return Template(_asset("page.html")).substitute(
         policy=html.escape(_policy(style, script)),
         title=html.escape(heading),
@@ -193,15 +195,6 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def _asset(name: str) -> str:
     return resources.files("dpmorse.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _style() -> str:
-    return _asset("page.css")
-
-
-def _script() -> str:
-    """Return all scripts in one function, so that nothing of them is visible from outside."""
-    return '(() => {\n"use strict";\n' + "\n".join(_asset(name) for name in _SCRIPTS) + "})();\n"
 
 
 def _policy(style: str, script: str) -> str:

@@ -41,10 +41,6 @@ class Word:
     at_most: float
     grade: str
 
-    def to_dict(self) -> dict[str, str]:
-        """Return what a page shows."""
-        return {"name": self.name, "promise": self.promise, "grade": self.grade}
-
 
 _STRANGERS = "of 100 records with its label, at most {} belong to another group"
 _OFF = "its size is right to within {}\N{NO-BREAK SPACE}%"
@@ -66,6 +62,12 @@ LARGER = (
     Word(-np.inf, "may be noise", "there may be nobody in it", np.inf, "poor"),
 )
 """What a size is called, in standard deviations of its noise; it is off by two of them at most."""
+
+WORDS = {
+    about: [{"name": word.name, "promise": word.promise, "grade": word.grade} for word in words]
+    for about, words in (("apart", APART), ("larger", LARGER))
+}
+"""What a page shows of them."""
 
 
 def joint_memberships(memberships: FloatArray) -> FloatArray:

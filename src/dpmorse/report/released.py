@@ -12,6 +12,7 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
 from dpmorse.report.columns import ShownColumn, table_columns
+from dpmorse.report.noise import NoiseOfLastRelease, noise_of_last_release
 from dpmorse.report.space import Box, PlainSpace, Space, TableSpace
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
@@ -39,35 +40,6 @@ class Promise(Protocol):
 
 
 @dataclass(frozen=True)
-class LastRelease:
-    """What the plan and the ledger say of the last release of a fit."""
-
-    n_values: int
-    """How many numbers were released."""
-
-    stddev: Mapping[str, float]
-    """Noise of a count, and of a sum if there is one, in the units of what is added up."""
-
-    sums_of: str
-    """What was added up; see ``report/noise.py``."""
-
-    reach: float
-    """What residuals were divided by."""
-
-
-def last_release(base: Any) -> LastRelease | None:
-    """Return the last release of a fitted base without a profile, if it has a plan."""
-    if getattr(base, "profile_", None) is not None:
-        return None  # its numbers have intervals
-    plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
-    if plan is None or not events:
-        return None
-    event = events[-1]
-    stage = plan[event.step.stage]
-    return LastRelease(event.n_draws, event.noise_stddev, str(stage.sums_of), stage.reach)
-
-
-@dataclass(frozen=True)
 class ReleasedModel:
     """The released parts of a fitted or loaded model, without access to anything else of it.
 
@@ -81,8 +53,8 @@ class ReleasedModel:
         How components merge, what is promised.
     profile : Profile or None
         What was measured of the records of each component; None if the base released none.
-    last_release : LastRelease or None
-        What the weights and means come from; None if there is a profile, or no plan.
+    noise : NoiseOfLastRelease
+        Of the weights and means, as far as it is known; with a profile it is not needed.
     columns : list of ShownColumn
         The columns of the table.
     n_clusters : int
@@ -96,7 +68,7 @@ class ReleasedModel:
     tree: MergeTree
     promise: Promise
     profile: Profile | None
-    last_release: LastRelease | None
+    noise: NoiseOfLastRelease
     columns: list[ShownColumn]
     n_clusters: int
     schema: Schema
@@ -110,11 +82,6 @@ class ReleasedModel:
     def numbers(self) -> list[ShownColumn]:
         """The columns that have a centre and a spread."""
         return [column for column in self.columns if column.is_number]
-
-    @property
-    def categories(self) -> list[ShownColumn]:
-        """The columns that have levels."""
-        return [column for column in self.columns if not column.is_number]
 
 
 def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
@@ -141,7 +108,7 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         tree=tree,
         promise=promise,
         profile=profile,
-        last_release=last_release(base),
+        noise=noise_of_last_release(base, space.mixture, space.domain),
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
@@ -169,14 +136,14 @@ def _schema(model: Any, base: Any, names: object, box: Profile | Box | None) -> 
 def _of_numbers(model: Any, names: object, box: Profile | Box | None) -> Schema:
     """Describe columns of numbers: under the given names, else those of the fit, else numbers."""
     d = model.mixture_.n_features
-    unnamed = [f"column {i}" for i in range(d)]
-    called = getattr(model, "feature_names_in_", unnamed) if names is None else _checked_names(names, d)
+    called = getattr(model, "feature_names_in_", None) if names is None else _checked_names(names, d)
+    shown = None if called is None else [plain(str(name)) for name in called]
     lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
     if isinstance(box, Profile):
         lower, upper = box.lower, box.upper
     elif box is not None:
         lower, upper = box.centre - box.half_width, box.centre + box.half_width
-    return Schema.of_numbers([plain(str(name)) for name in called], lower, upper)
+    return Schema.of_numbers(shown, lower, upper)
 
 
 def _checked_names(columns: object, n_features: int) -> list[str]:

@@ -27,41 +27,6 @@ class Box(Protocol):
     unit: FloatArray
 
 
-class Space(Protocol):
-    """Coordinate system of the density plot."""
-
-    @property
-    def mixture(self) -> GaussianMixture:
-        """The density that is drawn."""
-        ...
-
-    @property
-    def domain(self) -> Box | None:
-        """Where records of the drawn columns were clipped to; None if that is not known."""
-        ...
-
-    @property
-    def levels(self) -> FloatArray:
-        """Probabilities of the levels of categories, of shape (n_components, n_all_levels)."""
-        ...
-
-    def axes(self, names: list[str]) -> Axes:
-        """Return the axes that a reader may choose; ``names`` are those of columns that are numbers."""
-        ...
-
-    def shown(self, points: FloatArray) -> FloatArray:
-        """Return where modes and saddles of the tree are drawn."""
-        ...
-
-    def sampled(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-        """Draw synthetic records, as ``model.sample`` does, with the component of each."""
-        ...
-
-    def memberships(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return the probabilities of components, given synthetic records."""
-        ...
-
-
 @dataclass(frozen=True)
 class PlainSpace:
     """The columns of a model of numbers.
@@ -171,6 +136,9 @@ class TableSpace:
         """Return memberships of records without missing values."""
         return self.product.responsibilities(self.product.sample(n, rng)[0])
 
+
+Space = PlainSpace | TableSpace
+"""Coordinate system of the density plot."""
 
 _FLOOR = 1e-4
 """Added to variances of directions, as in the shadow: one level alone would have no width."""

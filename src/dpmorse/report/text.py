@@ -19,13 +19,14 @@ _DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 def plain(text: str, at_most: int = LONGEST_NAME) -> str:
     """Return text without control characters, tricks with the direction of writing, or great length."""
-    shown = "".join(_REPLACEMENT if _is_hidden(character) else character for character in text[: at_most + 1])
+    shown = "".join(
+        _REPLACEMENT
+        if unicodedata.category(character) in _UNPRINTABLE
+        or unicodedata.bidirectional(character) in _DIRECTIONS
+        else character
+        for character in text[: at_most + 1]
+    )
     return shown if len(shown) <= at_most else f"{shown[: at_most - 1]}\N{HORIZONTAL ELLIPSIS}"
-
-
-def in_percent(part: float, decimals: int = 0) -> str:
-    """Write a part of all in percent, on one line."""
-    return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"
 
 
 def json_for_script(value: Any) -> str:
@@ -37,9 +38,3 @@ def json_for_script(value: Any) -> str:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _is_hidden(character: str) -> bool:
-    return (
-        unicodedata.category(character) in _UNPRINTABLE or unicodedata.bidirectional(character) in _DIRECTIONS
-    )

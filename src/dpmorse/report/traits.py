@@ -1,4 +1,4 @@
-"""What makes a cluster: where it differs from all other records by more than noise explains.
+"""What makes a cluster: where it differs from all other records by more than noise explains, and in words.
 
 A cluster and the rest of the records are groups of different components, and both have released numbers with
 intervals. They differ for certain where the intervals do not overlap. Differences are measured in standard
@@ -6,17 +6,23 @@ deviations of all records, so that columns can be ranked; a level counts as a co
 standard deviation is sqrt(p (1 - p)).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Self
 
 import numpy as np
 
-from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView, shown_decimals
-from dpmorse.report.columns import ShownColumn
-from dpmorse.report.measured import Measured
-from dpmorse.report.text import in_percent
+from dpmorse.profiles import (
+    ClusterView,
+    ColumnView,
+    Estimate,
+    Interval,
+    NumberView,
+    group_table,
+    shown_decimals,
+)
+from dpmorse.report.columns import Measured, ShownColumn
 from dpmorse.typing import BoolArray, FloatArray
 
 _LEAST_SPREAD = 0.1
@@ -30,6 +36,21 @@ _SMALL = 0.0095
 
 _MOST_DECIMALS = 4
 """Most decimals of a number in words."""
+
+OF_ALL_RECORDS = "All records: there is nothing to compare them with."
+"""The sentence about the only cluster there is."""
+
+_MOST_PHRASES = 4
+"""Most columns in a sentence; the others are ranked beside it."""
+
+_CLEAR, _STRONG = 0.5, 1.5
+"""Differences, in standard deviations, that are worth a word, and that are worth "very"."""
+
+_MOST_DECIMALS_OF_SIZE = 2
+"""Most decimals of a share of all records, in percent."""
+
+_MOSTLY, _HARDLY = 0.5, 0.02
+"""Parts of a cluster from which on it has a level mostly, and up to which it hardly ever has it."""
 
 
 class About(Enum):
@@ -75,15 +96,10 @@ class Trait:
     def numbers_in_words(self) -> str:
         """The number of the cluster and that of the others."""
         if self.about is About.CENTRE:
-            own, others = (self.column.in_words(value, self.decimals) for value in (self.own, self.others))
-            return f"{own}, others {others}"
+            own = self.column.in_words(self.own, self.decimals)
+            return f"{own}, others {self.column.in_words(self.others, self.decimals)}"
         what = self.column.levels[self.level] if self.about is About.LEVEL else "missing"
-        return f"{what} {percent(self.own)}, others {percent(self.others)}"
-
-
-def percent(part: float) -> str:
-    """Write a part of all to whole percents, or tenths where it is small."""
-    return in_percent(part, 0 if part >= _SMALL or part == 0 else 1)
+        return f"{what} {_in_percent(self.own)}, others {_in_percent(self.others)}"
 
 
 @dataclass(frozen=True)
@@ -102,72 +118,76 @@ class _Compared:
         return cls(own, others, (own.value - others.value) / unit, apart)
 
 
-@dataclass(frozen=True)
-class _Differences:
-    """Where one column of groups differs from all other records: centres, levels or missing values."""
-
-    column: ShownColumn
-    place: int
-    found: dict[About, _Compared]
-
-    @classmethod
-    def of(cls, column: ShownColumn, place: int, views: Sequence[ColumnView]) -> Self:
-        """Compare groups with their rests, given all records."""
-        own, others, whole = views
-        numbers = [view for view in views if isinstance(view, NumberView)]
-        if numbers:
-            group, rest, everybody = numbers
-            spread = everybody.spread.value[:, None]
-            found = {About.CENTRE: _Compared.of(group.centre[:, None], rest.centre[:, None], spread)}
-        else:
-            spread = _spread(whole.level_share.value)
-            found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
-        if own.missing is not None and others.missing is not None and whole.missing is not None:
-            spread = _spread(whole.missing.value[:, None])
-            found[About.MISSING] = _Compared.of(own.missing[:, None], others.missing[:, None], spread)
-        return cls(column, place, found)
-
-    def strongest(self, group: int) -> Trait | None:
-        """Return the difference that says most about a group."""
-        traits = [
-            _trait(compared, group, at, (self.column, self.place, about, at))
-            for about, compared in self.found.items()
-            for at in np.flatnonzero(compared.clear[group] & (compared.difference[group] != 0)).tolist()
-        ]
-        telling = self.column.telling_level
-        if telling is not None:
-            few = [trait for trait in traits if trait.level == telling or trait.about is About.MISSING]
-            traits = few or traits
-        return max(traits, key=_worth, default=None)
-
-
 class Traits:
-    """Traits of every group of components of one released profile."""
+    """Traits of every group of components of one released profile.
+
+    Attributes
+    ----------
+    table : ClusterTable
+        The table of the groups.
+    columns : list of ColumnView
+        What people read of it, of the columns that are shown.
+    """
 
     def __init__(self, measured: Measured, members: FloatArray) -> None:
-        n = measured.profile.n_components
-        tables = [measured.table(groups) for groups in (members, 1.0 - members, np.ones((1, n)))]
-        views = [ClusterView.of(table, measured.schema).columns for table in tables]
-        self._alone = members.sum(axis=1) == n  # nothing is left to compare it with
-        self._supported = tables[0].supported
-        self._columns = [
-            _Differences.of(measured.columns[j], place, [columns[j] for columns in views])
-            for place, j in enumerate(measured.shown)
-        ]
+        profile, everybody = measured.profile, np.ones((1, measured.profile.n_components))
+        self.table = group_table(profile, members)
+        tables = (self.table, group_table(profile, 1.0 - members), group_table(profile, everybody))
+        own, others, whole = (ClusterView.of(table, measured.schema).columns for table in tables)
+        self.columns = [own[place] for place in measured.shown]
+        self._shown = [measured.columns[place] for place in measured.shown]
+        self._found = [_differences(own[place], others[place], whole[place]) for place in measured.shown]
+        # There must be others to compare a group with.
+        self._comparable = self.table.supported & (members.sum(axis=1) != profile.n_components)
 
     def of(self, group: int) -> list[Trait]:
         """Return the strongest trait of each column of a group, strongest column first."""
-        if self._alone[group] or not self._supported[group]:
+        if not self._comparable[group]:
             return []
-        found = [column.strongest(group) for column in self._columns]
-        return sorted((trait for trait in found if trait is not None), key=lambda t: -abs(t.difference))
+        found = [self._strongest(group, place) for place in range(len(self._shown))]
+        return sorted(filter(None, found), key=lambda trait: -abs(trait.difference))
 
     def clear_levels(self, group: int) -> list[list[int]]:
         """Return, for each category, the levels that stand out from the other records."""
-        levels = [column.found[About.LEVEL] for column in self._columns if About.LEVEL in column.found]
-        if self._alone[group] or not self._supported[group]:
+        levels = [found[About.LEVEL] for found in self._found if About.LEVEL in found]
+        if not self._comparable[group]:
             return [[] for _ in levels]
         return [np.flatnonzero(compared.clear[group]).tolist() for compared in levels]
+
+    def _strongest(self, group: int, place: int) -> Trait | None:
+        """Return the difference in a column that says most about a group."""
+        column, traits = self._shown[place], []
+        for about, compared in self._found[place].items():
+            difference = compared.difference[group]
+            for at in np.flatnonzero(compared.clear[group] & (difference != 0)).tolist():
+                own, others = compared.own.at(group, at), compared.others.at(group, at)
+                decimals = min(shown_decimals(own.low, own.high) - 1, _MOST_DECIMALS)
+                traits.append(
+                    Trait(column, place, about, at, float(difference[at]), own.value, others.value, decimals)
+                )
+        if column.telling_level is not None:
+            of_telling = [t for t in traits if t.level == column.telling_level or t.about is About.MISSING]
+            traits = of_telling or traits
+        return max(traits, key=_worth, default=None)
+
+
+def _differences(own: ColumnView, others: ColumnView, whole: ColumnView) -> dict[About, _Compared]:
+    """Compare one column of groups with that of their rests: centres, levels or missing values."""
+    if isinstance(own, NumberView) and isinstance(others, NumberView) and isinstance(whole, NumberView):
+        spread = whole.spread.value[:, None]
+        found = {About.CENTRE: _Compared.of(own.centre[:, None], others.centre[:, None], spread)}
+    else:
+        spread = _spread(whole.level_share.value)
+        found = {About.LEVEL: _Compared.of(own.level_share, others.level_share, spread)}
+    if own.missing is not None and others.missing is not None and whole.missing is not None:
+        spread = _spread(whole.missing.value[:, None])
+        found[About.MISSING] = _Compared.of(own.missing[:, None], others.missing[:, None], spread)
+    return found
+
+
+def _spread(part: FloatArray) -> FloatArray:
+    """Return the standard deviation of zeros and ones, of which this part are ones."""
+    return np.maximum(np.sqrt(part * (1 - part)), _LEAST_SPREAD)
 
 
 def _worth(trait: Trait) -> float:
@@ -176,17 +196,71 @@ def _worth(trait: Trait) -> float:
     return _LESS_OFTEN * abs(trait.difference)
 
 
-def _trait(compared: _Compared, group: int, at: int, about: tuple[ShownColumn, int, About, int]) -> Trait:
-    own, others = compared.own.at(group, at), compared.others.at(group, at)
-    return Trait(
-        *about,
-        difference=float(compared.difference[group, at]),
-        own=own.value,
-        others=others.value,
-        decimals=min(shown_decimals(own.low, own.high) - 1, _MOST_DECIMALS),
+def sentence(traits: Sequence[Trait], share: Interval, *, supported: bool = True) -> str:
+    """Describe a cluster.
+
+    Parameters
+    ----------
+    traits : sequence of Trait
+        Where it differs from the other records, strongest first.
+    share : Interval
+        Its part of all records.
+    supported : bool
+        Whether it is larger than its noise.
+    """
+    if not supported:
+        return f"May be noise: too small to be told from it ({_size(share)})."
+    words = described(traits)
+    return f"{words[:1].upper()}{words[1:]}; {_size(share)}."
+
+
+def described(traits: Sequence[Trait]) -> str:
+    """Say how a cluster differs, in a part of a sentence."""
+    if not traits:
+        return "no column stands out from the noise"
+    worth = [trait for trait in traits if abs(trait.difference) >= _CLEAR]
+    if not worth:
+        return f"close to the other records; slightly {_phrase(traits[0])}"
+    phrases = [_phrase(trait) for trait in worth[:_MOST_PHRASES]]
+    more = len(worth) - len(phrases)
+    if more:
+        return f"{', '.join(phrases)}, and {more} more column{'s' * (more > 1)}"
+    return " and ".join(filter(None, (", ".join(phrases[:-1]), phrases[-1])))
+
+
+def _phrase(trait: Trait) -> str:
+    if trait.about is About.MISSING:
+        often = "more often" if trait.difference > 0 else "less often"
+        return f"{trait.column.name} {often} missing ({_in_percent(trait.own)})"
+    if trait.about is About.LEVEL:
+        if trait.difference > 0:
+            often = "mostly" if trait.own >= _MOSTLY else "more often"
+        else:
+            often = "hardly ever" if trait.own <= _HARDLY else "less often"
+        level = trait.column.levels[trait.level]
+        return f"{trait.column.name} {often} {level} ({_in_percent(trait.own)})"
+    very = "very " * (abs(trait.difference) >= _STRONG)
+    value = trait.column.in_words(trait.own, trait.decimals)
+    if trait.column.kind == "date":
+        return f"{trait.column.name} {very}{'late' if trait.difference > 0 else 'early'} ({value})"
+    return f"{very}{'high' if trait.difference > 0 else 'low'} {trait.column.name} ({value})"
+
+
+def _size(share: Interval) -> str:
+    """Write a share and half the width of its interval, to one digit of that."""
+    value, low, high = share
+    half = (high - low) / 2
+    if not half > 0:
+        return f"{_in_percent(value, 0)} of the records"
+    decimals = min(max(0, -math.floor(math.log10(100 * half))), _MOST_DECIMALS_OF_SIZE)
+    give_or_take = max(half, 10.0 ** -(decimals + 2))
+    return (
+        f"{_in_percent(value, decimals)} of the records, give or take {_in_percent(give_or_take, decimals)}"
     )
 
 
-def _spread(part: FloatArray) -> FloatArray:
-    """Return the standard deviation of zeros and ones, of which this part are ones."""
-    return np.maximum(np.sqrt(part * (1 - part)), _LEAST_SPREAD)
+def _in_percent(part: float, decimals: int | None = None) -> str:
+    """Write a part of all on one line: in whole percents, or in tenths where it is small."""
+    if decimals is None:
+        decimals = 0 if part >= _SMALL or part == 0 else 1
+    return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"
