@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmorse.audit.attacks import Scores, best_errors
 from dpmorse.audit.bounds import (
     Errors,
+    Scores,
+    best_errors,
     certified_epsilon,
     certified_mu,
     lower_rate,

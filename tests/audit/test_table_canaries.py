@@ -14,7 +14,7 @@ from dpmorse import (
     Schema,
 )
 from dpmorse.audit import audit_estimator
-from dpmorse.audit.table_canaries import any_records, as_table
+from dpmorse.audit.canaries import any_records, as_table
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.records import open_records
 

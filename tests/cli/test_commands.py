@@ -14,7 +14,8 @@ from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture,
 from dpmorse.bases import BASES
 from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.cli.bounds_file import read_bounds
-from dpmorse.cli.bounds_template import empty_entry, template
+from dpmorse.cli.bounds_template import empty_entry, line_of, template
+from dpmorse.records import Reading
 from every_base import OF_NUMBERS
 
 FAST = ["--epsilon", "9", "--bounds", "0,300", "--base", "DPMoGHard", "--components", "3"]
@@ -322,7 +323,7 @@ def test_the_template_has_the_kinds_of_columns_that_typed_files_state(here, run)
     "name", ['a"b', "a\\b", "tab\tnew\nline", "\x1b[31mred", "über \u202ertl", "", "\x7f", "[x] = 1 #", "😀"]
 )
 def test_any_name_survives_the_template(here, name):
-    text = template("x.csv", {name: empty_entry("number")})
+    text = template("x.csv", [line_of(name, empty_entry("number"))], Reading())
     assert all(character.isprintable() or character == "\n" for character in text)
     (here / "b.toml").write_text(text.replace('"?"', "1"))
     assert read_bounds("b.toml").by_column == {name: (1.0, 1.0)}

@@ -156,8 +156,8 @@ def test_numbers_stay_numbers(tmp_path):
     table = pa.table(
         {"-x": [-1.5, 2.0], "n": [-1, 2], "yes": [True, False], "day": pa.array([0, 1], pa.date32())}
     )
-    with table_writer(str(tmp_path / "a.csv"), table.schema) as writer:
-        writer.write_table(table)
+    with table_writer(str(tmp_path / "a.csv"), table.schema) as write:
+        write(table)
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines == ['"\'-x","n","yes","day"', '-1.5,-1,true,"1970-01-01"', '2,2,false,"1970-01-02"']
 

@@ -10,7 +10,7 @@ import pytest
 import dpmorse
 from audits.readers import hostile
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
-from dpmorse.cli.column_entries import check_entries, described_columns
+from dpmorse.cli.bounds_file import check_entries, described_columns
 from dpmorse.records.values import ObjectValues
 from dpmorse.schema import KINDS, CategoryColumn, NumberColumn
 

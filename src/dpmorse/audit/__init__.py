@@ -7,7 +7,7 @@ alone. A bound above the claim refutes it. A bound below it only says that this 
 The other names are parts of attacks: watched fits, invented records, scores and pairs.
 """
 
-from dpmorse.audit.attacks import Scores as Scores
+from dpmorse.audit.bounds import Scores as Scores
 from dpmorse.audit.estimators import audit_estimator as audit_estimator
 from dpmorse.audit.invented import far_records as far_records
 from dpmorse.audit.invented import invented_records as invented_records

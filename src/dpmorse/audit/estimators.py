@@ -6,22 +6,15 @@ import numpy as np
 from sklearn.base import clone
 
 from dpmorse import _validate
-from dpmorse.audit.attacks import Scores
-from dpmorse.audit.bounds import one_run_epsilon
-from dpmorse.audit.canaries import Canaries
-from dpmorse.audit.invented import check_is_estimator, n_columns, parameter, public_box
-from dpmorse.audit.results import AuditResult, Claim, Unit
-from dpmorse.audit.table_canaries import TableCanaries, any_records, as_table
+from dpmorse.audit.bounds import Scores, one_run_epsilon
+from dpmorse.audit.canaries import BoxCanaries, Canaries, TableCanaries, any_records, as_table
+from dpmorse.audit.invented import check_is_estimator, invented_box, parameter, public_box
+from dpmorse.audit.results import AuditResult, Claim, Unit, enough
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Neighboring
 from dpmorse.schema import Schema
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import FloatArray
 
-ONE_RUN = "canaries in one run"
-"""The name of this attack in results."""
-
-N_CANARIES = 1000
-N_FEATURES = 16
 _FEWEST_CANARIES = 20
 """With 20 canaries four are guessed, and even if all four are right nothing is certified at 0.95."""
 
@@ -39,8 +32,8 @@ def audit_estimator(
     estimator: Any,
     X: Any = None,
     *,
-    n_canaries: int = N_CANARIES,
-    n_features: int = N_FEATURES,
+    n_canaries: int = 1000,
+    n_features: int = 16,
     confidence: float = 0.95,
     random_state: int | None = None,
 ) -> AuditResult:
@@ -87,7 +80,7 @@ def audit_estimator(
     """
     confidence = _validate.open_unit_interval(confidence=confidence)
     check_is_estimator(estimator)
-    n_canaries = _checked_number(n_canaries)
+    n_canaries = enough(_FEWEST_CANARIES, 1000, n_canaries=n_canaries)
     rng = np.random.default_rng(random_state)
     model = clone(estimator)
     if X is None:  # nothing real is spent
@@ -95,7 +88,7 @@ def audit_estimator(
         model.set_params(**dict.fromkeys(ledgers))
     replaced = parameter(estimator, "neighboring") == Neighboring.REPLACE_ONE
     rows = parameter(estimator, "max_rows_per_group")
-    canaries: Canaries | TableCanaries
+    canaries: Canaries
     if (columns := parameter(estimator, "columns")) is not None:
         if X is not None:
             raise InvalidParameterError(
@@ -106,17 +99,24 @@ def audit_estimator(
         canaries = TableCanaries.drawn(schema, n_canaries, rng, replaced=replaced)
         _fit(model, as_table(schema, others), as_table(schema, canaries.records), rows)
     else:
-        others = _others(estimator, n_features, rng) if X is None else np.asarray(X, dtype=np.float64)
-        domain = public_box(estimator, others.shape[1])
-        canaries = Canaries.drawn(domain, n_canaries, rng, replaced=replaced)
+        if X is None:
+            domain = invented_box(estimator, n_features)
+            scaled = np.clip(_SPREAD * rng.standard_normal((_N_OTHERS, domain.n_features)), -1, 1)
+            others = domain.centre + domain.half_width * scaled
+        else:
+            others = np.asarray(X, dtype=np.float64)
+            domain = public_box(estimator, others.shape[1])
+        canaries = BoxCanaries.drawn(domain, n_canaries, rng, replaced=replaced)
         _fit(model, others, canaries.records, rows)
     return _judged(model, canaries, canaries.scores(model.mixture_, others), confidence)
 
 
-def _judged(
-    model: Any, canaries: Canaries | TableCanaries, scores: FloatArray, confidence: float
-) -> AuditResult:
-    guessed = _most_extreme(scores)
+def _judged(model: Any, canaries: Canaries, scores: FloatArray, confidence: float) -> AuditResult:
+    """Guess the canaries with the highest and with the lowest scores, half of each."""
+    each = max(1, round(_GUESSED * len(scores) / 2))
+    order = np.argsort(scores, kind="stable")
+    guessed = np.zeros(len(scores), dtype=bool)
+    guessed[order[:each]] = guessed[order[-each:]] = True
     n_right = int(np.count_nonzero(canaries.present[guessed] == (scores > np.median(scores))[guessed]))
     n_guesses, report = int(guessed.sum()), model.privacy_
     present, absent = scores[canaries.present], scores[~canaries.present]
@@ -125,7 +125,7 @@ def _judged(
     )
     return AuditResult(
         f"{type(model).__name__}, whole fit",
-        ONE_RUN,
+        "canaries in one run",
         Claim(Unit.EPSILON, report.epsilon, report.delta),
         one_run_epsilon(len(canaries), n_guesses, n_right, report.delta, confidence),
         confidence,
@@ -136,15 +136,6 @@ def _judged(
     )
 
 
-def _most_extreme(scores: FloatArray) -> BoolArray:
-    """Return the canaries that are guessed: half with the highest, half with the lowest scores."""
-    each = max(1, round(_GUESSED * len(scores) / 2))
-    order = np.argsort(scores, kind="stable")
-    guessed = np.zeros(len(scores), dtype=bool)
-    guessed[order[:each]] = guessed[order[-each:]] = True
-    return guessed
-
-
 def _fit(model: Any, others: FloatArray, canaries: FloatArray, rows: int | None) -> None:
     """Fit; where groups are protected, each canary is a group with as many rows as are used."""
     if rows is None:
@@ -152,20 +143,3 @@ def _fit(model: Any, others: FloatArray, canaries: FloatArray, rows: int | None)
         return
     groups = np.concatenate([np.arange(len(others)), len(others) + np.repeat(np.arange(len(canaries)), rows)])
     model.fit(np.vstack([others, np.repeat(canaries, rows, axis=0)]), groups=groups)
-
-
-def _others(estimator: Any, n_features: int, rng: np.random.Generator) -> FloatArray:
-    wanted = n_columns(estimator, _validate.positive_int(n_features=n_features))
-    domain = public_box(estimator, wanted)
-    scaled = np.clip(_SPREAD * rng.standard_normal((_N_OTHERS, wanted)), -1, 1)
-    return domain.centre + domain.half_width * scaled
-
-
-def _checked_number(n_canaries: object) -> int:
-    number = _validate.positive_int(n_canaries=n_canaries)
-    if number < _FEWEST_CANARIES:
-        raise InvalidParameterError(
-            f"n_canaries must be at least {_FEWEST_CANARIES}, got {number}: fewer certify nothing. "
-            f"{N_CANARIES} is a good number."
-        )
-    return number

@@ -7,7 +7,7 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.statistics import PRIVATE, Domain
+from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray
 
 _N_RECORDS = 2000
@@ -34,9 +34,7 @@ def parameter(estimator: Any, name: str) -> Any:
 
 def base_of(estimator: Any, n_features: int) -> PrivateFit:
     """Return the unfitted base that makes the releases of an estimator."""
-    base = estimator
-    if hasattr(estimator, "_base_for"):
-        base = estimator._base_for(n_features)
+    base = estimator._base_for(n_features) if hasattr(estimator, "_base_for") else estimator
     if not isinstance(base, PrivateFit):
         raise InvalidTypeError(
             f"estimator must release what it learns through a base derived from PrivateFit, got "
@@ -47,29 +45,22 @@ def base_of(estimator: Any, n_features: int) -> PrivateFit:
 
 def public_box(estimator: Any, n_features: int) -> Domain:
     """Return the bounds of an estimator; -1 and 1 if it finds them itself."""
-    bounds = parameter(estimator, "bounds")
-    if isinstance(bounds, str) and bounds == PRIVATE:
-        return Domain.unknown(n_features)
-    return Domain.from_bounds(bounds, n_features)
+    return Domain.from_bounds(parameter(estimator, "bounds"), n_features)
 
 
-def n_columns(estimator: Any, default: int) -> int:
-    """Return the number of columns that the bounds of an estimator are for, or the default."""
-    bounds = parameter(estimator, "bounds")
-    if isinstance(bounds, str) or bounds is None:
-        return default
-    sizes = [np.size(part) for part in bounds if np.ndim(part) == 1]
-    return max(sizes, default=default)
+def invented_box(estimator: Any, n_features: int) -> Domain:
+    """Return the same for invented records; a bound for each column says how many columns there are."""
+    wanted, bounds = _validate.positive_int(n_features=n_features), parameter(estimator, "bounds")
+    sizes = [np.size(part) for part in (() if bounds is None else bounds) if np.ndim(part) == 1]
+    return public_box(estimator, max(sizes, default=wanted))
 
 
 def invented_records(estimator: Any, n_features: int) -> FloatArray:
     """Return records in a few groups well inside the bounds."""
-    wanted = n_columns(estimator, _validate.positive_int(n_features=n_features))
-    rng, domain = np.random.default_rng(0), public_box(estimator, wanted)
-    centres = rng.uniform(-0.6, 0.6, size=(_N_GROUPS, wanted))
+    rng, domain = np.random.default_rng(0), invented_box(estimator, n_features)
+    centres = rng.uniform(-0.6, 0.6, size=(_N_GROUPS, domain.n_features))
     groups = rng.integers(_N_GROUPS, size=_N_RECORDS)
-    spread = _SPREAD * rng.standard_normal((_N_RECORDS, wanted))
-    scaled = centres[groups] + spread
+    scaled = centres[groups] + _SPREAD * rng.standard_normal((_N_RECORDS, domain.n_features))
     return domain.centre + domain.half_width * np.clip(scaled, -1, 1)
 
 

@@ -36,11 +36,6 @@ class Pair:
             )
 
     @property
-    def is_choice(self) -> bool:
-        """Whether the answer is a random choice."""
-        return isinstance(self.planned, PlannedChoice)
-
-    @property
     def moved(self) -> float:
         """Change of the answer between the neighbours, as a part of the change that the event pays for."""
         difference, event = (self.neighbour - self.exact).astype(np.float64), self.planned.event
@@ -58,32 +53,18 @@ class Pair:
             penalties = sealed(self.neighbour if neighbour else self.exact)
             return ratios[[mechanism.choose(penalties, self.planned) for _ in range(runs)]]
         differs = self.exact != self.neighbour  # the other entries have the same noise on both datasets
-        batch = max(1, _LARGEST_BATCH // max(1, int(np.count_nonzero(differs))))
-        return np.concatenate(
-            [
-                self._scores_of_sums(
-                    mechanism, self.planned, differs, min(batch, runs - start), neighbour=neighbour
-                )
-                for start in range(0, runs, batch)
-            ]
-        )
-
-    def _scores_of_sums(
-        self,
-        mechanism: Mechanism,
-        planned: PlannedRelease,
-        differs: IntArray | FloatArray,
-        runs: int,
-        *,
-        neighbour: bool,
-    ) -> FloatArray:
-        exact, other, scales = self.exact[differs], self.neighbour[differs], planned.scales[differs]
-        many = PlannedRelease(np.tile(scales, runs), planned.event)
-        sums = sealed(np.tile(other if neighbour else exact, runs))
-        answers = mechanism.release(sums, many).reshape(runs, -1)
-        log_density = planned.noise.log_density
-        ratios = log_density((answers - other) / scales) - log_density((answers - exact) / scales)
-        return np.asarray(ratios.sum(axis=1))
+        exact, other = self.exact[differs], self.neighbour[differs]
+        scales, log_density = self.planned.scales[differs], self.planned.noise.log_density
+        batch = max(1, _LARGEST_BATCH // max(1, len(scales)))
+        scores = np.empty(runs)
+        for start in range(0, runs, batch):
+            n = min(batch, runs - start)
+            many = PlannedRelease(np.tile(scales, n), self.planned.event)
+            sums = sealed(np.tile(other if neighbour else exact, n))
+            answers = mechanism.release(sums, many).reshape(n, -1)
+            ratios = log_density((answers - other) / scales) - log_density((answers - exact) / scales)
+            scores[start : start + n] = ratios.sum(axis=1)
+        return scores
 
 
 def _log_probabilities(penalties: IntArray, planned: PlannedChoice) -> FloatArray:

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from dpmorse import _validate
-from dpmorse.audit.attacks import Scores
+from dpmorse.audit.bounds import Scores
 from dpmorse.audit.likelihoods import Pair
-from dpmorse.audit.results import AuditResult, Claim, Unit
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.privacy import Mechanism, Noise, NoiseSampler, PlannedChoice, PlannedRelease, ReleaseEvent
+from dpmorse.audit.results import AuditResult, Claim, Unit, enough
+from dpmorse.exceptions import InvalidTypeError
+from dpmorse.privacy import Mechanism, Noise, NoiseSampler, PlannedChoice, PlannedRelease
 from dpmorse.privacy.random_bytes import SystemBytes
 from dpmorse.privacy.sampler import NativeSampler
 from dpmorse.typing import IntArray
@@ -17,7 +17,7 @@ from dpmorse.typing import IntArray
 LIKELIHOOD_RATIO = "likelihood ratio"
 """The name of this attack in results."""
 
-_FEWEST_RUNS = 100
+FEWEST_RUNS = 100
 """With fewer runs the bounds on error rates are so wide that hardly anything is certified."""
 
 
@@ -79,38 +79,24 @@ def audit_mechanism(
             "Statistics make them: GroupCounts(3).plan(...), for instance."
         )
     pair = Pair(planned, _integers("exact", exact), _integers("neighbour", neighbour))
-    runs = checked_runs(runs)
+    runs = enough(FEWEST_RUNS, 100_000, runs=runs)
     confidence = _validate.open_unit_interval(confidence=confidence)
-    mechanism = Mechanism([], sampler or NativeSampler(SystemBytes()))
+    mechanism, event = Mechanism([], sampler or NativeSampler(SystemBytes())), planned.event
+    if isinstance(event.noise, Noise) and event.noise.is_pure:
+        claim = Claim(Unit.EPSILON, event.pure_epsilon)
+    else:
+        claim = Claim(Unit.MU, math.sqrt(2 * event.gaussian_rho))
     scores = Scores(
         pair.scores(mechanism, runs, neighbour=True), pair.scores(mechanism, runs, neighbour=False)
     )
     return AuditResult.of_scores(
-        planned.event.name or "mechanism",
+        event.name or "mechanism",
         LIKELIHOOD_RATIO,
-        claim_of(planned.event),
+        claim,
         scores,
         confidence,
-        details={"moved": pair.moved, "neighboring": planned.event.neighboring.value},
+        details={"moved": pair.moved, "neighboring": event.neighboring.value},
     )
-
-
-def claim_of(event: ReleaseEvent) -> Claim:
-    """Return the claim of an event of the ledger about a pair of neighbours."""
-    if isinstance(event.noise, Noise) and event.noise.is_pure:
-        return Claim(Unit.EPSILON, event.pure_epsilon)
-    return Claim(Unit.MU, math.sqrt(2 * event.gaussian_rho))
-
-
-def checked_runs(runs: object) -> int:
-    """Return a number of runs that is large enough to certify something."""
-    number = _validate.positive_int(runs=runs)
-    if number < _FEWEST_RUNS:
-        raise InvalidParameterError(
-            f"runs must be at least {_FEWEST_RUNS}, got {number}: fewer certify nothing. "
-            "100000 is a good number."
-        )
-    return number
 
 
 def _integers(name: str, values: object) -> IntArray:

@@ -6,6 +6,7 @@ one by one.
 """
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,6 @@ from dpmorse._threads import one_library_thread
 from dpmorse.bases import PrivateFit, Queries
 from dpmorse.engine import InMemoryEngine, Source
 from dpmorse.privacy import (
-    Budget,
     Ledger,
     Mechanism,
     NoiseSampler,
@@ -56,24 +56,23 @@ class WatchedMechanism(Mechanism):
 
     def release(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
         """Release sums."""
-        answer = super().release(exact, planned) if self.earlier is None else self._repeated(planned)
-        noted: IntArray = self._noted(exact, planned, answer)
-        return noted
+        answer: IntArray = self._answer(super().release, exact, planned)
+        return answer
 
     def choose(self, exact: Exact[IntArray], planned: PlannedChoice) -> int:
         """Choose an option."""
-        answer = super().choose(exact, planned) if self.earlier is None else self._repeated(planned)
-        return int(self._noted(exact, planned, answer))
+        return int(self._answer(super().choose, exact, planned))
 
-    def _repeated(self, planned: PlannedRelease | PlannedChoice) -> Any:
-        self._record(planned.event)
-        n_asked = len(self.transcript.asked)
-        if self.earlier is None or n_asked >= len(self.earlier.asked):
-            raise QuestionsDifferError
-        return self.earlier.asked[n_asked].answer
-
-    def _noted(self, exact: Exact[IntArray], planned: PlannedRelease | PlannedChoice, answer: Any) -> Any:
-        self.transcript.asked.append(Asked(planned, opened(exact).copy(), answer))
+    def _answer(self, ask: Callable[..., Any], exact: Exact[IntArray], planned: Any) -> Any:
+        asked = self.transcript.asked
+        if self.earlier is None:
+            answer = ask(exact, planned)
+        else:
+            self._record(planned.event)
+            if len(asked) >= len(self.earlier.asked):
+                raise QuestionsDifferError
+            answer = self.earlier.asked[len(asked)].answer
+        asked.append(Asked(planned, opened(exact).copy(), answer))
         return answer
 
 
@@ -90,13 +89,11 @@ class QuestionsDifferError(Exception):
     """A fit asked more questions than the fit whose answers it repeats."""
 
 
+@dataclass(frozen=True)
 class WatchedEngine(InMemoryEngine):
-    """Adds up as ``InMemoryEngine`` does, and records the questions."""
+    """Adds up as ``InMemoryEngine`` does, and records the questions in a transcript."""
 
-    def watch(self, transcript: Transcript) -> "WatchedEngine":
-        """Record questions in a transcript."""
-        object.__setattr__(self, "_transcript", transcript)
-        return self
+    transcript: Transcript = field(default_factory=Transcript, repr=False, compare=False)
 
     def reduce(self, records: Any, statistic: Any, cells: Any) -> Any:
         """Add up a statistic."""
@@ -114,7 +111,7 @@ class WatchedEngine(InMemoryEngine):
         return super().tally(records, codes)
 
     def _note(self, *question: Any) -> None:
-        self._transcript.questions.append(pickle.dumps(question))  # type: ignore[attr-defined]
+        self.transcript.questions.append(pickle.dumps(question))
 
 
 def watched_fit(
@@ -129,14 +126,8 @@ def watched_fit(
         one_library_thread(),
     ):
         mechanism.transcript, mechanism.earlier = transcript, earlier  # type: ignore[attr-defined]
-        engine = WatchedEngine().watch(transcript)
+        engine = WatchedEngine(transcript=transcript)
         queries = Queries(Source(X, engine), mechanism, plan.settings.budget)
         base.spend(queries, plan, np.random.default_rng(_SEED_OF_STARTS))
     transcript.events = ledger.events
     return transcript
-
-
-def budget_of(base: PrivateFit, n_features: int) -> Budget:
-    """Return the budget that a base plans with."""
-    budget: Budget = base.plan(n_features).settings.budget
-    return budget

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.stats import chi2
 
 from dpmorse import _validate
-from dpmorse.audit.attacks import Scores
+from dpmorse.audit.bounds import Scores
 from dpmorse.audit.invented import base_of, check_is_estimator, far_records, invented_records
 from dpmorse.audit.likelihoods import Pair
-from dpmorse.audit.mechanisms import LIKELIHOOD_RATIO, checked_runs
-from dpmorse.audit.recording import QuestionsDifferError, Transcript, budget_of, same_question, watched_fit
-from dpmorse.audit.results import AuditResult, Claim, Unit
+from dpmorse.audit.mechanisms import FEWEST_RUNS, LIKELIHOOD_RATIO
+from dpmorse.audit.recording import QuestionsDifferError, Transcript, same_question, watched_fit
+from dpmorse.audit.results import AuditResult, Claim, Unit, enough
 from dpmorse.bases import PrivateFit
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import Budget, Composition, Mechanism, Neighboring, Noise, NoiseSampler, PlannedRelease
@@ -43,7 +43,7 @@ class Neighbours:
     @property
     def sums(self) -> tuple[Pair, ...]:
         """The releases of sums."""
-        return tuple(pair for pair in self.pairs if not pair.is_choice)
+        return tuple(pair for pair in self.pairs if isinstance(pair.planned, PlannedRelease))
 
     @property
     def moved(self) -> float:
@@ -109,20 +109,20 @@ def audit_releases(
     (True, True)
     """
     check_is_estimator(estimator)
-    runs, confidence = checked_runs(runs), _validate.open_unit_interval(confidence=confidence)
+    runs = enough(FEWEST_RUNS, 100_000, runs=runs)
+    confidence = _validate.open_unit_interval(confidence=confidence)
     noise = sampler or NativeSampler(SystemBytes())
     records = invented_records(estimator, n_features) if X is None else _checked_records("X", X)
     base = base_of(estimator, records.shape[1])
-    budget = budget_of(base, records.shape[1])
+    budget: Budget = base.plan(records.shape[1]).settings.budget
     candidates = _checked_neighbours(
         far_records(estimator, records.shape[1]) if neighbours is None else neighbours, records, budget
     )
-    worst = worst_neighbours(base, records, candidates, noise)
-    name = type(estimator).__name__
+    worst = _worst_neighbours(base, records, candidates, budget, noise)
     mechanism = Mechanism([], noise)
     scores = Scores(*(_scores(worst.sums, mechanism, runs, neighbour=there) for there in (True, False)))
     return AuditResult.of_scores(
-        f"{name}, {len(worst.pairs)} releases",
+        f"{type(estimator).__name__}, {len(worst.pairs)} releases",
         LIKELIHOOD_RATIO,
         _claim(worst, budget),
         scores,
@@ -157,11 +157,10 @@ def _checked_neighbours(values: object, X: FloatArray, budget: Budget) -> FloatA
     return candidates
 
 
-def worst_neighbours(
-    base: PrivateFit, X: FloatArray, candidates: FloatArray, sampler: NoiseSampler
+def _worst_neighbours(
+    base: PrivateFit, X: FloatArray, candidates: FloatArray, budget: Budget, sampler: NoiseSampler
 ) -> Neighbours:
     """Watch a fit and its repetitions on neighbouring datasets; return the neighbour that is noticed most."""
-    budget = budget_of(base, X.shape[1])
     replaced = budget.neighboring is Neighboring.REPLACE_ONE
     first = np.vstack([candidates[:1], X]) if replaced else X
     others = candidates[1:] if replaced else candidates
@@ -227,7 +226,8 @@ def _problems_of_noise(transcript: Transcript) -> Iterable[str]:
     noise = [asked.answer - asked.exact for asked in sums]
     if not noise:
         return
-    for name, p_value in (("small", _p_value(sums, noise)), ("large", 1 - _p_value(sums, noise))):
+    smaller = _p_value(sums, noise)
+    for name, p_value in (("small", smaller), ("large", 1 - smaller)):
         if p_value < _UNLIKELY:
             yield f"the noise is too {name} for its scales (p = {p_value:.2g})."
     values = np.abs(np.concatenate(noise))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpmorse.audit.attacks import Scores, best_errors
-from dpmorse.audit.bounds import Errors, certified_epsilon, certified_mu
+from dpmorse import _validate
+from dpmorse.audit.bounds import Errors, Scores, best_errors, certified_epsilon, certified_mu
+from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import gaussian_epsilon
 from dpmorse.typing import FloatArray
 
@@ -170,6 +171,17 @@ class AuditResult:
             f"  by         {self.attack}, {self.runs} runs",
         ]
         return "\n".join([*lines, *(f"  problem    {problem}" for problem in self.problems)])
+
+
+def enough(fewest: int, good: int, **given: object) -> int:
+    """Return a number, given by its name, that is large enough to certify something."""
+    number = _validate.positive_int(**given)  # type: ignore[arg-type]  # a name is no hint
+    if number < fewest:
+        raise InvalidParameterError(
+            f"{next(iter(given))} must be at least {fewest}, got {number}: fewer certify nothing. "
+            f"{good} is a good number."
+        )
+    return number
 
 
 def _finite(value: float) -> float | None:

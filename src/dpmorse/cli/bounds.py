@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from dpmorse.cli.bounds_template import empty_entry, template
+from dpmorse.cli.bounds_template import empty_entry, line_of, template
 from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.messages import note, reports_mistakes
 from dpmorse.cli.options import (
@@ -45,7 +45,7 @@ def bounds(
     excluded = split_names(exclude or [], data.names)
     check_columns(data, excluded)
     entries = {name: _entry(kind) for name, kind in data.types.items() if name not in excluded}
-    text = template(data.path, {name: entry for name, entry in entries.items() if entry}, reading)
+    text = template(data.path, (line_of(name, entry) for name, entry in entries.items() if entry), reading)
     if output is None:
         typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
         return

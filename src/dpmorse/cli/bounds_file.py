@@ -1,4 +1,8 @@
-"""What --bounds says of the columns: a pair of numbers, or a file that was filled in by hand."""
+"""What --bounds says of the columns: a pair of numbers, or a file that was filled in by hand.
+
+Besides ``{ lower = 0, upper = 120 }`` a file has forms for whole numbers, categories, truth values and dates.
+Plain bounds alone make no schema.
+"""
 
 import math
 import os
@@ -8,17 +12,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpmorse import _atomic
-from dpmorse.cli.column_entries import PLAIN, check_entries, described_columns, without_codes
+from dpmorse import _atomic, _validate
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.records import READING_OPTIONS, Reading, listed
-from dpmorse.schema import Column
+from dpmorse.schema import KINDS, Column, Form, Schema
 
 _LARGEST_FILE = 1 << 20
 """Most bytes of a bounds file; a larger file is refused before it is parsed."""
 
 _MOST_DOTS = 60
 """Most dots in a line. The time and memory of TOML's dotted keys grow with the square of their number."""
+
+_PLAIN = frozenset({"lower", "upper"})
+"""The keys of plain bounds: where all columns have these alone, there is no schema."""
+
+CODES = "na"
+"""The key of codes for missing values: it says how a column is written, and is no part of a schema."""
+
+_FORMS: dict[Form, type[Column]] = {kind.form: kind for kind in KINDS if kind.form is not None}
+"""Ways to describe a column, and the kinds that have them."""
+
+*_FIRST_EXAMPLES, _LAST_EXAMPLE = (form.example for form in _FORMS)
+
+_FORMS_IN_WORDS = f"{', '.join(_FIRST_EXAMPLES)} or {_LAST_EXAMPLE}"
 
 
 @dataclass(frozen=True)
@@ -71,15 +87,11 @@ def read_bounds(text: str) -> Bounds:
             f"--bounds must be two numbers with a comma between, or a file, got {text!r}. "
             "`dpmorse bounds FILE -o bounds.toml` writes a file to fill in."
         )
-    return _of_content(repr(text), _read_file(text))
-
-
-def _of_content(shown: str, content: dict[str, Any]) -> Bounds:
-    """Read plain bounds as they are; any other form makes a schema of the whole file."""
+    shown, content = repr(text), _read_file(text)
     check_entries(shown, content["bounds"])
-    entries, codes = without_codes(content["bounds"])
+    entries, codes = _without_codes(content["bounds"])
     reading = _reading(shown, content.get("file", {}), codes)
-    if all(set(entry) == PLAIN for entry in entries.values()):
+    if all(set(entry) == _PLAIN for entry in entries.values()):  # any other form makes a schema of the file
         pairs = {name: _pair(shown, name, entry) for name, entry in entries.items()}
         return Bounds(by_column=pairs, reading=reading)
     return Bounds(described=described_columns(shown, entries), reading=reading)
@@ -122,18 +134,13 @@ def _read_file(path: str) -> dict[str, Any]:
         raise InvalidParameterError(f"{shown} is not a TOML file: {str(error)[:120]!r}.") from None
     except RecursionError:
         raise InvalidParameterError(f"{shown} is not a bounds file.") from None
-    _check_parts(shown, content)
-    return content
-
-
-def _check_parts(shown: str, content: Mapping[str, Any]) -> None:
-    columns = content.get("bounds")
     tables = all(isinstance(part, dict) for part in content.values())
-    if not tables or not columns or set(content) - {"bounds", "file"}:
+    if not tables or not content.get("bounds") or set(content) - {"bounds", "file"}:
         raise InvalidParameterError(
             f"{shown} must have a part [bounds] with the columns in it, and may have a part [file] that says "
             "how the data are written. `dpmorse bounds FILE` writes one."
         )
+    return content
 
 
 def _pair(shown: str, name: str, entry: Mapping[str, Any]) -> tuple[float, float]:
@@ -149,3 +156,74 @@ def _pair(shown: str, name: str, entry: Mapping[str, Any]) -> tuple[float, float
         raise InvalidParameterError(
             f"{shown} has a bound of the column {name!r} that is too large."
         ) from None
+
+
+def check_entries(shown: str, entries: Mapping[str, Any]) -> None:
+    """Refuse entries with wrong keys, and then a file that is not filled in, with all columns to fill in.
+
+    ``shown`` is what messages call the file.
+    """
+    for name, entry in entries.items():
+        _form(_where(shown, name), entry)
+    filled, _ = _without_codes(entries)  # "?" is a common code
+    to_fill = ("?", ["?"])  # neither a number nor a date, so that it cannot be used by mistake
+    empty = [name for name, entry in filled.items() if any(value in to_fill for value in entry.values())]
+    if empty:
+        raise InvalidParameterError(
+            f'{shown} is not filled in: replace each "?" by what you know without looking at the '
+            f"data, or remove the column. Columns to fill in: {', '.join(map(repr, empty))}."
+        )
+
+
+def _without_codes(entries: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the entries say besides codes for missing values, and these codes by column."""
+    rest = {name: {key: entry[key] for key in entry if key != CODES} for name, entry in entries.items()}
+    return rest, {name: entry[CODES] for name, entry in entries.items() if CODES in entry}
+
+
+def described_columns(shown: str, entries: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the schema's column for each entry; entries were checked before."""
+    columns, where = {}, shown
+    try:
+        for name, entry in entries.items():
+            where = _where(shown, name)
+            columns[name] = _FORMS[_form(where, entry)].from_entry(**entry)
+        where = shown
+        Schema.of(columns)
+    except DPMorseError as error:
+        raise InvalidParameterError(f"{where}: {error}") from None
+    return columns
+
+
+def _form(where: str, entry: object) -> Form:
+    """Find the form that an entry has by its keys."""
+    if not isinstance(entry, dict):
+        raise InvalidParameterError(
+            f"{where} must be a table such as {_FORMS_IN_WORDS}, got {_validate.describe(entry)}."
+        )
+    form = next((form for form in _FORMS if set(form.needed) & set(entry)), None)
+    if form is None:
+        raise InvalidParameterError(
+            f"{where} must say what the column is, by {_FORMS_IN_WORDS}; it has {_keys(list(entry))}."
+        )
+    absent = [key for key in form.needed if key not in entry]
+    if absent:
+        raise InvalidParameterError(f"{where} lacks {_keys(absent)}: write it such as {form.example}.")
+    known = {*form.needed, *form.optional, "missing", CODES}
+    others = [key for key in entry if key not in known]
+    if others:
+        raise InvalidParameterError(
+            f"{where} has {_keys(others)}, but a column such as {form.example} may have only "
+            f"{', '.join(sorted(known))}. Remove what does not belong there."
+        )
+    return form
+
+
+def _where(shown: str, name: str) -> str:
+    return f"{shown}, column {name!r}"
+
+
+def _keys(names: list[str]) -> str:
+    if not names:
+        return "no key"
+    return f"the key{'s' if len(names) > 1 else ''} {listed(names)}"

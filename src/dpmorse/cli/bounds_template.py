@@ -1,7 +1,7 @@
 """What is written into a bounds file: how to fill it in, how the data are written, an entry for a column."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from dpmorse.cli.messages import printable
 from dpmorse.records import READING_OPTIONS, Reading
@@ -28,36 +28,21 @@ def empty_entry(stored_as: str) -> str:
     return next(form.empty for kind in KINDS if kind.stored_as == stored_as and (form := kind.form))
 
 
-def head_of(name: str) -> str:
-    """Return the head of a template for a file."""
-    lines = [line for kind in KINDS if kind.form is not None for line in kind.form.lines]
-    longest, widest = (max(len(line[i]) for line in lines) for i in (0, 1))
-    kinds = (f"#   {name:{longest}} = {entry:{widest}}   {meaning}\n" for name, entry, meaning in lines)
-    return _HEAD.format(name=name, kinds="".join(kinds))
+def line_of(name: str, entry: str) -> str:
+    """Return the line of a column."""
+    return f"{quoted(name)} = {entry}\n"
 
 
-def template(path: str, entries: Mapping[str, str], reading: Reading | None = None) -> str:
-    """Return a bounds file.
-
-    Parameters
-    ----------
-    path : str
-        The data file that it is for.
-    entries : mapping
-        Its columns, and what is written for each.
-    reading : Reading, optional
-        What was said of how it is written, to be said to ``fit`` as well.
-    """
-    lines = (f"{quoted(name)} = {entry}\n" for name, entry in entries.items())
-    head = head_of(printable(os.path.basename(path)))
-    return f"{head}{file_part(reading or Reading())}[bounds]\n{''.join(lines)}"
-
-
-def file_part(reading: Reading) -> str:
-    """Return the part of a bounds file that says how the data are written, if there is anything to say."""
+def template(path: str, columns: Iterable[str], reading: Reading) -> str:
+    """Return a bounds file for a data file: the lines of its columns, and for ``fit`` how it is written."""
+    kinds = [line for kind in KINDS if kind.form is not None for line in kind.form.lines]
+    longest, widest = (max(len(line[i]) for line in kinds) for i in (0, 1))
+    shown = (f"#   {name:{longest}} = {entry:{widest}}   {meaning}\n" for name, entry, meaning in kinds)
+    head = _HEAD.format(name=printable(os.path.basename(path)), kinds="".join(shown))
     told = {name: value for name, value in reading.told.items() if name in READING_OPTIONS}
-    lines = [f"{name} = {in_toml(value)}\n" for name, value in told.items()]
-    return f"[file]\n{''.join(lines)}\n" if lines else ""
+    options = "".join(f"{name} = {in_toml(value)}\n" for name, value in told.items())
+    file_part = f"[file]\n{options}\n" if options else ""
+    return f"{head}{file_part}[bounds]\n{''.join(columns)}"
 
 
 def in_toml(value: str | int | tuple[str, ...]) -> str:
@@ -69,10 +54,5 @@ def in_toml(value: str | int | tuple[str, ...]) -> str:
 
 def quoted(name: str) -> str:
     """Write a name as a TOML string; control characters are escaped."""
-    return '"' + "".join(_escaped(character) for character in name) + '"'
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else f"\\U{ord(character):08x}"
+    marked = name.replace("\\", r"\\").replace('"', r"\"")
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in marked) + '"'

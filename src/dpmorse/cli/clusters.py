@@ -1,4 +1,4 @@
-"""The clusters of a model as a table, as warnings and as plain data, with intervals if it has a profile."""
+"""A model, and its clusters: a table, warnings and plain data, with intervals if it has a profile."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dpmorse.cli.messages import printable, say, warn
-from dpmorse.cli.models import Model, label_name, profile_of, schema_of
+from dpmorse.cli.messages import say, shortened, warn
+from dpmorse.cli.models import Model, label_name, schema_of
 from dpmorse.clustering import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import Suggestion
+from dpmorse.privacy import PrivacyReport
 from dpmorse.profiles import (
     NO_INTERVALS,
     Caution,
@@ -27,9 +28,6 @@ _SHOWN_LEVELS = 3
 
 _WIDTH = 18
 """Characters of a cell without interval."""
-
-_MARKED = "  * see the warnings"
-"""The line below a table with stars."""
 
 _MOST_WARNINGS = 12
 """Warnings about numbers that are printed. --json has all."""
@@ -65,13 +63,13 @@ _OF_STATED = _Style(
 )
 
 
-def _style(model: Model) -> _Style:
-    return _OF_STATED if schema_of(model).stated else _OF_NUMBERS
+def _style(view: ClusterView) -> _Style:
+    return _OF_STATED if view.schema.stated else _OF_NUMBERS
 
 
-def view_of(model: Model, *, population: bool = False) -> ClusterView:
+def _view_of(model: Model, *, population: bool) -> ClusterView:
     """Return the clusters of a model, heaviest first: from its profile, else from the mixture alone."""
-    if profile_of(model) is not None:
+    if model._released.profile_ is not None:
         return ClusterView.of(model.table(population=population), schema_of(model), model.cautions())
     if population:
         raise InvalidParameterError("--population needs intervals, and this model has no profile.")
@@ -82,64 +80,45 @@ def view_of(model: Model, *, population: bool = False) -> ClusterView:
 
 
 def say_clusters(model: Model, *, population: bool = False) -> None:
-    """Print the table of the clusters, and below it what must be said about its numbers."""
-    say(cluster_table(model, population=population))
+    """Print the table of the clusters, and below it how sure their number is, and warnings."""
+    view, label = _view_of(model, population=population), label_name([], model)
+    in_one_line = view.table is None and not view.schema.stated
+    lines = _one_line_each(view, label) if in_one_line else _lines(view, label)
+    below, number = [_about_numbers(view, population=population)], _suggestion(model)
+    if number is not None:
+        below.append(f"No number of clusters was given: {number.in_words}.")
+    say("\n".join([_title(model, view, label), "", *lines, "", *below]))
     tell_cautions(model)
 
 
 def tell_cautions(model: Model) -> None:
     """Print what must be said about the numbers of a model as warnings."""
-    texts = [] if profile_of(model) is None else _one_a_cluster(model.cautions())
-    for text in texts[:_MOST_WARNINGS]:
-        warn(text)
-    more = len(texts) - _MOST_WARNINGS
-    if more > 0:
-        warn(f"{more} more warning{'s' * (more > 1)} about numbers; `dpmorse show --json` has all.")
-
-
-def _one_a_cluster(cautions: Sequence[Caution]) -> list[str]:
-    """Return the sentences, but of each kind only the first about a cluster, and how many more there are."""
     alike: dict[tuple[Any, ...], list[Caution]] = {}
-    for caution in cautions:
+    for caution in [] if model._released.profile_ is None else model.cautions():
         about = caution.cluster if caution.cluster is not None else ("column", caution.column)
         alike.setdefault((caution.kind, about), []).append(caution)
-    more = " The same is true of {} more of its columns."
-    return [first.text + (more.format(len(others)) if others else "") for first, *others in alike.values()]
+    for first, *others in list(alike.values())[:_MOST_WARNINGS]:  # of each kind one about a cluster
+        more = f" The same is true of {len(others)} more of its columns." if others else ""
+        warn(f"{first.text}{more}")
+    left = len(alike) - _MOST_WARNINGS
+    if left > 0:
+        warn(f"{left} more warning{'s' * (left > 1)} about numbers; `dpmorse show --json` has all.")
 
 
-def caution_texts(model: Model) -> list[str]:
-    """Return what must be said about the numbers of a model, a sentence each."""
-    return [] if profile_of(model) is None else [caution.text for caution in model.cautions()]
-
-
-def about_numbers(model: Model, *, population: bool = False) -> str:
+def _about_numbers(view: ClusterView, *, population: bool) -> str:
     """Say what the intervals are about, or why there are none."""
-    if profile_of(model) is not None:
-        return about_intervals(population=population)
-    return _style(model).no_intervals
+    return _style(view).no_intervals if view.table is None else about_intervals(population=population)
 
 
-def suggestion(model: Model) -> Suggestion | None:
+def _suggestion(model: Model) -> Suggestion | None:
     """Return how sure the number of clusters is; None where the user gave it, or where there are none."""
     if isinstance(model, MorseEstimator) and model.n_clusters == "auto":
         return model.merge_tree_.suggestion
     return None
 
 
-def cluster_table(model: Model, *, population: bool = False) -> str:
-    """Return the clusters as a table of text, what its intervals are about, and how sure their number is."""
-    view, style, label = view_of(model, population=population), _style(model), label_name([], model)
-    below = [about_numbers(model, population=population)]
-    number = suggestion(model)
-    if number is not None:
-        below.append(f"No number of clusters was given: {number.in_words}.")
-    in_one_line = view.table is None and style is _OF_NUMBERS
-    lines = _one_line_each(view, style, label) if in_one_line else _lines(view, style, label)
-    return "\n".join([_title(model, view, style), "", *lines, "", *below])
-
-
-def _title(model: Model, view: ClusterView, style: _Style) -> str:
-    counted = _counted(view.n_clusters, label_name([], model))
+def _title(model: Model, view: ClusterView, label: str) -> str:
+    counted, style = _counted(view.n_clusters, label), _style(view)
     if isinstance(model, MorseEstimator):
         counted += f" of {_counted(model.mixture_.n_components, 'component')}"
     counted += f" in {_counted(len(view.columns), 'column')}"
@@ -153,21 +132,20 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _one_line_each(view: ClusterView, style: _Style, label: str) -> Iterator[str]:
+def _one_line_each(view: ClusterView, label: str) -> Iterator[str]:
     """Yield one line a cluster: its share, and mean ± standard deviation of the first columns."""
-    columns = view.columns[: style.n_columns]
-    yield f"{label:>9}{'share':>9}" + "".join(
-        f"  {_short(column.name, style):>{_WIDTH}}" for column in columns
-    )
+    columns = view.columns[: _OF_NUMBERS.n_columns]
+    names = (shortened(column.name, _OF_NUMBERS.longest) for column in columns)
+    yield f"{label:>9}{'share':>9}" + "".join(f"  {name:>{_WIDTH}}" for name in names)
     for c in range(view.n_clusters):
         numbers = (column for column in columns if isinstance(column, NumberView))
         cells = (f"{one.centre.value[c]:.4g} ± {one.spread.value[c]:.2g}" for one in numbers)
         yield f"{c:>9}{view.share.value[c]:>9.1%}" + "".join(f"  {cell:>{_WIDTH}}" for cell in cells)
 
 
-def _lines(view: ClusterView, style: _Style, label: str) -> list[str]:
+def _lines(view: ClusterView, label: str) -> list[str]:
     """Return one line for each cluster and column; the share stands in the first line of its cluster."""
-    alone = " (without interval)" if view.table is None else ""
+    style, alone = _style(view), " (without interval)" if view.table is None else ""
     rows = [(label, f"share, %{alone}", "column", f"{style.centre}{alone}", f"spread{alone}")]
     notes = view.cautions if style.has_stars else ()
     for c in range(view.n_clusters):
@@ -177,30 +155,31 @@ def _lines(view: ClusterView, style: _Style, label: str) -> list[str]:
             for cells in _cells(column, c, notes, style):
                 rows.append((*first, *cells))
                 first = ("", "")
-    lines = _aligned(rows)
-    return [*lines, *([_MARKED] if style.has_stars and any("*" in line for line in lines) else [])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    lines = [f"  {line.rstrip()}" for line in padded]
+    if style.has_stars and any("*" in line for line in lines):
+        lines.append("  * see the warnings")
+    return lines
 
 
 def _cells(
     column: ColumnView, c: int, notes: Sequence[Caution], style: _Style
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, centre and spread of a number, and name and most frequent levels of a category."""
-    name = _short(column.name, style)
+    name, longest = shortened(column.name, style.longest), style.longest
     if isinstance(column, NumberView):
         centre, spread, stated = column.centre.at(c), column.spread.at(c), column.column
         ends = centre[1:] if centre.is_known else None
-        words = stated.centre_in_words(_number(centre), centre.value, ends, lambda text: _short(text, style))
+        shown = _number(centre)
+        words = stated.centre_in_words(shown, centre.value, ends, lambda text: shortened(text, longest))
         stars = [_mark(notes, "bounds", None, column.place), _mark(notes, "spread", c, column.place)]
         yield name + stars[0], words, f"{_number(spread)} {stated.spread_unit}".rstrip() + stars[1]
     if column.levels:
-        yield name, _most_frequent(column, c, style), ""
-
-
-def _most_frequent(column: ColumnView, c: int, style: _Style) -> str:
-    ranked = np.argsort(-column.level_share.value[c], kind="stable")
-    shares = ((i, column.level_share.at(c, i).times(100)) for i in ranked[:_SHOWN_LEVELS])
-    shown = [f"{_short(column.levels[i], style)} {_number(share)}" for i, share in shares]
-    return ", ".join([*shown, *(["..."] if len(ranked) > _SHOWN_LEVELS else [])])
+        ranked = np.argsort(-column.level_share.value[c], kind="stable")
+        shares = ((column.levels[i], column.level_share.at(c, i).times(100)) for i in ranked[:_SHOWN_LEVELS])
+        frequent = [f"{shortened(level, longest)} {_number(share)}" for level, share in shares]
+        yield name, ", ".join([*frequent, *(["..."] if len(ranked) > _SHOWN_LEVELS else [])]), ""
 
 
 def _number(number: Interval) -> str:
@@ -223,28 +202,37 @@ def _mark(notes: Sequence[Caution], kind: str, cluster: int | None, column: int 
     return "*" if found else ""
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return [f"  {line.rstrip()}" for line in padded]
-
-
-def _short(name: str, style: _Style) -> str:
-    shown = printable(name)
-    return shown if len(shown) <= style.longest else f"{shown[: style.longest - 3]}..."
-
-
 # -- plain data ---------------------------------------------------------------------------------------
 
 
-def clusters_to_dict(model: Model, *, population: bool = False) -> dict[str, Any]:
-    """Return the clusters, how sure their number is, what intervals are about, and warnings, for --json."""
-    kind, view, number = label_name([], model), view_of(model, population=population), suggestion(model)
+def model_to_dict(model: Model, path: str, *, population: bool = False) -> dict[str, Any]:
+    """Return what is known of a model as plain data for --json."""
+    kind, view, number = label_name([], model), _view_of(model, population=population), _suggestion(model)
     return {
+        "model": path,
+        "estimator": type(model).__name__,
+        "columns": list(schema_of(model).names),
+        "components": model.mixture_.n_components,
         f"{kind}s": [{kind: c, **_cluster_to_dict(view, c)} for c in range(view.n_clusters)],
         "nearly_as_good": None if number is None else list(number.nearly),
-        "intervals_about": about_numbers(model, population=population),
-        "warnings": caution_texts(model),
+        "intervals_about": _about_numbers(view, population=population),
+        "warnings": [caution.text for caution in view.cautions],
+        "privacy": _privacy_to_dict(model.privacy_),
+    }
+
+
+def _privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
+    return {
+        "epsilon": report.epsilon,
+        "delta": report.delta,
+        "neighboring": report.neighboring,
+        "unit": report.budget.protects.word,
+        "max_rows_per_group": report.budget.max_rows_per_group,
+        "rho": report.rho,
+        "used": {"epsilon": report.used.epsilon(report.delta), "rho": report.used.rho},
+        "secure": report.secure,
+        "statement": report.statement,
+        "releases": report.to_dicts(),
     }
 
 

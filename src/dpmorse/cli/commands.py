@@ -112,7 +112,7 @@ COMMANDS = {
 def list_commands(app: typer.Typer) -> None:
     """Show typer the names and lines of the commands, for lists and for suggestions."""
     for name, command in COMMANDS.items():
-        app.command(name, short_help=command.summary)(_not_loaded)
+        app.command(name, short_help=command.summary)(lambda: None)
 
 
 def loaded(name: str) -> Any:
@@ -122,7 +122,3 @@ def loaded(name: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name, epilog=examples(*command.examples))(function)
     return get_command(alone)
-
-
-def _not_loaded() -> None:
-    """Stand for a command in the list of commands."""

@@ -27,7 +27,10 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 def open_data(file: str | None, sql: str | None, database: str | None, reading: Reading) -> list[Any]:
     """Return the tables that a command reads: those of FILE, or the result of --sql."""
-    _check(file, sql, database)
+    if (sql is None) != (database is None):
+        raise typer.BadParameter("--sql and --database go together: a query, and the file of the database.")
+    if (file is None) == (sql is None):
+        raise typer.BadParameter("give either a FILE, or --sql and --database.")
     if file is not None:
         return open_tables(file, reading)
     return open_tables(Query(_connector(str(database)), str(sql)), reading)
@@ -50,24 +53,12 @@ def tell_reading(table: Any) -> None:
 def tell_left_out(table: Any, known: Collection[str | None]) -> None:
     """Say which columns are left out by their names or types, where nobody has named columns.
 
-    Parameters
-    ----------
-    table : DataFile or DatasetTable
-        The file.
-    known : collection of str
-        Columns that are used, have another use or were excluded: about these there is nothing to say.
+    ``known`` are those that are used, have another use or were excluded: about these there is nothing to say.
     """
     reasons = reasons_to_leave_out(table.types, table.numeric)
     out = {name: reason for name, reason in reasons.items() if name not in known}
     if out:
         note(f"Left out: {in_words(out)}. Name columns with --columns to use them.")
-
-
-def _check(file: str | None, sql: str | None, database: str | None) -> None:
-    if (sql is None) != (database is None):
-        raise typer.BadParameter("--sql and --database go together: a query, and the file of the database.")
-    if (file is None) == (sql is None):
-        raise typer.BadParameter("give either a FILE, or --sql and --database.")
 
 
 def _connector(path: str) -> Callable[[], Any]:
@@ -80,16 +71,12 @@ def _connector(path: str) -> Callable[[], Any]:
         start = file.read(16)
     if start == _SQLITE:
         return partial(sqlite3.connect, f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
-    if start[8:12] == _DUCKDB:
-        return partial(_duckdb().connect, path, read_only=True)
-    raise InvalidParameterError(f"{path!r} must be a database file of DuckDB or SQLite. {_FOR_OTHERS}")
-
-
-def _duckdb() -> Any:
+    if start[8:12] != _DUCKDB:
+        raise InvalidParameterError(f"{path!r} must be a database file of DuckDB or SQLite. {_FOR_OTHERS}")
     try:
         import duckdb  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
         raise InvalidParameterError(
             "a database file of DuckDB needs duckdb: pip install 'dpmorse[duckdb]'"
         ) from None
-    return duckdb
+    return partial(duckdb.connect, path, read_only=True)

@@ -1,8 +1,7 @@
 """``dpmorse demo``: invented patients, and every kind of output for them."""
 
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -10,17 +9,16 @@ import typer
 
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import read_bounds
-from dpmorse.cli.bounds_template import template
+from dpmorse.cli.bounds_template import line_of, template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say
 from dpmorse.cli.models import sampled_columns
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_columns, write_text
 from dpmorse.cli.progress import compiling_told
-from dpmorse.cli.summaries import model_privacy
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
-from dpmorse.records import Columns, Table
+from dpmorse.records import Columns, Reading, Table
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray, IntArray
 
@@ -66,12 +64,8 @@ def demo(
     patients = _NamedArray(points, _COLUMNS)
     with compiling_told(shown=not quiet), numbers_told_later():
         model.fit(patients)
-    labels = model.predict(patients)
-    for name, write in _writers(model, points, labels).items():
-        write(os.path.join(output, name))
-    of_table = _fitted_table(output, epsilon)
-    of_table.save(os.path.join(output, "table-model.json"))
-    _write_report(of_table, "table.csv", os.path.join(output, "table-report.html"))
+    _write_files(output, model, points, model.predict(patients))
+    of_table = _write_table_files(output, epsilon)
     if quiet:
         tell_cautions(model)
         tell_cautions(of_table)
@@ -79,7 +73,7 @@ def demo(
     say_clusters(model)
     say("\nThe same people with sex, smoking, ward and day of admission, and with missing values:\n")
     say_clusters(of_table)
-    say(f"\n{model_privacy(model).statement}\n\nThe table was fitted with a budget of its own, as large.")
+    say(f"\n{model.privacy_.statement}\n\nThe table was fitted with a budget of its own, as large.")
     say("\nFiles to open:")
     for name in sorted(os.listdir(output)):
         say(f"  {os.path.join(output, name)}")
@@ -102,47 +96,41 @@ class _NamedArray(Table):
         return self
 
 
-def _fitted_table(output: str, epsilon: float) -> DPMorse:
-    """Cluster the table as its files say."""
-    table = _invented_table()
-    columns = read_bounds(os.path.join(output, "table.toml")).schema_of(list(table))
-    model = DPMorse(4, epsilon=epsilon, columns=columns)
-    with numbers_told_later():
-        model.fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
-    return model
-
-
-def _writers(model: DPMorse, points: FloatArray, labels: IntArray) -> dict[str, Callable[[str], None]]:
-    """Return the files of a demonstration, and what writes each."""
+def _write_files(output: str, model: DPMorse, points: FloatArray, labels: IntArray) -> None:
+    """Write the patients, the model, and what can be made of it."""
     patients = dict(zip(_COLUMNS, points.T.tolist(), strict=True))
     bounds = (f"{{ lower = {lower:g}, upper = {upper:g} }}" for lower, upper in _LIMITS)
-    entries = dict(zip(_COLUMNS, bounds, strict=True))
-    return {
-        "patients.csv": partial(write_columns, columns=patients),
-        "bounds.toml": partial(write_text, text=template("patients.csv", entries)),
-        "table.csv": partial(write_columns, columns=_invented_table()),
-        "table.toml": partial(write_text, text=template("table.csv", _DESCRIPTION)),
-        "model.json": model.save,
-        "labels.csv": partial(write_columns, columns={**patients, "cluster": labels.tolist()}),
-        "synthetic.csv": partial(write_columns, columns=_synthetic(model)),
-        "report.html": partial(_write_report, model, "patients.csv"),
-        "clusters.png": partial(_write_picture, model, points),
-    }
+    columns, clusters = sampled_columns(model, 5000, None)
+    synthetic = {name: [round(value, 1) for value in values] for name, values in columns.items()}
+    write_columns(os.path.join(output, "patients.csv"), patients)
+    write_text(
+        os.path.join(output, "bounds.toml"),
+        template("patients.csv", map(line_of, _COLUMNS, bounds), Reading()),
+    )
+    model.save(os.path.join(output, "model.json"))
+    write_columns(os.path.join(output, "labels.csv"), {**patients, "cluster": labels.tolist()})
+    write_columns(os.path.join(output, "synthetic.csv"), {**synthetic, "cluster": clusters.tolist()})
+    _write_report(model, "patients.csv", os.path.join(output, "report.html"))
+    _write_picture(model, points, os.path.join(output, "clusters.png"))
 
 
-def _invented_table() -> dict[str, list[Any]]:
-    """Return the same people with categories, dates and missing values, which are None."""
+def _write_table_files(output: str, epsilon: float) -> DPMorse:
+    """Write the same people with categories, dates and missing values; fit them as their bounds file says."""
     columns, _ = make_patient_table(_N_PATIENTS, random_state=1)
-    return {
+    table = {
         name: [None if value != value else value for value in values.tolist()]  # noqa: PLR0124 - NaN
         for name, values in columns.items()
     }
-
-
-def _synthetic(model: DPMorse) -> dict[str, list[Any]]:
-    columns, labels = sampled_columns(model, 5000, None)
-    rounded = {name: [round(value, 1) for value in values] for name, values in columns.items()}
-    return {**rounded, "cluster": labels.tolist()}
+    write_columns(os.path.join(output, "table.csv"), table)
+    toml = os.path.join(output, "table.toml")
+    lines = (line_of(name, entry) for name, entry in _DESCRIPTION.items())
+    write_text(toml, template("table.csv", lines, Reading()))
+    model = DPMorse(4, epsilon=epsilon, columns=read_bounds(toml).schema_of(list(table)))
+    with numbers_told_later():
+        model.fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
+    model.save(os.path.join(output, "table-model.json"))
+    _write_report(model, "table.csv", os.path.join(output, "table-report.html"))
+    return model
 
 
 def _write_report(model: DPMorse, data: str, path: str) -> None:

@@ -9,9 +9,10 @@ import typer
 
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
-from dpmorse.cli.clusters import say_clusters, tell_cautions
+from dpmorse.cli.budget_file import budget_in_words, budget_to_dict, open_budget
+from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
 from dpmorse.cli.data_source import inputs, open_data, tell_left_out, tell_reading
-from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, open_budget, parse_clusters
+from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
 from dpmorse.cli.models import Model
 from dpmorse.cli.options import (
@@ -33,7 +34,6 @@ from dpmorse.cli.options import (
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.reading_options import takes_reading
-from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
@@ -43,9 +43,6 @@ Rules = str | dict[str, str]
 
 _MISSING = ("refuse", "drop")
 """The values of --missing."""
-
-_DROPPED = "Rows with missing values were left out, row by row."
-"""The remark of a summary where --missing drop was given; it does not say how many rows."""
 
 _SEED = (
     "--seed makes the noise reproducible, so that whoever knows the seed can remove it. The model is marked "
@@ -158,7 +155,8 @@ def fit(
     with progress_bar(shown=not quiet) as bar:
         model = _fitted(source, request, ledger, bar)
     _save(model, output)
-    _tell(model, output, _rules(request, missing), ledger, json=json, quiet=quiet)
+    rules = {name: column.missing for name, column in (request.columns or {}).items()}
+    _tell(model, output, rules or missing, ledger, json=json, quiet=quiet)
 
 
 def _check_missing(given: Bounds, missing: str) -> None:
@@ -171,13 +169,6 @@ def _check_missing(given: Bounds, missing: str) -> None:
         )
 
 
-def _rules(request: FitRequest, missing: str) -> Rules:
-    """Return what happened to missing values: in all columns, or in each that was described."""
-    if request.columns is None:
-        return missing
-    return {name: column.missing for name, column in request.columns.items()}
-
-
 def _tell(
     model: Model, output: str, missing: Rules, ledger: FileLedger | None, *, json: bool, quiet: bool
 ) -> None:
@@ -188,9 +179,14 @@ def _tell(
         say_json({**known, "missing": missing, "budget": budget, "warnings": told})
     if json or quiet:
         tell_cautions(model)
-    else:
-        say_clusters(model)
-        say(_in_words(model, output, missing, ledger))
+        return
+    say_clusters(model)
+    say(f"\n{model.privacy_.statement}")
+    if missing == "drop":
+        say("Rows with missing values were left out, row by row.")  # not how many: that is not private
+    if ledger is not None:
+        say(f"{os.path.basename(ledger.path)!r}: {budget_in_words(budget_to_dict(ledger))}")
+    say(f"\nThe model is in {output!r}; it may be published.")
 
 
 def _check_options(
@@ -268,12 +264,3 @@ def _save(model: Model, output: str) -> None:
             f"the budget is spent, but the model could not be written to {output!r}: {error.strerror}. "
             "What was there before is untouched."
         ) from None
-
-
-def _in_words(model: Model, output: str, missing: Rules, ledger: FileLedger | None) -> str:
-    lines = [f"\n{model_privacy(model).statement}"]
-    if missing == "drop":
-        lines.append(_DROPPED)
-    if ledger is not None:
-        lines.append(f"{os.path.basename(ledger.path)!r}: {budget_in_words(budget_to_dict(ledger))}")
-    return "\n".join([*lines, f"\nThe model is in {output!r}; it may be published."])

@@ -5,22 +5,22 @@ It is said in words, and as a bounds file to be checked and filled in.
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from dpmorse.cli.bounds_template import empty_entry, file_part, head_of, in_toml, quoted
-from dpmorse.cli.column_entries import CODES
+from dpmorse.cli.bounds_file import CODES
+from dpmorse.cli.bounds_template import empty_entry, in_toml, line_of, quoted, template
 from dpmorse.cli.data_source import inputs
-from dpmorse.cli.messages import printable, reports_mistakes, say
+from dpmorse.cli.messages import printable, reports_mistakes, say, shortened
 from dpmorse.cli.options import DataArgument, ForceOption
 from dpmorse.cli.outputs import check_output, write_text
 from dpmorse.cli.reading_options import in_options, takes_reading
 from dpmorse.records import ColumnFacts, FileFacts, Look, Reading, inspected, listed, reason_of_name
 
-FOR_HOLDER = (
+_FOR_HOLDER = (
     "For the holder of the data: what follows is read off the records. It is NOT private, and not for "
     "publication."
 )
@@ -42,26 +42,21 @@ _WIDEST_NAME = 40
 
 @dataclass(frozen=True)
 class _Verdict:
-    """What is thought of a column.
-
-    Attributes
-    ----------
-    entry : str or None
-        Its form in the schema file; None if it has none.
-    looks_like : str
-        What it looks like, or why it is left out, in words.
-    used : bool
-        Whether it seems to be data.
-    """
+    """What is thought of a column."""
 
     entry: str | None
+    """Its form in the schema file; None if it has none."""
+
     looks_like: str
+    """What it looks like, or why it is left out, in words."""
+
     used: bool
+    """Whether it seems to be data."""
 
     def line(self, name: str) -> str:
         """Return the line of the schema file; without the mark in front, one that is left out is used."""
         if self.used:
-            return f"{quoted(name)} = {self.entry}\n"
+            return line_of(name, str(self.entry))
         entry = "" if self.entry is None else f" = {self.entry}"
         return f"# {quoted(name)}{entry}  # left out: {self.looks_like}\n"
 
@@ -71,7 +66,6 @@ _FORMS = {
     **dict.fromkeys((Look.DATES, Look.DAY_FIRST, Look.MONTH_FIRST, Look.EITHER_FIRST), empty_entry("date")),
 }
 """Forms of columns that have one kind of values, by that kind."""
-
 
 _MEND = "write all of them in one way to use them"
 _ADVICE = {
@@ -103,29 +97,26 @@ def inspect(
     if output is not None:
         check_output(output, force=force, inputs=inputs(file))
     facts = inspected(file, reading)
+    codes, path = facts.reading.na_of, facts.data.path
+    verdicts = {name: _verdict(name, column, codes.get(name, ())) for name, column in facts.columns.items()}
     if output is not None:
-        write_text(output, schema_file(facts))
-    say(in_words(facts, output, reading))
+        head = _HEAD.format(name=printable(os.path.basename(path)))
+        lines = (verdict.line(name) for name, verdict in verdicts.items())
+        write_text(output, head + template(path, lines, facts.reading))
+    say(_in_words(facts, verdicts, output, reading))
 
 
-def in_words(facts: FileFacts, output: str | None, told: Reading) -> str:
+def _in_words(facts: FileFacts, verdicts: Mapping[str, _Verdict], output: str | None, told: Reading) -> str:
     """Return what is found, a line for each column, and what to do next."""
-    path, verdicts = facts.data.path, _verdicts(facts)
-    width = min(max(len(_shown(name)) for name in verdicts), _WIDEST_NAME)
+    path = facts.data.path
+    names = [shortened(name, _WIDEST_NAME) or "''" for name in verdicts]
+    width = max(map(len, names))
     lines = [
-        f"  {_shown(name).ljust(width)}  {'used' if verdict.used else 'left out'}: {verdict.looks_like}"
-        for name, verdict in verdicts.items()
+        f"  {name.ljust(width)}  {'used' if verdict.used else 'left out'}: {verdict.looks_like}"
+        for name, verdict in zip(names, verdicts.values(), strict=True)
     ]
-    found = [FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
+    found = [_FOR_HOLDER, "", f"{path!r} {_written(facts)}", "", *lines, "", *_notes(facts)]
     return "\n".join([*found, *_steps(shlex.quote(path), output, in_options(told))])
-
-
-def schema_file(facts: FileFacts) -> str:
-    """Return the bounds file, in which bounds and lists are left to be filled in."""
-    name = printable(os.path.basename(facts.data.path))
-    lines = "".join(verdict.line(name) for name, verdict in _verdicts(facts).items())
-    head = _HEAD.format(name=name) + head_of(name)
-    return f"{head}{file_part(facts.reading)}[bounds]\n{lines}"
 
 
 def _written(facts: FileFacts) -> str:
@@ -167,11 +158,6 @@ def _steps(path: str, output: str | None, told: str) -> Iterator[str]:
         yield f'Check {output!r}, and replace each "?" by what you know without the data; then:'
     yield f"  dpmorse fit {path} --bounds {schema} --epsilon 1 -o model.json"
     yield f"  dpmorse predict {path} --bounds {schema} --model model.json -o labels.csv"
-
-
-def _verdicts(facts: FileFacts) -> dict[str, _Verdict]:
-    codes = facts.reading.na_of
-    return {name: _verdict(name, column, codes.get(name, ())) for name, column in facts.columns.items()}
 
 
 def _verdict(name: str, facts: ColumnFacts, own_codes: tuple[str, ...]) -> _Verdict:
@@ -222,8 +208,3 @@ def _form(facts: ColumnFacts) -> tuple[str | None, str]:
         return None, "no values"
     advice = next((advice for kind, advice in _ADVICE.items() if kind in facts.kinds), _MEND)
     return None, f"{words}: {advice}"
-
-
-def _shown(name: str) -> str:
-    shown = printable(name) or "''"
-    return shown if len(shown) <= _WIDEST_NAME else f"{shown[: _WIDEST_NAME - 3]}..."

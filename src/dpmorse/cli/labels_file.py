@@ -1,9 +1,9 @@
 """Tables that the command line writes, as CSV or Parquet, batch by batch."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,49 +16,28 @@ from dpmorse.exceptions import InvalidParameterError
 _FORMULA = f"^[{re.escape(FORMULA_MARKS)}]"
 
 
-class Writer(Protocol):
-    """What pyarrow's writers have in common."""
-
-    def write_table(self, table: Any) -> None:
-        """Append rows."""
-        ...
-
-
 @contextmanager
-def table_writer(path: str, schema: Any) -> Iterator[Writer]:
-    """Write tables of one schema to a file that appears when the block has succeeded."""
-    with _problems_told(path), replacing(path) as temporary:
-        if path.lower().endswith(".parquet"):
-            with pa.parquet.ParquetWriter(temporary, schema) as writer:
-                yield writer
-        else:
-            guarded = pa.schema([_as_csv_field(column) for column in schema])
-            with pa.csv.CSVWriter(temporary, guarded) as writer:
-                yield _GuardedWriter(writer, guarded)
-
-
-@contextmanager
-def _problems_told(path: str) -> Iterator[None]:
-    """Report that a column cannot be written, without quoting it as the error of pyarrow would."""
+def table_writer(path: str, schema: Any) -> Iterator[Callable[[Any], None]]:
+    """Give what writes tables of one schema to a file, which appears when the block has succeeded."""
     try:
-        yield
-    except pa.ArrowException:
+        with replacing(path) as temporary:
+            if path.lower().endswith(".parquet"):
+                with pa.parquet.ParquetWriter(temporary, schema) as writer:
+                    yield writer.write_table
+            else:
+                guarded = pa.schema([_as_csv_field(column) for column in schema])
+                with pa.csv.CSVWriter(temporary, guarded) as writer:
+                    yield lambda table: writer.write_table(_guarded(table, guarded))
+    except pa.ArrowException:  # whose error quotes values
         raise InvalidParameterError(
             f"a column that shall be kept cannot be written to {path!r}. Leave it out of --keep."
         ) from None
 
 
-class _GuardedWriter:
-    """Writes CSV in which no text is a formula to a spreadsheet: such text gets an apostrophe in front."""
-
-    def __init__(self, writer: Any, schema: Any) -> None:
-        self._writer, self._schema = writer, schema
-
-    def write_table(self, table: Any) -> None:
-        columns = [
-            without_formulas(column.cast(kind.type)) for column, kind in zip(table, self._schema, strict=True)
-        ]
-        self._writer.write_table(pa.table(columns, schema=self._schema))
+def _guarded(table: Any, schema: Any) -> Any:
+    """Return a table for CSV, in which no text is a formula to a spreadsheet."""
+    cast = (column.cast(kind) for column, kind in zip(table, schema.types, strict=True))
+    return pa.table([without_formulas(column) for column in cast], schema=schema)
 
 
 def without_formulas(column: Any) -> Any:

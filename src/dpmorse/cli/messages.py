@@ -48,11 +48,16 @@ def printable(text: str) -> str:
     )
 
 
-def say(text: str = "") -> None:
+def shortened(text: str, longest: int) -> str:
+    """Return a text with escapes, which is cut where it is too long for a table."""
+    shown = printable(text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
+
+
+def say(text: str) -> None:
     """Print a result."""
-    shown = "\n".join(printable(line) for line in text.split("\n"))
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    typer.echo(shown.encode(encoding, "backslashreplace").decode(encoding))
+    typer.echo(_in_lines(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def say_json(content: Mapping[str, Any]) -> None:
@@ -84,7 +89,10 @@ def reports_mistakes(command: Callable[_Parameters, None]) -> Callable[_Paramete
     @functools.wraps(command)
     def guarded(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
         _TOLD.set([])
-        with _own_warnings_shown(), _mistakes_told():
+        with warnings.catch_warnings(), _mistakes_told():
+            warnings.simplefilter("ignore")  # those of other libraries, which are not for users
+            warnings.filterwarnings("always", module=r"dpmorse\.")
+            warnings.showwarning = lambda message, *_: warn(str(message))
             command(*args, **kwargs)
 
     return guarded
@@ -101,7 +109,8 @@ def _mistakes_told() -> Iterator[None]:
     except DPMorseError as error:
         _fail(str(error), MISTAKE)
     except OSError as error:
-        _fail(_of_system(error), MISTAKE)
+        what = error.strerror or type(error).__name__
+        _fail(f"{error.filename}: {what}." if isinstance(error.filename, str) else f"{what}.", MISTAKE)
     except MemoryError:
         _fail("There is not enough memory for this. Choose fewer columns with --columns.", MISTAKE)
     except Exception as error:
@@ -117,30 +126,14 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code) from None
 
 
-def _of_system(error: OSError) -> str:
-    """Say what the operating system refused, and of which file."""
-    what = error.strerror or type(error).__name__
-    return f"{error.filename}: {what}." if isinstance(error.filename, str) else f"{what}."
-
-
 def _to_stderr(text: str, style: str) -> None:
     from rich.console import Console  # noqa: PLC0415 - most commands have nothing to say here
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
-    console.print(Text("\n".join(printable(line) for line in text.split("\n")), style=style))
+    console.print(Text(_in_lines(text), style=style))
     sys.stderr.flush()
 
 
-@contextmanager
-def _own_warnings_shown() -> Iterator[None]:
-    """Show the warnings of dpmorse; ignore those of other libraries, which are not for users."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.filterwarnings("always", module=r"dpmorse\.")
-        warnings.showwarning = _show_warning  # type: ignore[assignment]  # undone at the end of the block
-        yield
-
-
-def _show_warning(message: Warning | str, *_: object) -> None:
-    warn(str(message))
+def _in_lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

@@ -6,9 +6,8 @@ from typing import Any
 from dpmorse.bases import PrivateMixtureEstimator, draw_records
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
-from dpmorse.profiles import Profile
 from dpmorse.records import plain
-from dpmorse.schema import Column, Schema
+from dpmorse.schema import Schema
 from dpmorse.typing import IntArray
 
 Model = PrivateMixtureEstimator | MorseEstimator
@@ -31,11 +30,6 @@ def load_tree(path: str) -> MorseEstimator:
             f"{path!r} holds a mixture without clusters: only `dpmorse fit` models can be cut."
         )
     return model
-
-
-def profile_of(model: Model) -> Profile | None:
-    """Return what was measured of the clusters, if anything was."""
-    return model._released.profile_
 
 
 def has_names(model: Model) -> bool:
@@ -64,11 +58,8 @@ def sampled_columns(
     points, components = draw_records(model._released, n_rows, seed, missing=missing)
     schema = schema_of(model)
     columns = points if schema.stated else dict(zip(schema.names, points.T, strict=True))
-    written = {name: _as_written(column, columns[name].tolist()) for name, column in schema.columns}
+    written = {}
+    for name, column in schema.columns:
+        known = (value if value == value else None for value in map(plain, columns[name].tolist()))  # noqa: PLR0124 - NaN
+        written[name] = [column.as_written(value) for value in known]
     return written, model._labels_of_components(None)[components]
-
-
-def _as_written(column: Column, values: list[Any]) -> list[Any]:
-    """Return the values of a column as files have them; a missing number is NaN, which is not itself."""
-    known = (value if value == value else None for value in map(plain, values))  # noqa: PLR0124
-    return [column.as_written(value) for value in known]

@@ -15,13 +15,7 @@ _TABLES = (
     "such as s3://."
 )
 DataArgument = Annotated[str, typer.Argument(metavar="FILE", help=_TABLES)]
-FileArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[FILE]",
-        help=_TABLES,
-    ),
-]
+FileArgument = Annotated[str | None, typer.Argument(metavar="[FILE]", help=_TABLES)]
 SqlOption = Annotated[
     str | None, typer.Option("--sql", metavar="QUERY", help="Instead of FILE: a query of --database.")
 ]

@@ -22,14 +22,7 @@ FORMULA_MARKS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 def check_output(path: str, *, force: bool, inputs: tuple[str, ...] = ()) -> None:
     """Refuse a place to write to, before any work is done or any budget is spent for it.
 
-    Parameters
-    ----------
-    path : str
-        Where the output shall be.
-    force : bool
-        Whether a file that is there may be replaced.
-    inputs : tuple of str
-        Files that are read: these are never replaced.
+    With ``force`` a file that is there may be replaced, but for those that are read, ``inputs``.
     """
     shown = repr(path)
     if os.path.isdir(path):
@@ -74,7 +67,8 @@ def replacing(path: str) -> Iterator[str]:
     temporary = os.fspath(target.parent / name)
     try:
         yield temporary
-        _flush(temporary)
+        with open(temporary, "rb+") as file:  # on disk before it has its name: else it could be empty
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
@@ -116,20 +110,14 @@ def _same_file(path: str, source: str) -> bool:
         return False
 
 
-def _flush(path: str) -> None:
-    """Wait until a file is on disk: a rename that is durable before the content would leave it empty."""
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())
-
-
 def _write_parquet(path: str, columns: Mapping[str, Sequence[Any]]) -> None:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     from dpmorse.cli.labels_file import table_writer  # noqa: PLC0415 - needs it, too
 
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    with table_writer(path, table.schema) as writer:
-        writer.write_table(table)
+    with table_writer(path, table.schema) as write:
+        write(table)
 
 
 def _in_csv(value: Any) -> Any:

@@ -75,17 +75,29 @@ def plan(
     _, planned = request.plan(n_columns)  # says what is wrong with the parameters as they were given
     epsilons = sorted({*_EPSILONS, *([] if epsilon is None else [epsilon])})
     bases = {value: replace(request, epsilon=value).plan(n_columns)[0] for value in epsilons}
-    rehearsed = {value: rehearse(bases[value], n_columns, rows) for value in epsilons}
-    table = [_row(value, result, rows) for value, result in rehearsed.items()]
+    table = {value: _row(value, rehearse(bases[value], n_columns, rows), rows) for value in epsilons}
     if json:
         settings = {"delta": delta, "columns": n_columns, "rows": rows, "neighboring": neighboring}
         used = {"base": base or DEFAULT, "components": request.components, "stages": _stages(planned)}
-        asked = None if epsilon is None else _row(epsilon, rehearsed[epsilon], rows)
-        say_json({**settings, **used, "suggested_components": suggested, "asked": asked, "table": table})
+        asked = None if epsilon is None else table[epsilon]
+        more = {"suggested_components": suggested, "asked": asked, "table": list(table.values())}
+        say_json({**settings, **used, **more})
         return
-    say(_in_words(table, request, suggested, _in_columns(n_columns, schema), rows))
+    say(_in_words(list(table.values()), request, suggested, _in_columns(n_columns, schema), rows))
     if schema is not None:
-        say(_stages_in_words(_stages(planned)))
+        say("\nWhat the budget is spent on:")
+        width = max(len(stage.name) for stage in planned.stages) + 2
+        for stage in _stages(planned):
+            say(f"  {stage['stage']:<{width}}{stage['share']:>5.0%}")
+
+
+def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:
+    """Return what the budget is spent on; a cost is rho, or epsilon where the promise is pure."""
+    total = sum(stage.cost for stage in planned.stages)
+    return [
+        {"stage": stage.name, "share": stage.cost / total, "cost": stage.cost, "most_values": stage.n_draws}
+        for stage in planned.stages
+    ]
 
 
 def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Column] | None]:
@@ -101,21 +113,6 @@ def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Co
             "there are. Give --columns instead."
         )
     return len(given.names), given.described
-
-
-def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:
-    """Return what the budget is spent on; a cost is rho, or epsilon where the promise is pure."""
-    total = sum(stage.cost for stage in planned.stages)
-    return [
-        {"stage": stage.name, "share": stage.cost / total, "cost": stage.cost, "most_values": stage.n_draws}
-        for stage in planned.stages
-    ]
-
-
-def _stages_in_words(stages: list[dict[str, Any]]) -> str:
-    width = max(len(stage["stage"]) for stage in stages) + 2
-    lines = [f"  {stage['stage']:<{width}}{stage['share']:>5.0%}" for stage in stages]
-    return "\n".join(["\nWhat the budget is spent on:", *lines])
 
 
 def _in_columns(n_columns: int, columns: dict[str, Column] | None) -> str:
@@ -160,16 +157,13 @@ def _in_words(
         for row in table
     ]
     advice = f"Suggested --components: {suggested}. No data was read and nothing was spent."
-    notes = [*_too_many(table, request.clusters, rows), *_counts_alone(request.base)]
+    notes = _too_many(table, request.clusters, rows)
+    if request.base not in _PROMISED:
+        notes.append(
+            "The smallest cluster is what noise does not hide at the end; "
+            f"{request.base} may have found no place for it."
+        )
     return "\n".join([title, "", header, *lines, "", *notes, advice])
-
-
-def _counts_alone(base: str | None) -> list[str]:
-    """Say that other bases are not promised to look for small clusters."""
-    sentence = (
-        f"The smallest cluster is what noise does not hide at the end; {base} may have found no place for it."
-    )
-    return [] if base in _PROMISED else [sentence]
 
 
 def _too_many(table: list[dict[str, Any]], clusters: int | str, rows: int) -> list[str]:

@@ -31,7 +31,11 @@ class Bar:
     @contextmanager
     def passes(self) -> Iterator[None]:
         """Show the passes of a fit, and how fast they are."""
-        with self._task("preparing") as update, _progress.progress(lambda report: _show(report, update)):
+
+        def show(report: _progress.Progress) -> None:
+            update(0.0 if math.isnan(report.fraction) else report.fraction, str(report))
+
+        with self._task("preparing") as update, _progress.progress(show):
             yield
 
     @contextmanager
@@ -45,10 +49,6 @@ class Bar:
             yield lambda done, now: bars.update(task, completed=done, description=printable(now))
         finally:
             bars.remove_task(task)
-
-
-def _show(report: _progress.Progress, update: Update) -> None:
-    update(0.0 if math.isnan(report.fraction) else report.fraction, str(report))
 
 
 @contextmanager

@@ -69,12 +69,18 @@ def registry(
 def registry_entry(model: Model, today: date) -> str:
     """Return the entry of a model as YAML, with marks where a person must say something."""
     template = resources.files("dpmorse.cli").joinpath("registry_entry.yaml").read_text(encoding="utf-8")
-    texts = {**_of_model(model), **_of_privacy(model.privacy_)}
+    privacy = model.privacy_
+    texts = {**_of_model(model), **_of_privacy(privacy)}
+    stated = {"epsilon": privacy.budget.epsilon, "delta": privacy.delta}
+    if not privacy.budget.is_pure:
+        stated["rho"] = privacy.rho
     return Template(template).substitute(
         {name: yaml_text(text) for name, text in texts.items()},
         year=today.year,
         publication_date=yaml_text(today.isoformat()),
-        privacy_parameters=_parameters(model.privacy_),
+        privacy_parameters="".join(
+            f"\n{_INDENT}{name}: {yaml_number(value)}" for name, value in stated.items()
+        ),
     )
 
 
@@ -134,13 +140,6 @@ def _of_privacy(privacy: PrivacyReport) -> dict[str, str]:
         ),
         "notes": f"Written from the model file by dpmorse registry.{seeded}",
     }
-
-
-def _parameters(privacy: PrivacyReport) -> str:
-    stated = {"epsilon": privacy.budget.epsilon, "delta": privacy.delta}
-    if not privacy.budget.is_pure:
-        stated["rho"] = privacy.rho
-    return "".join(f"\n{_INDENT}{name}: {yaml_number(value)}" for name, value in stated.items())
 
 
 def _columns(model: Model) -> str:

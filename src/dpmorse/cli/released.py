@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from dpmorse.cli.clusters import say_clusters, tell_cautions
+from dpmorse.cli.budget_file import budget_in_words, budget_to_dict
+from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
 from dpmorse.cli.models import label_name, load_model, load_tree, sampled_columns
 from dpmorse.cli.options import (
@@ -18,7 +19,6 @@ from dpmorse.cli.options import (
     the_model,
 )
 from dpmorse.cli.outputs import check_ending, check_output, write_columns
-from dpmorse.cli.summaries import budget_in_words, budget_to_dict, model_privacy, model_to_dict
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger
 
@@ -120,18 +120,15 @@ def show(
         raise typer.BadParameter("--population goes with a model.")
     if budget is not None:
         _show_budget(budget, json=json)
-    else:
-        _show_model(the_model(model_file, model), population=population, json=json)
-
-
-def _show_model(path: str, *, population: bool, json: bool) -> None:
+        return
+    path = the_model(model_file, model)
     released = load_model(path)
     if json:
         say_json(model_to_dict(released, path, population=population))
         tell_cautions(released)
         return
     say_clusters(released, population=population)
-    say(f"\n{model_privacy(released).statement}\n\n{model_privacy(released).table}")
+    say(f"\n{released.privacy_.statement}\n\n{released.privacy_.table}")
 
 
 def _show_budget(path: str, *, json: bool) -> None:
