@@ -23,13 +23,7 @@ RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
 
 REVIEWED = {
-    "bases/named_bounds.py": {
-        "_validate.describe(pair)": PARAMETER,
-        "listed(unknown)": PARAMETER,
-        "listed(without)": COLUMNS,
-        "name": PARAMETER,
-    },
-    "bases/pipelines.py": {"learners": "names of classes in a pipeline"},
+    "bases/pipelines.py": {"learners = _learners(steps[:-1])": "names of classes in a pipeline"},
     "engine/dask_partitions.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,
@@ -252,7 +246,10 @@ REVIEWED = {
         "name": "the name of a stage",
         "names = [stage.name for stage in shares]": "names of stages",
     },
-    "bases/private_bounds.py": {"what": "texts with positions of columns, by what was released of them"},
+    "bases/private_bounds.py": {
+        "map(str, columns[:10])": "positions of columns, by what was released of them",
+        "what": "one of two texts, which are written where it is called",
+    },
     "bases/numbers.py": {
         "_validate.describe(n_clusters)": PARAMETER,
         "type(self).__name__": TYPE,
@@ -273,6 +270,10 @@ REVIEWED = {
     },
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
+        "_validate.describe(pair)": PARAMETER,
+        "listed(unknown)": PARAMETER,
+        "listed(without)": COLUMNS,
+        "name": PARAMETER,
         "_validate.describe(value)": PARAMETER,
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,

@@ -18,8 +18,7 @@ from dpmorse.bases.centres.covariances import reaches, release_covariances
 from dpmorse.bases.centres.leaves import grow
 from dpmorse.bases.centres.lloyd import affordable_n_iter, shares_of_a_round
 from dpmorse.bases.centres.nodes import Nodes
-from dpmorse.bases.estimates import project
-from dpmorse.bases.starts import packed_centres
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.engine import Source
 from dpmorse.privacy import CHOICE, GAUSSIAN, LAPLACE, Budget, Ledger, Mechanism
 from dpmorse.privacy.events import Composition

@@ -1,7 +1,6 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -16,6 +15,7 @@ from dpmorse.bases.numbers import PublishedNumbers, no_cut
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
+from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence import (
     RELEASED,
     privacy_from_dict,
@@ -116,7 +116,8 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     Attributes
     ----------
     mixture_ : GaussianMixture
-        The released mixture, in the units of X.
+        The released mixture, in the units of X. Components that the noise does not support are left out, or
+        have weight 0.
     domain_ : Domain
         Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
     partition_ : GaussianMixture
@@ -127,7 +128,7 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     schema_ : Schema
         What the columns are: as stated, or numbers within bounds that were stated or released.
     privacy_ : PrivacyReport
-        What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
+        What the fit promises and used: epsilon, delta, relation, rho, events (the ledger), statement, secure.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of str
@@ -264,19 +265,13 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls.restore(parameters, result, stated)
         )
-        n_features, names = estimator.n_columns_of(result), fields["feature_names"]
+        names = fields["feature_names"]
         if names is not None:
-            names = _plain_data.names("feature_names", names, n_features)
-            estimator.check_names(names)
-        estimator.remember(result, report, settings, Columns.of(n_features, names))
+            names = _plain_data.names("feature_names", names, settings.n_features)
+            if settings.columns is not None and tuple(names) != settings.columns.names:
+                raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
+        estimator.remember(result, report, settings, Columns.of(settings.n_features, names))
         return estimator
-
-    def n_columns_of(self, result: FitResult) -> int:
-        """Return the number of columns of the table that a fit was about."""
-        return int(result.mixture.n_features)
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Refuse names of a file that contradict its parameters; those of numbers are in no parameter."""
 
     @classmethod
     def restore(

@@ -83,7 +83,10 @@ def find_candidates(
 
     Coordinates are in halves of the smallest width. The search starts from the first ``n_centres`` points.
     """
-    leaves = [_childless(nodes, below, codes.n_axes) for nodes, below in pairwise(kept)]
+    leaves = [
+        nodes.where(~np.isin(nodes.prefixes, below.prefixes >> codes.n_axes))
+        for nodes, below in pairwise(kept)
+    ]
     leaves.append(kept[-1])
     cubes = np.vstack([codes.centres(nodes.prefixes, nodes.n_bits // codes.n_axes) for nodes in leaves])
     side = 1 << codes.bits
@@ -95,10 +98,6 @@ def find_candidates(
         points = k_means(points, _MOST_CANDIDATES, 1, rng, weights).centres
     candidates: IntArray = np.rint(np.vstack([start, points])).astype(np.int64)
     return candidates
-
-
-def _childless(nodes: Nodes, below: Nodes, n_axes: int) -> Nodes:
-    return nodes.where(~np.isin(nodes.prefixes, below.prefixes >> n_axes))
 
 
 def search(

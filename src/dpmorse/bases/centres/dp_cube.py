@@ -17,10 +17,9 @@ from dpmorse.bases.centres.cubes import (
     search,
 )
 from dpmorse.bases.centres.lloyd import lloyd_rounds, means_of_cells, shares_of_a_round
-from dpmorse.bases.estimates import project
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import NOISE_BACKENDS, Settings, one_of, parameter
-from dpmorse.bases.starts import packed_centres
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.statistics import CellMoments, NearestCubes, SecondMoments
 from dpmorse.typing import FloatArray

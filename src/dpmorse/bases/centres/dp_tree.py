@@ -7,10 +7,9 @@ import numpy as np
 from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSettings
 from dpmorse.bases.centres.leaves import MOST_LEAVES, grow, leaf_sums, release_leaves
 from dpmorse.bases.centres.lloyd import lloyd_rounds, shares_of_a_round
-from dpmorse.bases.estimates import project
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.bases.k_means import k_means
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.starts import packed_centres
 from dpmorse.statistics import BinaryCodes
 from dpmorse.typing import FloatArray
 
@@ -96,16 +95,13 @@ class DPTree(CentreBase):
         tallied = queries.tally(stage.step("levels"), codes)
         of_leaves = (1 - _SHARE_OF_COUNTS) * cost
         of_level = (cost - of_leaves) / depth
-        least = _least_count(queries, plan, n_records, of_leaves)
+        # A leaf has enough records to measure its mean, and at most half an average cluster.
+        statistic = leaf_sums(domain, 2)
+        shares = shares_of_a_round(domain.n_features, queries.noise)
+        noise = queries.calibrate(statistic, of_leaves, shares).sum * 2.0**-statistic.unit_bits
+        relative = noise * math.sqrt(domain.n_features / float(statistic.largest_squared_norm))
+        largest = n_records / (2 * plan.settings.n_components)
+        least = max(1.0, min(_NOISE_OF_A_LEAF * relative, largest))
         leaves, n_levels = grow(queries, stage, tallied, n_records, least=least, cost_of_level=of_level)
         # The cost of levels that were not needed is spent on the leaves.
         return release_leaves(queries, stage, codes, leaves, cost - n_levels * of_level)
-
-
-def _least_count(queries: Queries, plan: CentrePlan, n_records: float, cost: float) -> float:
-    """Return the least count of a leaf: enough to measure its mean, and at most half an average cluster."""
-    d, statistic = plan.domain.n_features, leaf_sums(plan.domain, 2)
-    scales = queries.calibrate(statistic, cost, shares_of_a_round(d, queries.noise))
-    noise = scales.sum * 2.0**-statistic.unit_bits
-    relative = noise * math.sqrt(d / float(statistic.largest_squared_norm))
-    return max(1.0, min(_NOISE_OF_A_LEAF * relative, n_records / (2 * plan.settings.n_components)))
