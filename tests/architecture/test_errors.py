@@ -232,7 +232,7 @@ REVIEWED = {
         "share = _validate.open_unit_interval(**{name: value})": PARAMETER,
     },
     "bases/base.py": {
-        "1 / n_records": "told under replace-one only, where the number of records is public",
+        "1 / len(data)": "told under replace-one only, where the number of records is public",
         "_validate.describe(engine)": PARAMETER,
         "_validate.describe(self.ledger)": PARAMETER,
         "budget.delta": PARAMETER,
@@ -250,8 +250,8 @@ REVIEWED = {
         "map(str, columns[:10])": "positions of columns, by what was released of them",
         "what": "one of two texts, which are written where it is called",
     },
+    "bases/mixture_estimator.py": {"_validate.describe(n_clusters)": PARAMETER},
     "bases/numbers.py": {
-        "_validate.describe(n_clusters)": PARAMETER,
         "type(self).__name__": TYPE,
         "in_one_text(found, _MOST_SENTENCES)": "sentences about clusters and columns, by what was released",
     },

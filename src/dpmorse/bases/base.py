@@ -189,7 +189,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         budget, engine = plan.settings.budget, records.engine(self.engine)
         with one_library_thread(), records.held() as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
-            _warn_of_weak_promise(budget, len(data))
+            budget.warn_if_weak(stacklevel=4)
+            if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / len(data):  # n is public
+                warnings.warn(
+                    f"delta={budget.delta:g} is above 1/n = {1 / len(data):g}: choose it well below.",
+                    PrivacyLeakWarning,
+                    stacklevel=3,
+                )
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
         if not result.supported:  # which components are supported is released, so this costs nothing
             warnings.warn(
@@ -224,15 +230,4 @@ def _check_rows(records: Records, budget: Budget) -> None:
             "dropping rows with missing values does not go with neighboring='replace-one': the number of "
             "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "
             "by itself."
-        )
-
-
-def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
-    """Warn of a large epsilon or delta; under replace-one n is public, and delta should be below 1/n."""
-    budget.warn_if_weak(stacklevel=5)
-    if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
-        warnings.warn(
-            f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
-            PrivacyLeakWarning,
-            stacklevel=4,
         )

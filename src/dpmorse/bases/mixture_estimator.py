@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpmorse import _plain_data
+from dpmorse import _plain_data, _validate
 from dpmorse.bases.fitted import FittedBase, ForeignBase
 from dpmorse.bases.labelling import Label, OfClipped, each_record
-from dpmorse.bases.numbers import PublishedNumbers, no_cut
+from dpmorse.bases.numbers import PublishedNumbers
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.exceptions import ModelFormatError
+from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.persistence import (
     RELEASED,
     privacy_from_dict,
@@ -55,9 +55,11 @@ class FitResult:
 
 def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> None:
     """Set what a fit has learnt in one step: an interrupt in between would mix two fits, and two promises."""
-    kept = {name: value for name, value in vars(estimator).items() if name != "feature_names_in_"}
-    named = {} if feature_names is None else {"feature_names_in_": feature_names}
-    estimator.__dict__ = {**kept, **learnt, **named}
+    state = {**vars(estimator), **learnt}
+    state.pop("feature_names_in_", None)
+    if feature_names is not None:
+        state["feature_names_in_"] = feature_names
+    estimator.__dict__ = state
 
 
 class ReleasedModel(PublishedNumbers):
@@ -176,7 +178,11 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
         check_is_fitted(self, "mixture_")
-        no_cut(n_clusters)
+        if n_clusters is not None:
+            raise InvalidParameterError(
+                "n_clusters must be None: a mixture has components, which only a MorseClustering or DPMorse "
+                f"merges, got {_validate.describe(n_clusters)}."
+            )
         return np.arange(self.mixture_.n_components)
 
     @property

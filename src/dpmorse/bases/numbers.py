@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
 from dpmorse.bases.outputs import FrameOutput
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
+from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
     NO_INTERVALS,
@@ -201,12 +201,3 @@ class PublishedNumbers(FrameOutput):
 
 def _paragraphs(lines: Iterable[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
-
-
-def no_cut(n_clusters: object) -> None:
-    """Refuse a number of clusters where components cannot be merged."""
-    if n_clusters is not None:
-        raise InvalidParameterError(
-            f"n_clusters must be None: a mixture has components, which only a MorseClustering or DPMorse "
-            f"merges, got {_validate.describe(n_clusters)}."
-        )

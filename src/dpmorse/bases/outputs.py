@@ -83,12 +83,9 @@ class FrameOutput:
             return shares
         columns = {self._called.format(i): column for i, column in enumerate(_columns(shares))}
         frame, given = to_frame(columns, self._chosen_library), nw.from_native(X, pass_through=True)
-        if (
-            isinstance(given, nw.DataFrame)
-            and nw.maybe_get_index(given) is not None
-            and hasattr(frame, "index")
-        ):
-            frame.index = nw.maybe_get_index(given)
+        index = nw.maybe_get_index(given) if isinstance(given, nw.DataFrame) else None
+        if index is not None and hasattr(frame, "index"):
+            frame.index = index
         return frame
 
 

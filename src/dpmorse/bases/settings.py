@@ -147,7 +147,7 @@ def _numbers_only(value: Any) -> Any:
 def calibration_parameter(among: Iterable[str]) -> Any:
     """Declare the proof that sets the noise."""
     return parameter(
-        lambda name, value, given: Calibration(one_of(among)(name, value, given)),
+        lambda name, value, _: Calibration(_validate.choice(**{name: value}, among=among)),
         refused=("none", None, 1),
         to_plain=lambda calibration: calibration.value,
     )

@@ -40,10 +40,6 @@ class Prior:
     mean_strength: float = 1.01
     scatter: float = 0.1
 
-    def degrees(self, n_features: int) -> float:
-        """Return nu_0 + D + 2 with nu_0 = D + 1, which the posterior mode adds to a count."""
-        return 2.0 * n_features + 3.0
-
 
 def maximise(
     previous: Estimates, noisy: NoisyMoments, domain: Domain, reg_covar: float, prior: Prior | None
@@ -108,9 +104,10 @@ def _posterior_mode(noisy: NoisyMoments, counts: FloatArray, prior: Prior) -> tu
     means = noisy.sums / (n + strength)
     scatter = noisy.second_moments - counts[:, None, None] * _outer(averages)
     pull = (strength * counts / (strength + counts))[:, None, None] * _outer(averages)
-    identity = np.eye(means.shape[1])
-    total = prior.scatter * identity + scatter + pull
-    return means, total / (counts + prior.degrees(means.shape[1]))[:, None, None]
+    d = means.shape[1]
+    total = prior.scatter * np.eye(d) + scatter + pull
+    degrees = 2.0 * d + 3.0  # nu_0 + D + 2 with nu_0 = D + 1
+    return means, total / (counts + degrees)[:, None, None]
 
 
 def _noise_edge(noisy: NoisyMoments, domain: Domain) -> float:
