@@ -278,9 +278,9 @@ REVIEWED = {
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
         "1 << 21": FIXED,
-        "self.n_components": PARAMETER,
-        "self.n_triangles * self.n_components * d * (d + 1) // 2": COLUMNS,
-        "d = self.n_features": COLUMNS,
+        "settings.n_components": PARAMETER,
+        "n_features": COLUMNS,
+        "settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2": COLUMNS,
     },
     "bases/centres/dp_cube.py": {"value": PARAMETER},
     "clustering/dp_morse.py": {

@@ -98,8 +98,17 @@ class Plan(Generic[AnySettings]):
 
     @classmethod
     def of(cls, settings: AnySettings, shares: Sequence[Stage]) -> "Plan[AnySettings]":
-        """Spread a budget over stages whose costs are given as shares of it, after that of private bounds."""
-        _check_stages(shares)
+        """Spread a budget over stages whose costs are given as shares of it, after that of private bounds.
+
+        Stages that an author has divided wrongly are refused: names must be distinct, and shares add up.
+        """
+        names = [stage.name for stage in shares]
+        if len(set(names)) < len(names) or BOUNDS in names:
+            raise ValueError(f"stages must have names of their own, got {names}.")
+        if any(Step.parse(name) != Step(name) for name in names):
+            raise ValueError(f"names of stages must have no comma and not end in a count, got {names}.")
+        if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
+            raise ValueError("the costs of stages are shares of the budget and must add up to 1.")
         budget = settings.budget
         n_draws_of_bounds = (MagnitudeHistograms(1).n_bins + N_BINS) * settings.n_features
         n_draws = sum(stage.n_draws for stage in shares) + n_draws_of_bounds
@@ -178,14 +187,3 @@ class Plan(Generic[AnySettings]):
                 smallest_scale=SMALLEST_SCALE,
             ),
         )
-
-
-def _check_stages(shares: Sequence[Stage]) -> None:
-    """Refuse stages that an author has divided wrongly: names and shares must be distinct and add up."""
-    names = [stage.name for stage in shares]
-    if len(set(names)) < len(names) or BOUNDS in names:
-        raise ValueError(f"stages must have names of their own, got {names}.")
-    if any(Step.parse(name) != Step(name) for name in names):
-        raise ValueError(f"names of stages must have no comma and not end in a count, got {names}.")
-    if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
-        raise ValueError("the costs of stages are shares of the budget and must add up to 1.")

@@ -193,7 +193,8 @@ class Settings:
     def of(cls, estimator: Any, n_features: int, names: Sequence[Any] | None = None) -> Self:
         """Read and check an estimator's parameters, for a table with ``n_features`` columns, by these names.
 
-        What checks need to know beside the parameters is taken away again: it is no setting.
+        What checks need to know beside the parameters is taken away again: it is no setting. Models that a
+        file could not hold are refused, before anything is spent on them.
         """
         stated = None if estimator.columns is None else Schema.of(estimator.columns)
         if cls.numbers_only and stated is not None and not stated.layout.only_numbers:
@@ -206,7 +207,13 @@ class Settings:
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
         settings = cls(**{name: value for name, value in checked.items() if name not in beside})
-        settings.check_size()
+        entries = settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2
+        if entries > LARGEST_MODEL:
+            raise InvalidParameterError(
+                f"n_components={settings.n_components} with {n_features} columns needs {entries} covariance "
+                f"entries; at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
+                + (", or profile=False." if settings.n_triangles > 1 else ".")
+            )
         return settings
 
     @classmethod
@@ -236,17 +243,6 @@ class Settings:
     def n_triangles(self) -> int:
         """Lower triangles that a file holds of each component: of its covariance, and what a base adds."""
         return 1
-
-    def check_size(self) -> None:
-        """Refuse models that a file could not hold, before anything is spent on them."""
-        d = self.n_features
-        entries = self.n_triangles * self.n_components * d * (d + 1) // 2
-        if entries > LARGEST_MODEL:
-            raise InvalidParameterError(
-                f"n_components={self.n_components} with {d} columns needs {entries} covariance entries; "
-                f"at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
-                + (", or profile=False." if self.n_triangles > 1 else ".")
-            )
 
     @cached_property
     def schema(self) -> Schema:
