@@ -23,13 +23,7 @@ RELEASED = "a released value, or computed from such"
 WORDS = "one of a few texts, written where the function is called and looked at there"
 
 REVIEWED = {
-    "bases/named_bounds.py": {
-        "_validate.describe(pair)": PARAMETER,
-        "listed(unknown)": PARAMETER,
-        "listed(without)": COLUMNS,
-        "name": PARAMETER,
-    },
-    "bases/pipelines.py": {"learners": "names of classes in a pipeline"},
+    "bases/pipelines.py": {"learners = _learners(steps[:-1])": "names of classes in a pipeline"},
     "engine/dask_partitions.py": {
         "given = dask.config.get(_SETTING, _DEFAULT)": PARAMETER,
         "patience": PARAMETER,
@@ -238,7 +232,7 @@ REVIEWED = {
         "share = _validate.open_unit_interval(**{name: value})": PARAMETER,
     },
     "bases/base.py": {
-        "1 / n_records": "told under replace-one only, where the number of records is public",
+        "1 / len(data)": "told under replace-one only, where the number of records is public",
         "_validate.describe(engine)": PARAMETER,
         "_validate.describe(self.ledger)": PARAMETER,
         "budget.delta": PARAMETER,
@@ -252,9 +246,12 @@ REVIEWED = {
         "name": "the name of a stage",
         "names = [stage.name for stage in shares]": "names of stages",
     },
-    "bases/private_bounds.py": {"what": "texts with positions of columns, by what was released of them"},
+    "bases/private_bounds.py": {
+        "map(str, columns[:10])": "positions of columns, by what was released of them",
+        "what": "one of two texts, which are written where it is called",
+    },
+    "bases/mixture_estimator.py": {"_validate.describe(n_clusters)": PARAMETER},
     "bases/numbers.py": {
-        "_validate.describe(n_clusters)": PARAMETER,
         "type(self).__name__": TYPE,
         "in_one_text(found, _MOST_SENTENCES)": "sentences about clusters and columns, by what was released",
     },
@@ -273,13 +270,17 @@ REVIEWED = {
     },
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
+        "_validate.describe(pair)": PARAMETER,
+        "listed(unknown)": PARAMETER,
+        "listed(without)": COLUMNS,
+        "name": PARAMETER,
         "_validate.describe(value)": PARAMETER,
         "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
         "1 << 21": FIXED,
-        "self.n_components": PARAMETER,
-        "self.n_triangles * self.n_components * d * (d + 1) // 2": COLUMNS,
-        "d = self.n_features": COLUMNS,
+        "settings.n_components": PARAMETER,
+        "n_features": COLUMNS,
+        "settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2": COLUMNS,
     },
     "bases/centres/dp_cube.py": {"value": PARAMETER},
     "clustering/dp_morse.py": {

@@ -15,11 +15,10 @@ from dpmorse import DPCube, DPLloyd, DPTree, InMemoryEngine, ModelFormatError, M
 from dpmorse.bases import Queries, Stage
 from dpmorse.bases.centres import base
 from dpmorse.bases.centres.covariances import reaches, release_covariances
-from dpmorse.bases.centres.leaves import grow
+from dpmorse.bases.centres.dp_tree import grow
 from dpmorse.bases.centres.lloyd import affordable_n_iter, shares_of_a_round
 from dpmorse.bases.centres.nodes import Nodes
-from dpmorse.bases.estimates import project
-from dpmorse.bases.starts import packed_centres
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.engine import Source
 from dpmorse.privacy import CHOICE, GAUSSIAN, LAPLACE, Budget, Ledger, Mechanism
 from dpmorse.privacy.events import Composition

@@ -8,8 +8,7 @@ from sklearn.mixture import GaussianMixture as SklearnMixture
 from dpmorse import DPMoG, DPMoGHard
 from dpmorse.bases.em import rounds
 from dpmorse.bases.em.maximisation import Prior, maximise, relocate
-from dpmorse.bases.estimates import Estimates
-from dpmorse.bases.starts import packed_centres
+from dpmorse.bases.estimates import Estimates, packed_centres
 from dpmorse.privacy import Mechanism
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.statistics import CellMoments, Domain, GaussianCells

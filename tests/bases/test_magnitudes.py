@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmorse.bases.magnitudes import LARGEST_HIDDEN, Magnitudes
+from dpmorse.bases.magnitudes import LARGEST_HIDDEN, bounds_of
 from dpmorse.privacy import GaussianNoise, LaplaceNoise
 from dpmorse.statistics import MagnitudeHistograms
 
@@ -16,7 +16,7 @@ def found(counts, noise=GAUSSIAN, n_columns=5, background=0.0):
     row = np.full(N_BINS, background)
     for value, count in counts.items():
         row[MagnitudeHistograms(1).bins(np.array([[float(value)]]))[0, 0]] = count
-    return Magnitudes.of(row, noise).found(n_columns)
+    return bounds_of(row, n_columns, noise)
 
 
 def bounds(counts, **options):
@@ -99,7 +99,7 @@ def test_noise_is_seldom_taken_for_records(noise):
     rng = np.random.default_rng(0)
     draw = rng.normal if noise is GAUSSIAN else lambda size: rng.laplace(size=size) / np.sqrt(2)
     rows = draw(size=(5000, N_BINS))
-    assert sum(Magnitudes.of(row, noise).found(5) is not None for row in rows) <= 10
+    assert sum(bounds_of(row, 5, noise) is not None for row in rows) <= 10
 
 
 def test_laplace_noise_asks_for_more():

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
 from dpmorse._threads import one_library_thread
-from dpmorse.bases.hurdles import Hurdle, noise_of_last_count
+from dpmorse.bases.hurdles import Hurdle
 from dpmorse.bases.mixture_estimator import FitResult, PrivateMixtureEstimator
 from dpmorse.bases.parameters import FitParameters
 from dpmorse.bases.pipelines import warn_of_pipelines
@@ -41,20 +41,6 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
     A subclass names the table of its parameters (``settings_type``), says what shares of the budget its
     stages get (``stages``), and asks (``release``).
-
-    Attributes
-    ----------
-    mixture_ : GaussianMixture
-        The released mixture, in the units of X. Components that the noise does not support are left out, or
-        have weight 0.
-    domain_ : Domain
-        Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
-    privacy_ : PrivacyReport
-        epsilon, delta, relation, rho, events (the ledger), statement, secure.
-    n_features_in_ : int
-        Number of columns seen during ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had names.
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -84,12 +70,17 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         records = open_records(X, groups, self._stated_schema)
         plan = self._prepare(records)
         warn_of_pipelines()
-        budget = _of_unit(plan.settings.budget, records)
-        own_ledger, shared = Ledger(budget), self._shared_ledgers()
+        if not isinstance(self.ledger, Ledger | None):
+            raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
+        budget = plan.settings.budget
+        if budget.max_rows_per_group is not None:
+            budget = replace(budget, unit=records.unit)  # groups are named as where they came from
+        own_ledger = Ledger(budget)
+        ledgers = [own_ledger] if self.ledger is None else [own_ledger, self.ledger]
         randomness = Randomness.from_parameters(self.random_state, plan.settings.noise)
         with (
             without_sizes(),
-            Mechanism.reserve([own_ledger, *shared], plan.events, randomness.sampler, budget) as mechanism,
+            Mechanism.reserve(ledgers, plan.events, randomness.sampler, budget) as mechanism,
         ):
             result = self._ask(records, plan, mechanism, randomness.init)
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
@@ -101,9 +92,15 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
         """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
 
-        ``names`` are those of the columns: bounds may go by them.
+        ``names`` are those of the columns: bounds may go by them. A subclass whose constructor has parameters
+        that its table does not have is refused.
         """
-        self._check_table()
+        missing = set(self.get_params(deep=False)) - set(self.settings_type.table()) - _NOT_IN_TABLES
+        if missing:
+            raise TypeError(
+                f"{type(self).__name__} has parameters that are not in the table of its settings_type, "
+                f"{self.settings_type.__name__}: {', '.join(sorted(missing))}. See docs/bases.md."
+            )
         return self.plan_of(self.settings_type.of(self, n_features, names))
 
     @property
@@ -133,23 +130,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
 
     def noise_of_a_count(self, plan: Any, events: Sequence[ReleaseEvent]) -> float:
         """Return the noise of a component's count in the released mixture: that of the last count."""
-        return noise_of_last_count(events)
-
-    def n_columns_of(self, result: FitResult) -> int:
-        """Return the number of columns of the table."""
-        stated = self._stated_schema
-        return super().n_columns_of(result) if stated is None else len(stated.names)
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Refuse names of a file that are not those of the columns that were stated."""
-        stated = self._stated_schema
-        if stated is not None and tuple(names) != stated.names:
-            raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
+        last = next(event for event in reversed(events) if "count" in event.noise_stddev)
+        return last.noise_stddev["count"]
 
     def spend(self, queries: Queries, plan: Plan[Any], rng: np.random.Generator) -> FitResult:
         """Make all releases: those of bounds first, where they are private."""
         if plan.settings.private_bounds:
-            plan = plan.with_domain(release_bounds(queries, plan))
+            plan = replace(plan, domain=release_bounds(queries, plan))
         return self.release(queries, plan, rng)
 
     def check_restored(self, plan: Any, result: FitResult, report: PrivacyReport) -> None:
@@ -169,7 +156,8 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         estimator = cls(**cls.settings_type.restored(parameters))
-        plan = estimator.plan(estimator.n_columns_of(result))
+        stated = estimator._stated_schema
+        plan = estimator.plan(result.mixture.n_features if stated is None else len(stated.names))
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
@@ -181,20 +169,13 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         refuse_no_columns(records.columns.n_features_in_, self)
         records.columns.check_published_names()
         plan = self.plan(records.columns.n_features_in_, records.columns.names)
-        _check_owners(records, plan.settings.budget)
-        _check_dropped_rows(records, plan.settings.budget)
-        _check_engine(self.engine)
-        records.engine(self.engine)  # refuses one that cannot add up these records
+        _check_rows(records, plan.settings.budget)
+        engine = self.engine
+        methods = [getattr(engine, name, None) for name in ("reduce", "count", "tally")]
+        if engine is not None and (isinstance(engine, type) or not all(map(callable, methods))):
+            raise InvalidTypeError(f"engine must be an Engine or None, got {_validate.describe(engine)}.")
+        records.engine(engine)  # refuses one that cannot add up these records
         return plan
-
-    def _check_table(self) -> None:
-        """Refuse a subclass whose constructor has parameters that its table does not have."""
-        missing = set(self.get_params(deep=False)) - set(self.settings_type.table()) - _NOT_IN_TABLES
-        if missing:
-            raise TypeError(
-                f"{type(self).__name__} has parameters that are not in the table of its settings_type, "
-                f"{self.settings_type.__name__}: {', '.join(sorted(missing))}. See docs/bases.md."
-            )
 
     def _ask(
         self, records: Records, plan: Plan[Any], mechanism: Mechanism, rng: np.random.Generator
@@ -208,18 +189,23 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         budget, engine = plan.settings.budget, records.engine(self.engine)
         with one_library_thread(), records.held() as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
-            _warn_of_weak_promise(budget, len(data))
+            budget.warn_if_weak(stacklevel=4)
+            if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / len(data):  # n is public
+                warnings.warn(
+                    f"delta={budget.delta:g} is above 1/n = {1 / len(data):g}: choose it well below.",
+                    PrivacyLeakWarning,
+                    stacklevel=3,
+                )
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
-        if not result.supported:
-            _warn_of_pure_noise()
+        if not result.supported:  # which components are supported is released, so this costs nothing
+            warnings.warn(
+                "The noise supports no component: every component is noise, and the model reflects its "
+                "random start only. It takes more records, a larger epsilon, fewer components, rounds or "
+                "columns, or (in many columns) a radius.",
+                NoisyModelWarning,
+                stacklevel=3,
+            )
         return result
-
-    def _shared_ledgers(self) -> list[Ledger]:
-        if self.ledger is None:
-            return []
-        if not isinstance(self.ledger, Ledger):
-            raise InvalidTypeError(f"ledger must be a Ledger or None, got {_validate.describe(self.ledger)}.")
-        return [self.ledger]
 
 
 def read_numbers(estimator: Any, records: Records, most: int | None = None) -> Any:
@@ -227,13 +213,8 @@ def read_numbers(estimator: Any, records: Records, most: int | None = None) -> A
     return records.read(estimator, most)
 
 
-def _of_unit(budget: Budget, records: Records) -> Budget:
-    """Return a budget that says whose it is: groups are named as where they came from."""
-    return budget if budget.max_rows_per_group is None else replace(budget, unit=records.unit)
-
-
-def _check_owners(records: Records, budget: Budget) -> None:
-    """Refuse owners without a limit, and a limit without owners, before data is touched."""
+def _check_rows(records: Records, budget: Budget) -> None:
+    """Refuse owners without a limit, a limit without owners, and dropped rows where n is public."""
     if not records.owned and budget.max_rows_per_group is not None:
         raise InvalidParameterError(
             f"groups must be given with max_rows_per_group={budget.max_rows_per_group}: "
@@ -244,41 +225,9 @@ def _check_owners(records: Records, budget: Budget) -> None:
             "max_rows_per_group must be set where groups are given: how many rows of each are used at most. "
             "It is public; the noise grows in proportion to it."
         )
-
-
-def _check_dropped_rows(records: Records, budget: Budget) -> None:
     if records.drops_rows and budget.neighboring is Neighboring.REPLACE_ONE:
         raise InvalidParameterError(
             "dropping rows with missing values does not go with neighboring='replace-one': the number of "
             "rows that are left would tell who has missing values. Use add-remove, or fill them in, each row "
             "by itself."
         )
-
-
-def _check_engine(engine: Any) -> None:
-    methods = (getattr(engine, name, None) for name in ("reduce", "count", "tally"))
-    is_engine = not isinstance(engine, type) and all(callable(method) for method in methods)
-    if engine is not None and not is_engine:
-        raise InvalidTypeError(f"engine must be an Engine or None, got {_validate.describe(engine)}.")
-
-
-def _warn_of_weak_promise(budget: Budget, n_records: int) -> None:
-    """Warn of a large epsilon or delta; under replace-one n is public, and delta should be below 1/n."""
-    budget.warn_if_weak(stacklevel=5)
-    if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / n_records:
-        warnings.warn(
-            f"delta={budget.delta:g} is above 1/n = {1 / n_records:g}: choose it well below.",
-            PrivacyLeakWarning,
-            stacklevel=4,
-        )
-
-
-def _warn_of_pure_noise() -> None:
-    """Say that nothing was learnt. Which components are supported is released, so this costs nothing."""
-    warnings.warn(
-        "The noise supports no component: every component is noise, and the model reflects its random "
-        "start only. It takes more records, a larger epsilon, fewer components, rounds or columns, or (in "
-        "many columns) a radius.",
-        NoisyModelWarning,
-        stacklevel=4,
-    )

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from dpmorse.privacy import ReleaseEvent
-
 MISSED = 0.05
 """Part of the fits in which a group of the size that is promised may be missed: one in twenty."""
 
@@ -43,9 +41,3 @@ class Hurdle:
 def smallest_seen(hurdles: Sequence[Hurdle]) -> int:
     """Return the smallest group that passes all hurdles in all but ``MISSED`` of the fits."""
     return math.ceil(max(hurdle.size_for(MISSED / len(hurdles)) for hurdle in hurdles))
-
-
-def noise_of_last_count(events: Sequence[ReleaseEvent]) -> float:
-    """Return the noise of a component's count in the last release that has counts."""
-    last = next(event for event in reversed(events) if "count" in event.noise_stddev)
-    return last.noise_stddev["count"]

@@ -28,13 +28,6 @@ class Partition(NamedTuple):
     inertia: float
 
 
-class _Points(NamedTuple):
-    columns: FloatArray
-    """One column after the other, around 0, padded with zeros to whole groups of four."""
-    weights: FloatArray
-    tolerance: float
-
-
 def k_means(
     points: FloatArray,
     n_clusters: int,
@@ -51,33 +44,30 @@ def k_means(
     """
     if not (len(points) and np.isfinite(points).all()):
         raise ValueError("k-means needs points, and all of them finite.")
+    n, n_features = points.shape
     middle = points.mean(axis=0)
-    inside = _centred(points - middle, np.ones(len(points)) if weights is None else weights)
+    inside = points - middle
+    tolerance = _TOLERANCE * float(inside.var(axis=0).mean())
+    # One column after the other, around 0, padded with zeros to whole groups of four.
+    columns = np.zeros((n_features + -n_features % 4, n))
+    columns[:n_features] = inside.T
+    masses = np.ones(n) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     # Drawn for all starts before any of them runs, so that results do not depend on the number of cores.
     uniforms = rng.random((n_init, n_clusters, 2 + int(math.log(n_clusters))))
-    starts = np.zeros((n_init, n_clusters + -n_clusters % 4, len(inside.columns)))
-    found = np.empty(n_init)
+    starts = np.zeros((n_init, n_clusters + -n_clusters % 4, len(columns)))
+    found = np.zeros(n_init)
+
+    def improve(centres: FloatArray, most: int) -> tuple[IntArray, float]:
+        labels = np.full(n, -1, dtype=np.int64)
+        return labels, lloyd(columns, masses, centres, n_clusters, most, tolerance, labels)
 
     def run(first: int, last: int) -> None:
         for i in range(first, last):
-            seed(inside.columns, inside.weights, uniforms[i], starts[i])
-            found[i] = _iterate(inside, starts[i], n_clusters, SHORT).inertia if n_init > 1 else 0.0
+            seed(columns, masses, uniforms[i], starts[i])
+            if n_init > 1:
+                _, found[i] = improve(starts[i], SHORT)
 
     over_rows(run, n_init, 1)
-    best = _iterate(inside, starts[np.argmin(found)], n_clusters, most)
-    return best._replace(centres=best.centres[:, : len(middle)] + middle)
-
-
-def _centred(points: FloatArray, weights: FloatArray) -> _Points:
-    n, n_features = points.shape
-    columns = np.zeros((n_features + -n_features % 4, n))
-    columns[:n_features] = points.T
-    tolerance = _TOLERANCE * float(points.var(axis=0).mean())
-    return _Points(columns, np.ascontiguousarray(weights, dtype=np.float64), tolerance)
-
-
-def _iterate(points: _Points, centres: FloatArray, n_clusters: int, most: int) -> Partition:
-    """Improve centres in place."""
-    labels = np.full(len(points.weights), -1, dtype=np.int64)
-    inertia = lloyd(points.columns, points.weights, centres, n_clusters, most, points.tolerance, labels)
-    return Partition(centres[:n_clusters], labels, inertia)
+    best = starts[np.argmin(found)]
+    labels, inertia = improve(best, most)
+    return Partition(best[:n_clusters, :n_features] + middle, labels, inertia)

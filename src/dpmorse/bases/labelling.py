@@ -46,7 +46,13 @@ class Label:
 
     def __call__(self, records: FloatArray) -> LabelArray:
         """Return the label of each record."""
-        components = self._components(records)
+        if self.domain.radius is None and isinstance(self.mixture, GaussianMixture):
+            components = self.mixture.labels(records, self.domain.lower, self.domain.upper)
+        else:
+            components = np.empty(len(records), dtype=label_dtype(self.mixture.n_components))
+            for start in range(0, len(records), _CHUNK_ROWS):  # without a copy of all records at once
+                rows = slice(start, start + _CHUNK_ROWS)
+                components[rows] = self.mixture.labels(self.domain.clip(records[rows]))
         return components if self.of_component is None else self.of_component[components]
 
     def of_tensor(self, records: Any) -> Any:
@@ -62,13 +68,3 @@ class Label:
             domain=self.domain,
             of_component=self.of_component,
         )
-
-    def _components(self, records: FloatArray) -> LabelArray:
-        """Clip without a copy of all records at once."""
-        if self.domain.radius is None and isinstance(self.mixture, GaussianMixture):
-            return self.mixture.labels(records, self.domain.lower, self.domain.upper)
-        labels = np.empty(len(records), dtype=label_dtype(self.mixture.n_components))
-        for start in range(0, len(records), _CHUNK_ROWS):
-            rows = slice(start, start + _CHUNK_ROWS)
-            labels[rows] = self.mixture.labels(self.domain.clip(records[rows]))
-        return labels

@@ -8,7 +8,6 @@ tails do not stand out, bounds that are too wide cost little, and what bounds cu
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -47,72 +46,35 @@ class Found:
     """The noise of one bin, as a part of the records that were found."""
 
 
-@dataclass(frozen=True)
-class Magnitudes:
-    """Released counts of one column, in units of their noise: of zero, and of powers of two for each sign.
+def bounds_of(counts: FloatArray, n_columns: int, noise: Noise) -> Found | None:
+    """Return bounds of a column by its released counts, or nothing where nothing stands out from the noise.
 
-    The counts of either sign begin with the smallest power of two.
+    ``counts`` are a row of ``MagnitudeHistograms``, in units of their noise. The largest magnitude is made
+    one power of two larger, or two where much may hide. On the side of a sign that seems to be empty bounds
+    reach a quarter as far: 0 is always inside.
     """
-
-    below: FloatArray
-    zero: float
-    above: FloatArray
-    noise: Noise
-
-    @classmethod
-    def of(cls, counts: FloatArray, noise: Noise) -> Self:
-        """Take a row of ``MagnitudeHistograms`` apart."""
-        middle = N_MAGNITUDES
-        return cls(counts[:middle][::-1], float(counts[middle]), counts[middle + 1 :], noise)
-
-    def found(self, n_columns: int) -> Found | None:
-        """Return bounds of the column, or nothing where nothing stands out from the noise.
-
-        The largest magnitude is made one power of two larger, or two where much may hide. On the side of a
-        sign that seems to be empty bounds reach a quarter as far: 0 is always inside.
-        """
-        level = math.log(n_columns * MagnitudeHistograms(1).n_bins / _FALSE_ALARMS)
-        ends = self._ends(level)
-        seen = self._seen(max(ends))
-        if not max(ends) and not _surprise(np.array(self.zero), 1, self.noise) > level:
-            return None
-        furthest = _power(max(ends) + (1 if LARGEST_HIDDEN * seen > 1 else 2))
-        below, above = (furthest if there else furthest / 4 for there in self._signs(ends))
-        return Found(-below, above, 1 / max(seen, 1.0))
-
-    def _ends(self, level: float) -> tuple[int, int]:
-        """Return where the bins that hold records end, for either sign; 0 for none.
-
-        Values around 0 are divided between the signs, and may stand out only together.
-        """
-        below, above = (_end(side, 1, level, self.noise) for side in (self.below, self.above))
-        if below or above:
-            return below, above
-        together = _end(self.below + self.above, 2, level, self.noise)
-        return together, together
-
-    def _signs(self, ends: tuple[int, int]) -> tuple[bool, bool]:
-        """Say which signs have bounds of their own: those that reach as far as the other, or may do so.
-
-        Of a sign that was not seen, the bins that a quarter of the bounds leaves out must hold nothing.
-        """
-        furthest = max(ends)
-        left_out = slice(max(0, furthest - 2), furthest + 1)
-        sides = (self.below, self.above)
-        below, above = (
-            end >= furthest - 1 or side[left_out].sum() > 0 for side, end in zip(sides, ends, strict=True)
-        )
-        return below, above
-
-    def _seen(self, end: int) -> float:
-        """Return how many records are in the bins that matter, in units of the noise."""
-        bins = slice(max(0, end - _LONGEST_RUN), end)
-        return max(0.0, self.zero) + float(self.below[bins].sum() + self.above[bins].sum())
-
-
-def _power(position: int) -> float:
-    """Return the power of two at which a bin begins."""
-    return float(2.0 ** (SMALLEST_EXPONENT + min(position, N_MAGNITUDES)))
+    # Of either sign, counts begin with the smallest power of two.
+    zero, sides = float(counts[N_MAGNITUDES]), (counts[:N_MAGNITUDES][::-1], counts[N_MAGNITUDES + 1 :])
+    level = math.log(n_columns * MagnitudeHistograms(1).n_bins / _FALSE_ALARMS)
+    ends = [_end(side, 1, level, noise) for side in sides]
+    if not any(ends):
+        # Values around 0 are divided between the signs, and may stand out only together.
+        ends = [_end(sides[0] + sides[1], 2, level, noise)] * 2
+    end = max(ends)
+    if not end and not _surprise(np.array(zero), 1, noise) > level:
+        return None
+    bins = slice(max(0, end - _LONGEST_RUN), end)
+    seen = max(0.0, zero) + float(sides[0][bins].sum() + sides[1][bins].sum())
+    position = end + (1 if LARGEST_HIDDEN * seen > 1 else 2)
+    furthest = float(2.0 ** (SMALLEST_EXPONENT + min(position, N_MAGNITUDES)))
+    # A sign has bounds of its own if it reaches as far as the other, or may do so: of a sign that was not
+    # seen, the bins that a quarter of the bounds leaves out must hold nothing.
+    left_out = slice(max(0, end - 2), end + 1)
+    below, above = (
+        furthest if own >= end - 1 or side[left_out].sum() > 0 else furthest / 4
+        for side, own in zip(sides, ends, strict=True)
+    )
+    return Found(-below, above, 1 / max(seen, 1.0))
 
 
 def _end(counts: FloatArray, n_signs: int, level: float, noise: Noise) -> int:
@@ -128,7 +90,9 @@ def _end(counts: FloatArray, n_signs: int, level: float, noise: Noise) -> int:
 
 def _end_of_runs(counts: FloatArray, n_signs: int, level: float, noise: Noise) -> int:
     """Return where the last run that stands out ends: the clearest, or others apart from it; 0 for none."""
-    first, end = _runs()
+    first, end = np.triu_indices(N_MAGNITUDES + 1, 1)
+    short = end - first <= _LONGEST_RUN
+    first, end = first[short], end[short]
     before = np.concatenate([[0.0], np.cumsum(counts)])
     surprise = _surprise(before[end] - before[first], n_signs * (end - first), noise)
     found = 0
@@ -149,10 +113,3 @@ def _surprise(content: FloatArray, n_bins: IntArray | int, noise: Noise) -> Floa
         return np.asarray(positive**2 / (2 * n_bins))
     root = np.hypot(n_bins, math.sqrt(2) * positive)
     return np.asarray(root - n_bins - n_bins * np.log((root + n_bins) / (2 * n_bins)))
-
-
-def _runs() -> tuple[IntArray, IntArray]:
-    """Return the first bins and the ends of the runs of one sign that are looked at."""
-    first, end = np.triu_indices(N_MAGNITUDES + 1, 1)
-    short = end - first <= _LONGEST_RUN
-    return first[short], end[short]

@@ -1,7 +1,6 @@
 """What every estimator that releases a mixture can do once it is fitted."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -9,13 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpmorse import _plain_data
+from dpmorse import _plain_data, _validate
 from dpmorse.bases.fitted import FittedBase, ForeignBase
 from dpmorse.bases.labelling import Label, OfClipped, each_record
-from dpmorse.bases.numbers import PublishedNumbers, no_cut
+from dpmorse.bases.numbers import PublishedNumbers
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
 from dpmorse.densities import GaussianMixture, ProductMixture
+from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.persistence import (
     RELEASED,
     privacy_from_dict,
@@ -55,9 +55,11 @@ class FitResult:
 
 def set_at_once(estimator: Any, learnt: dict[str, Any], feature_names: Any) -> None:
     """Set what a fit has learnt in one step: an interrupt in between would mix two fits, and two promises."""
-    kept = {name: value for name, value in vars(estimator).items() if name != "feature_names_in_"}
-    named = {} if feature_names is None else {"feature_names_in_": feature_names}
-    estimator.__dict__ = {**kept, **learnt, **named}
+    state = {**vars(estimator), **learnt}
+    state.pop("feature_names_in_", None)
+    if feature_names is not None:
+        state["feature_names_in_"] = feature_names
+    estimator.__dict__ = state
 
 
 class ReleasedModel(PublishedNumbers):
@@ -116,7 +118,8 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     Attributes
     ----------
     mixture_ : GaussianMixture
-        The released mixture, in the units of X.
+        The released mixture, in the units of X. Components that the noise does not support are left out, or
+        have weight 0.
     domain_ : Domain
         Where records lie after clipping: ``bounds`` and ``radius``, or what was released in their place.
     partition_ : GaussianMixture
@@ -127,7 +130,7 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     schema_ : Schema
         What the columns are: as stated, or numbers within bounds that were stated or released.
     privacy_ : PrivacyReport
-        What the fit promises: epsilon, delta, relation, ledger, statement; and what it used of that.
+        What the fit promises and used: epsilon, delta, relation, rho, events (the ledger), statement, secure.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of str
@@ -175,7 +178,11 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""
         check_is_fitted(self, "mixture_")
-        no_cut(n_clusters)
+        if n_clusters is not None:
+            raise InvalidParameterError(
+                "n_clusters must be None: a mixture has components, which only a MorseClustering or DPMorse "
+                f"merges, got {_validate.describe(n_clusters)}."
+            )
         return np.arange(self.mixture_.n_components)
 
     @property
@@ -264,19 +271,13 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         estimator, settings, report = _plain_data.rebuild(
             "parameters", lambda: cls.restore(parameters, result, stated)
         )
-        n_features, names = estimator.n_columns_of(result), fields["feature_names"]
+        names = fields["feature_names"]
         if names is not None:
-            names = _plain_data.names("feature_names", names, n_features)
-            estimator.check_names(names)
-        estimator.remember(result, report, settings, Columns.of(n_features, names))
+            names = _plain_data.names("feature_names", names, settings.n_features)
+            if settings.columns is not None and tuple(names) != settings.columns.names:
+                raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
+        estimator.remember(result, report, settings, Columns.of(settings.n_features, names))
         return estimator
-
-    def n_columns_of(self, result: FitResult) -> int:
-        """Return the number of columns of the table that a fit was about."""
-        return int(result.mixture.n_features)
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Refuse names of a file that contradict its parameters; those of numbers are in no parameter."""
 
     @classmethod
     def restore(

@@ -1,25 +1,29 @@
 """Numbers about clusters that may be published: what users of a fitted model ask for."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from html import escape
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from dpmorse import _validate
-from dpmorse.bases.notebook import NotebookView
-from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, NoisyModelWarning
+from dpmorse.bases.outputs import FrameOutput
+from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
     LIBRARIES,
+    NO_INTERVALS,
     Caution,
     ClusterTable,
     ClusterView,
     Profile,
+    about_intervals,
     cautions_of,
     cautions_of_budget,
     cluster_table,
+    clusters_as_html,
     columns_of,
     in_one_text,
     to_frame,
@@ -33,7 +37,7 @@ _WARNED_OF = {"budget", "size", "bounds", "missing", "other"}
 """Kinds of cautions that a fit warns of: those that its caller can do something about."""
 
 _MOST_SENTENCES = 3
-"""Sentences of a warning; more would not be read."""
+"""Sentences of a warning, and cautions in a notebook; more would not be read."""
 
 
 @contextmanager
@@ -46,13 +50,15 @@ def numbers_told_later() -> Iterator[None]:
         _TOLD_LATER.reset(token)
 
 
-class PublishedNumbers(NotebookView):
+class PublishedNumbers(FrameOutput):
     """Mixin of estimators whose base has released a profile.
 
-    A subclass says which label each component has (``_labels_of_components``) and where its profile is.
+    A subclass says which label each component has (``_labels_of_components``) and where its profile is. In a
+    notebook, fitted ones show what they have released, others scikit-learn's diagram.
     """
 
     mixture_: Any
+    privacy_: Any
 
     def table(
         self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
@@ -131,14 +137,40 @@ class PublishedNumbers(NotebookView):
         """Number of labels of ``predict``."""
         raise NotImplementedError
 
-    def _view(self) -> ClusterView:
-        """Return what people read of the clusters, as far as it was measured."""
+    @property
+    def _repr_html_(self) -> Any:
+        usual = super()._repr_html_  # type: ignore[misc]  # scikit-learn's; absent where text is wanted
+        return self._as_html if hasattr(self, "mixture_") else usual
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle and hasattr(self, "mixture_"):
+            bundle["text/html"] = self._as_html()
+        return bundle
+
+    def _as_html(self) -> str:
+        """Return clusters, what must be said about them, and the promise; all that is shown is released."""
+        promise = getattr(self.privacy_, "statement", "No promise is stated.").splitlines()
+        n_shown = 1 if getattr(self.privacy_, "secure", True) else 2  # that it is not secure comes first
+        schema = self._released.schema_
         if self._released.profile_ is None:
-            return ClusterView.of_mixture(
-                self.mixture_, self._labels_of_components(None), self._released.schema_
-            )
-        table = self.table()
-        return ClusterView.of(table, self._released.schema_, self._cautions(table))
+            view = ClusterView.of_mixture(self.mixture_, self._labels_of_components(None), schema)
+        else:
+            table = self.table()
+            view = ClusterView.of(table, schema, self._cautions(table))
+        cautions = [caution.text for caution in view.cautions]
+        if len(cautions) > _MOST_SENTENCES:
+            more = len(cautions) - _MOST_SENTENCES
+            cautions = [*cautions[:_MOST_SENTENCES], f"{more} more: see cautions()."]
+        items = "".join(f"<li>{escape(text)}</li>" for text in cautions)
+        parts = [
+            f"<p><b>{escape(type(self).__name__)}</b></p>{_paragraphs(promise[:n_shown])}",
+            clusters_as_html(view, self._called),
+            _paragraphs([NO_INTERVALS if view.table is None else about_intervals()]),
+            f"<ul>{items}</ul>" if items else "",
+            f"<details><summary>More about the promise</summary>{_paragraphs(promise[n_shown:])}</details>",
+        ]
+        return "<div>" + "".join(parts) + "</div>"
 
     def _cautions(self, table: ClusterTable) -> list[Caution]:
         each = cautions_of(table, self._profile(), self._released.schema_, self._called)
@@ -167,10 +199,5 @@ class PublishedNumbers(NotebookView):
         return profile
 
 
-def no_cut(n_clusters: object) -> None:
-    """Refuse a number of clusters where components cannot be merged."""
-    if n_clusters is not None:
-        raise InvalidParameterError(
-            f"n_clusters must be None: a mixture has components, which only a MorseClustering or DPMorse "
-            f"merges, got {_validate.describe(n_clusters)}."
-        )
+def _paragraphs(lines: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -11,7 +11,6 @@ from dpmorse import _validate
 from dpmorse.bases.fitted import FittedBase
 from dpmorse.profiles import LIBRARIES, first_installed, to_frame
 from dpmorse.schema import text_of
-from dpmorse.typing import FloatArray
 
 _DEFAULT = "default"
 
@@ -71,24 +70,21 @@ class FrameOutput:
         if isinstance(records, dict):
             mixes = library == "pandas"  # objects of several types in one column
             return to_frame(records if mixes else {n: _of_one_type(c) for n, c in records.items()}, library)
-        names = self._released._feature_names  # noqa: SLF001 - of the protocol
-        if names is None and self._frames_of is None:
+        if self._released._feature_names is None and self._frames_of is None:  # noqa: SLF001 - of the protocol
             return records
-        called = names if names is not None else [f"column {i}" for i in range(records.shape[1])]
-        return to_frame(dict(zip(map(str, called), _columns(records), strict=True)), library)
+        columns = np.ascontiguousarray(records.T)  # each by itself in memory
+        return to_frame(dict(zip(self._released.schema_.names, columns, strict=True)), library)
 
     def _probabilities(self, X: Any, shares: Any) -> Any:
         """Return probabilities as a frame if that was chosen for this estimator; lazy ones stay lazy."""
         if self._chosen_library is None or not isinstance(shares, np.ndarray):
             return shares
-        columns = {self._called.format(i): column for i, column in enumerate(_columns(shares))}
+        each = enumerate(np.ascontiguousarray(shares.T))
+        columns = {self._called.format(i): column for i, column in each}
         frame, given = to_frame(columns, self._chosen_library), nw.from_native(X, pass_through=True)
-        if (
-            isinstance(given, nw.DataFrame)
-            and nw.maybe_get_index(given) is not None
-            and hasattr(frame, "index")
-        ):
-            frame.index = nw.maybe_get_index(given)
+        index = nw.maybe_get_index(given) if isinstance(given, nw.DataFrame) else None
+        if index is not None and hasattr(frame, "index"):
+            frame.index = index
         return frame
 
 
@@ -97,8 +93,3 @@ def _of_one_type(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind != "O" or len({type(value) for value in values if value is not None}) < 2:
         return values
     return np.array([text_of(value) for value in values], dtype=object)
-
-
-def _columns(records: FloatArray) -> list[FloatArray]:
-    """Return the columns of an array, each by itself in memory."""
-    return list(np.ascontiguousarray(records.T))

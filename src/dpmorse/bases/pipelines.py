@@ -6,7 +6,6 @@ the pipeline is on the stack when it calls ``fit``, and has its steps. Nothing e
 
 import inspect
 import warnings
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -23,33 +22,26 @@ _PARTS = ("steps", "transformer_list", "transformers")
 
 def warn_of_pipelines() -> None:
     """Warn of steps before this fit that learnt from the records, which its promise does not cover."""
-    frames = list(_frames_of_sklearn())
-    for frame in frames:
-        if frame.f_globals["__name__"] != "sklearn.pipeline":
-            continue
-        steps = getattr(frame.f_locals.get("self"), "steps", [])
-        if learners := _learners(steps[:-1]):
-            _warn_of(learners, stacklevel=_above(frames))
-
-
-def _warn_of(learners: list[str], stacklevel: int) -> None:
-    warnings.warn(
-        f"{', '.join(learners)} in the pipeline was fitted on the records before: what it has learnt of "
-        "them is not covered by the promise, and is part of the pipeline. No scaling is needed: "
-        "leave it out, and give bounds in the units of the records; or use public constants, such as by "
-        "a FunctionTransformer.",
-        PrivacyLeakWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
-def _frames_of_sklearn() -> Iterator[FrameType]:
-    """Go through the calls of scikit-learn that lead here, the nearest first."""
-    frame = inspect.currentframe()
+    of_sklearn: list[FrameType] = []  # the calls that lead here, the nearest first
+    frame, level, of_user = inspect.currentframe(), 1, 1
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("sklearn."):
-            yield frame
-        frame = frame.f_back
+            of_sklearn.append(frame)
+            of_user = level + 1
+        frame, level = frame.f_back, level + 1
+    for call in of_sklearn:
+        if call.f_globals["__name__"] != "sklearn.pipeline":
+            continue
+        steps = getattr(call.f_locals.get("self"), "steps", [])
+        if learners := _learners(steps[:-1]):
+            warnings.warn(
+                f"{', '.join(learners)} in the pipeline was fitted on the records before: what it has learnt "
+                "of them is not covered by the promise, and is part of the pipeline. No scaling is needed: "
+                "leave it out, and give bounds in the units of the records; or use public constants, such as "
+                "by a FunctionTransformer.",
+                PrivacyLeakWarning,
+                stacklevel=of_user,
+            )
 
 
 def _learners(steps: Any) -> list[str]:
@@ -66,12 +58,3 @@ def _learners(steps: Any) -> list[str]:
         ):
             found.append(type(step).__name__)
     return found
-
-
-def _above(frames: list[FrameType]) -> int:
-    """Return the level of the stack, seen from a function that was called from here, that is the user's."""
-    outermost, level = frames[-1].f_back, 0
-    frame = inspect.currentframe()
-    while frame is not None and frame is not outermost:
-        frame, level = frame.f_back, level + 1
-    return level

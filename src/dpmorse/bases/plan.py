@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from dpmorse.bases.settings import Settings
 from dpmorse.exceptions import ModelFormatError
@@ -98,14 +98,25 @@ class Plan(Generic[AnySettings]):
 
     @classmethod
     def of(cls, settings: AnySettings, shares: Sequence[Stage]) -> "Plan[AnySettings]":
-        """Spread a budget over stages whose costs are given as shares of it, after that of private bounds."""
-        _check_stages(shares)
-        bounds = _stage_of_bounds(settings.n_features)
-        total = _affordable(settings, sum(stage.n_draws for stage in shares) + bounds.n_draws)
+        """Spread a budget over stages whose costs are given as shares of it, after that of private bounds.
+
+        Stages that an author has divided wrongly are refused: names must be distinct, and shares add up.
+        """
+        names = [stage.name for stage in shares]
+        if len(set(names)) < len(names) or BOUNDS in names:
+            raise ValueError(f"stages must have names of their own, got {names}.")
+        if any(Step.parse(name) != Step(name) for name in names):
+            raise ValueError(f"names of stages must have no comma and not end in a count, got {names}.")
+        if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
+            raise ValueError("the costs of stages are shares of the budget and must add up to 1.")
+        budget = settings.budget
+        n_draws_of_bounds = (MagnitudeHistograms(1).n_bins + N_BINS) * settings.n_features
+        n_draws = sum(stage.n_draws for stage in shares) + n_draws_of_bounds
+        total = noise_of_sums(budget).affordable(budget, settings.calibration, n_draws=n_draws)
         for_bounds = SHARE_OF_BOUNDS * total if settings.private_bounds else 0.0
         left = total - for_bounds
         stages = tuple(replace(stage, cost=stage.cost * left) for stage in shares if stage.cost > 0)
-        first = (replace(bounds, cost=for_bounds),) if for_bounds else ()
+        first = (Stage(BOUNDS, for_bounds, n_draws_of_bounds),) if for_bounds else ()
         return cls(settings, settings.domain, (*first, *stages))
 
     def __getitem__(self, name: str) -> Stage:
@@ -119,10 +130,6 @@ class Plan(Generic[AnySettings]):
         """Say whether the plan has a stage of this name."""
         return any(stage.name == name for stage in self.stages)
 
-    def with_domain(self, domain: Domain) -> Self:
-        """Return this plan for bounds that were released."""
-        return replace(self, domain=domain)
-
     @property
     def events(self) -> tuple[ReleaseEvent, ...]:
         """What is reserved. Releases may be divided otherwise, but never cost more in all."""
@@ -130,35 +137,34 @@ class Plan(Generic[AnySettings]):
 
     def checked(self, report: PrivacyReport) -> PrivacyReport:
         """Refuse the report of a fit by another plan; add what was reserved to a report that does not say."""
-        n_of_bounds = len(_STEPS_OF_BOUNDS) if self.settings.private_bounds else 0
-        of_bounds, others = report.events[:n_of_bounds], report.events[n_of_bounds:]
-        if n_of_bounds and not self._has_bounds(of_bounds):
-            raise ModelFormatError("privacy.events do not begin with those of private bounds.")
-        if not self._covers(others):
+        events = report.events
+        if self.settings.private_bounds:
+            stage = self[BOUNDS]
+            wanted = [stage.step(part) for part in _STEPS_OF_BOUNDS]
+            of_bounds, events = events[: len(wanted)], events[len(wanted) :]
+            steps = [event.step for event in of_bounds]
+            if steps != wanted or not self._pays(self._reserved_for(stage), of_bounds):
+                raise ModelFormatError("privacy.events do not begin with those of private bounds.")
+        if not self._covers(events):
             raise ModelFormatError("privacy.events are not those of a fit with these parameters.")
         if report.reserved and not same_events(self.events, report.reserved):
             raise ModelFormatError("privacy.reserved is not what a fit with these parameters reserves.")
         return replace(report, reserved=report.reserved or self.events)
 
-    def _has_bounds(self, events: Sequence[ReleaseEvent]) -> bool:
-        """Say whether these are the releases of private bounds, at no more than their cost."""
-        stage = self[BOUNDS]
-        wanted = [stage.step(part) for part in _STEPS_OF_BOUNDS]
-        return [event.step for event in events] == wanted and self._pays(self._reserved_for(stage), events)
-
     def _covers(self, events: Sequence[ReleaseEvent]) -> bool:
-        """Say whether these are releases of the stages, in order, that cost no more than was reserved."""
+        """Say whether these are releases of the stages, in order, that cost no more than was reserved.
+
+        Those of a stage whose releases are known beforehand have to be these.
+        """
         stages = [stage for stage in self.stages if stage.name != BOUNDS]
-        order = {stage.name: position for position, stage in enumerate(stages)}
-        if not events or not all(event.step.stage in order for event in events):
+        order, of_events = [stage.name for stage in stages], [event.step.stage for event in events]
+        if not events or not set(of_events) <= set(order) or of_events != sorted(of_events, key=order.index):
             return False
-        positions = [order[event.step.stage] for event in events]
-        reserved = [event for stage in stages for event in self._reserved_for(stage)]
-        return (
-            positions == sorted(positions)
-            and self._pays(reserved, events)
-            and all(self._has_known(stage, events) for stage in stages)
-        )
+        for stage in stages:
+            of_stage = [event for event in events if event.step.stage == stage.name]
+            if stage.releases and not same_events(stage.releases, of_stage):
+                return False
+        return self._pays([event for stage in stages for event in self._reserved_for(stage)], events)
 
     def _pays(self, reserved: Sequence[ReleaseEvent], events: Sequence[ReleaseEvent]) -> bool:
         """Say whether releases protect what the budget does, and cost no more than was reserved."""
@@ -166,44 +172,18 @@ class Plan(Generic[AnySettings]):
         same = all(event.neighboring is neighboring for event in events)
         return same and Composition.of(reserved).covers(Composition.of(events))
 
-    @staticmethod
-    def _has_known(stage: Stage, events: Sequence[ReleaseEvent]) -> bool:
-        """Say whether the releases of a stage are those that were known beforehand, if they were."""
-        return not stage.releases or same_events(
-            stage.releases, [event for event in events if event.step.stage == stage.name]
-        )
-
     def _reserved_for(self, stage: Stage) -> tuple[ReleaseEvent, ...]:
         """Return what is reserved for a stage: its releases if they are known, else one event for all."""
+        if stage.releases:
+            return stage.releases
         budget = self.settings.budget
-        lump = release_event(
-            step=stage.step(),
-            cost=Fraction(stage.cost),
-            noise=noise_of_sums(budget),
-            neighboring=budget.neighboring,
-            n_draws=stage.n_draws,
-            smallest_scale=SMALLEST_SCALE,
+        return (
+            release_event(
+                step=stage.step(),
+                cost=Fraction(stage.cost),
+                noise=noise_of_sums(budget),
+                neighboring=budget.neighboring,
+                n_draws=stage.n_draws,
+                smallest_scale=SMALLEST_SCALE,
+            ),
         )
-        return stage.releases or (lump,)
-
-
-def _check_stages(shares: Sequence[Stage]) -> None:
-    """Refuse stages that an author has divided wrongly: names and shares must be distinct and add up."""
-    names = [stage.name for stage in shares]
-    if len(set(names)) < len(names) or BOUNDS in names:
-        raise ValueError(f"stages must have names of their own, got {names}.")
-    if any(Step.parse(name) != Step(name) for name in names):
-        raise ValueError(f"names of stages must have no comma and not end in a count, got {names}.")
-    if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
-        raise ValueError("the costs of stages are shares of the budget and must add up to 1.")
-
-
-def _affordable(settings: Settings, n_draws: int) -> float:
-    """Return what all releases together may cost: rho, or epsilon where the promise is pure."""
-    noise = noise_of_sums(settings.budget)
-    return noise.affordable(settings.budget, settings.calibration, n_draws=n_draws)
-
-
-def _stage_of_bounds(n_features: int) -> Stage:
-    """Return the stage of private bounds: a histogram of magnitudes and one of ranges for each column."""
-    return Stage(BOUNDS, 0.0, (MagnitudeHistograms(1).n_bins + N_BINS) * n_features)

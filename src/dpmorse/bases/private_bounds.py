@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpmorse.bases.magnitudes import LARGEST_HIDDEN, Found, Magnitudes
+from dpmorse.bases.magnitudes import LARGEST_HIDDEN, bounds_of
 from dpmorse.bases.plan import BOUNDS, Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import widest_needed
@@ -29,7 +29,7 @@ _GUESS = (-1.0, 1.0)
 def release_bounds(queries: Queries, plan: Plan[Settings]) -> Domain:
     """Spend the stage of bounds on the range of each column: powers of two first, then sixty-fourths of that.
 
-    The first gives bounds that are wide on purpose (``Magnitudes``). The second makes them tighter where it
+    The first gives bounds that are wide on purpose (``bounds_of``). The second makes them tighter where it
     can be told that little is cut off, which takes many records: where they are few, the first ones stay. A
     column in which nothing is found gets the bounds -1 and 1, and a warning.
     """
@@ -37,9 +37,17 @@ def release_bounds(queries: Queries, plan: Plan[Settings]) -> Domain:
     counts, stddev = queries.histograms(
         stage.step("magnitudes"), MagnitudeHistograms(n_columns), stage.cost / 2
     )
-    found = [Magnitudes.of(row / stddev, queries.noise).found(n_columns) for row in counts]
-    _warn_of_guesses([column for column, bounds in enumerate(found) if bounds is None])
-    _warn_of_few_records(found)
+    found = [bounds_of(row / stddev, n_columns, queries.noise) for row in counts]
+    _warn_of(
+        [column for column, bounds in enumerate(found) if bounds is None],
+        "nothing stands out from the noise in columns {} (counted from 0). Their bounds are a guess, -1 and "
+        "1, and numbers about them are worth nothing.",
+    )
+    _warn_of(  # the noise of a bin may hide a large part of the records
+        [column for column, bounds in enumerate(found) if bounds and bounds.hidden > LARGEST_HIDDEN],
+        "few records stand out from the noise in columns {} (counted from 0). Tails and small groups may lie "
+        "outside of their bounds, which may also be far too wide.",
+    )
     lower, upper = np.array([(bounds.lower, bounds.upper) if bounds else _GUESS for bounds in found]).T
     tighter = _tighter(queries, Domain(lower, upper), stage)
     known = np.array([bounds is not None for bounds in found])
@@ -66,50 +74,22 @@ def guarded_part(counts: FloatArray, n_columns: int, total: float) -> tuple[floa
     """
 
     def holds(inside: slice) -> bool:
-        return _is_small_part(np.delete(counts, inside), total)
+        outside = np.delete(counts, inside)
+        # Counts below 0 are luck and do not make up for the noise: a range would be accepted by chance
+        # otherwise.
+        at_most = max(0.0, float(outside.sum())) + 2 * math.sqrt(len(outside))
+        return at_most <= _LARGEST_OUTSIDE * total
 
     return widest_needed(counts, n_columns, _MARGIN, holds)
 
 
-def _is_small_part(outside: FloatArray, total: float) -> bool:
-    """Say whether what is counted outside, and twice its noise, are a small part of the records.
-
-    Counts below 0 are luck and do not make up for the noise: a range would be accepted by chance otherwise.
-    """
-    at_most = max(0.0, float(outside.sum())) + 2 * math.sqrt(len(outside))
-    return at_most <= _LARGEST_OUTSIDE * total
-
-
-def _warn_of_guesses(columns: Sequence[int]) -> None:
-    """Say that bounds were not found. What was seen is released, so this costs nothing."""
+def _warn_of(columns: Sequence[int], what: str) -> None:
+    """Warn the caller of ``fit`` of columns. What was seen of them is released, so this costs nothing."""
     if columns:
-        _warn(
-            f"nothing stands out from the noise in columns {_listed(columns)} (counted from 0). Their bounds "
-            "are a guess, -1 and 1, and numbers about them are worth nothing."
+        shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        warnings.warn(
+            f"Private bounds: {what.format(shown)} Give bounds from public knowledge; or it takes more "
+            "records, a larger epsilon, or fewer columns.",
+            NoisyModelWarning,
+            stacklevel=6,
         )
-
-
-def _warn_of_few_records(found: Sequence[Found | None]) -> None:
-    """Say that bounds may cut, where the noise of a bin may hide a large part of the records."""
-    columns = [column for column, bounds in enumerate(found) if bounds and bounds.hidden > LARGEST_HIDDEN]
-    if columns:
-        _warn(
-            f"few records stand out from the noise in columns {_listed(columns)} (counted from 0). Tails and "
-            "small groups may lie outside of their bounds, which may also be far too wide."
-        )
-
-
-def _warn(what: str) -> None:
-    """Warn the caller of ``fit``."""
-    warnings.warn(
-        f"Private bounds: {what} Give bounds from public knowledge; or it takes more records, a larger "
-        "epsilon, or fewer columns.",
-        NoisyModelWarning,
-        stacklevel=7,
-    )
-
-
-def _listed(columns: Sequence[int]) -> str:
-    """Return the first ten positions as text."""
-    shown = ", ".join(map(str, columns[:10]))
-    return f"{shown}, ..." if len(columns) > 10 else shown

@@ -16,7 +16,6 @@ from dpmorse.privacy import (
     Mechanism,
     Neighboring,
     Noise,
-    PlannedRelease,
     Step,
     noise_of_sums,
 )
@@ -97,9 +96,14 @@ class Queries:
     ) -> tuple[FloatArray, float]:
         """Release how many records have a code with each prefix of ``n_bits`` bits; return their noise too.
 
-        Prefixes must differ, so that a record is in one group at most.
+        Prefixes must differ: a record in two groups would change more than the one count that is paid for.
         """
-        _check_prefixes(prefixes, n_bits, tallied.codes)
+        whole = prefixes.ndim == 1 and prefixes.dtype.kind == "i" and 0 <= n_bits <= tallied.codes.n_bits
+        distinct = np.unique(prefixes).size == prefixes.size
+        if not (whole and distinct) or np.any((prefixes < 0) | (prefixes >> n_bits)):
+            raise ValueError(
+                "prefixes must be distinct whole numbers of n_bits bits, and no longer than codes"
+            )
         exact = counts_starting_with(tallied.exact, prefixes, n_bits)
         return self._counts(step, GroupCounts(prefixes.size), exact, cost)
 
@@ -128,11 +132,18 @@ class Queries:
     def moments(
         self, step: Step, statistic: CellMoments, cells: Cells, scales: NoiseScales, *, n_repeats: int = 0
     ) -> NoisyMoments:
-        """Release moments of cells with this noise; progress is told of ``n_repeats`` that follow."""
-        _check_cells(statistic, cells)
+        """Release moments of cells with this noise; progress is told of ``n_repeats`` that follow.
+
+        A rule of cells is shown every record: one that is written elsewhere could keep what it sees.
+        """
+        if type(cells) not in {GaussianCells, ProfileCells, PrefixCells, NearestCubes}:
+            raise TypeError(f"cells must be those of dpmorse.statistics, got {type(cells).__name__}")
+        if cells.n_cells != statistic.n_cells:
+            raise ValueError("cells must be as many as those of the statistic")
         (planned,) = statistic.plan([step], scales, self.neighboring, self.noise)
         exact = statistic.to_units(self._source.moments(step, statistic, cells, n_repeats))
-        return statistic.from_units(self._released(exact, planned), planned)
+        released = self._mechanism.release(exact, planned.for_groups(self._budget))
+        return statistic.from_units(released, planned)
 
     def choose(self, step: Step, penalties: Exact[IntArray], limit: int, cost: float) -> int:
         """Choose an option by its penalty, to which one record contributes at most ``limit``."""
@@ -149,26 +160,5 @@ class Queries:
         self, step: Step, statistic: GroupCounts, exact: Exact[IntArray], cost: float
     ) -> tuple[FloatArray, float]:
         planned = statistic.plan(step, self.cost_of_a_row(cost), self.neighboring, self.noise)
-        released = statistic.from_units(self._released(statistic.to_units(exact), planned))
-        return released, planned.event.noise_stddev["count"]
-
-    def _released(self, exact: Exact[IntArray], planned: PlannedRelease) -> IntArray:
-        return self._mechanism.release(exact, planned.for_groups(self._budget))
-
-
-def _check_prefixes(prefixes: IntArray, n_bits: int, codes: BinaryCodes) -> None:
-    """Refuse groups that overlap: a record would be in more than the one that is paid for."""
-    whole = prefixes.ndim == 1 and prefixes.dtype.kind == "i" and 0 <= n_bits <= codes.n_bits
-    if not whole or np.unique(prefixes).size < prefixes.size or np.any((prefixes < 0) | (prefixes >> n_bits)):
-        raise ValueError("prefixes must be distinct whole numbers of n_bits bits, and no longer than codes")
-
-
-def _check_cells(statistic: CellMoments, cells: Cells) -> None:
-    """Refuse cells of another number than the statistic has, and rules that are not the library's own.
-
-    A rule is shown every record: one that is written elsewhere could keep what it sees.
-    """
-    if type(cells) not in {GaussianCells, ProfileCells, PrefixCells, NearestCubes}:
-        raise TypeError(f"cells must be those of dpmorse.statistics, got {type(cells).__name__}")
-    if cells.n_cells != statistic.n_cells:
-        raise ValueError("cells must be as many as those of the statistic")
+        released = self._mechanism.release(statistic.to_units(exact), planned.for_groups(self._budget))
+        return statistic.from_units(released), planned.event.noise_stddev["count"]

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 
 from dpmorse import _validate
 from dpmorse._plain_data import holds_boolean
-from dpmorse.bases.named_bounds import in_order_of_columns
-from dpmorse.exceptions import InvalidParameterError, ModelFormatError
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, ModelFormatError
 from dpmorse.privacy import Budget, Calibration
+from dpmorse.records import listed
 from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, PRIVATE, Domain
 
@@ -96,9 +96,36 @@ def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
                 "Numeric(lower, upper) states those of a column."
             )
         return None
-    domain = Domain.from_bounds(in_order_of_columns(value, given["names"]), given["n_features"])
+    bounds = _in_order_of_columns(value, given["names"]) if isinstance(value, Mapping) else value
+    domain = Domain.from_bounds(bounds, given["n_features"])
     is_private = isinstance(value, str) and value == PRIVATE
     return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
+
+
+def _in_order_of_columns(bounds: Mapping[Any, Any], names: Sequence[Any] | None) -> Any:
+    """Return bounds by name, such as ``{"age": (0, 120)}``, as a pair (lower, upper).
+
+    Where columns have no names, bounds go by their position, as those of ``columns`` do.
+    """
+    for name, pair in bounds.items():
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidTypeError(
+                f"bounds must have a pair (lower, upper) for each column, got {_validate.describe(pair)} for "
+                f"{name!r}. For instance: bounds={{'age': (0, 120)}}."
+            )
+    order = list(bounds) if names is None else list(names)
+    unknown = [name for name in bounds if name not in order]
+    if unknown:
+        raise InvalidParameterError(
+            f"bounds must name columns of X, and X has no {listed(unknown)}. Check the spelling."
+        )
+    without = [name for name in order if name not in bounds]
+    if without:
+        raise InvalidParameterError(
+            f"bounds must name every column of X, and lacks {listed(without)}. Give their bounds, or leave "
+            "the columns out, such as by X[list(bounds)]."
+        )
+    return tuple([bounds[name][end] for name in order] for end in (0, 1))
 
 
 def _columns(_: str, __: Any, given: Mapping[str, Any]) -> Schema | None:
@@ -111,19 +138,27 @@ def _columns(_: str, __: Any, given: Mapping[str, Any]) -> Schema | None:
     return schema
 
 
-def _radius(_: str, value: Any, given: Mapping[str, Any]) -> float | None:
-    return Domain.unknown(given["n_features"], value).radius
-
-
 def _numbers_only(value: Any) -> Any:
     if holds_boolean(value):
         raise ModelFormatError("parameters.bounds must hold numbers only.")
     return value
 
 
+def calibration_parameter(among: Iterable[str]) -> Any:
+    """Declare the proof that sets the noise."""
+    return parameter(
+        lambda name, value, _: Calibration(_validate.choice(**{name: value}, among=among)),
+        refused=("none", None, 1),
+        to_plain=lambda calibration: calibration.value,
+    )
+
+
 def radius_parameter() -> Any:
-    """Declare the radius of the ball that records are shrunk to."""
-    return parameter(_radius, refused=(0, -1.0, float("nan"), "wide"))
+    """Declare the radius of the ball that records are shrunk to, in units of the box; None for no ball."""
+    return parameter(
+        lambda _, value, given: Domain.unknown(given["n_features"], value).radius,
+        refused=(0, -1.0, float("nan"), "wide"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,11 +180,7 @@ class Settings:
     )
     neighboring: str = parameter(_of_budget, refused=("add", None, 1))
     max_rows_per_group: int | None = parameter(_of_budget, refused=(0, -3, 1.5, "two", True))
-    calibration: Calibration = parameter(
-        lambda name, value, given: Calibration(one_of(("gaussian", "zcdp"))(name, value, given)),
-        refused=("none", None, 1),
-        to_plain=lambda calibration: calibration.value,
-    )
+    calibration: Calibration = calibration_parameter(("gaussian", "zcdp"))
     noise: str = parameter(one_of(NOISE_BACKENDS), refused=("loud", None, 1))
     columns: Schema | None = parameter(
         _columns,
@@ -162,27 +193,28 @@ class Settings:
     def of(cls, estimator: Any, n_features: int, names: Sequence[Any] | None = None) -> Self:
         """Read and check an estimator's parameters, for a table with ``n_features`` columns, by these names.
 
-        What checks need to know beside the parameters is taken away again: it is no setting.
+        What checks need to know beside the parameters is taken away again: it is no setting. Models that a
+        file could not hold are refused, before anything is spent on them.
         """
-        stated = None if estimator.columns is None else cls.refuse_kinds(Schema.of(estimator.columns))
+        stated = None if estimator.columns is None else Schema.of(estimator.columns)
+        if cls.numbers_only and stated is not None and not stated.layout.only_numbers:
+            raise InvalidParameterError(
+                "columns must be numbers with missing='refuse' for this base. Use PrivateGaussianMixture, "
+                "which also takes categories and missing values."
+            )
         beside = {"budget": Budget.of(estimator), "names": names, "stated": stated}
         checked: dict[str, Any] = {"n_features": n_features, **beside}
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
         settings = cls(**{name: value for name, value in checked.items() if name not in beside})
-        settings.check_size()
-        return settings
-
-    @classmethod
-    def refuse_kinds(cls, schema: Schema) -> Schema:
-        """Return the schema of a table, or refuse columns that such a base does not take."""
-        layout = schema.layout
-        if cls.numbers_only and not layout.only_numbers:
+        entries = settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2
+        if entries > LARGEST_MODEL:
             raise InvalidParameterError(
-                "columns must be numbers with missing='refuse' for this base. Use PrivateGaussianMixture, "
-                "which also takes categories and missing values."
+                f"n_components={settings.n_components} with {n_features} columns needs {entries} covariance "
+                f"entries; at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
+                + (", or profile=False." if settings.n_triangles > 1 else ".")
             )
-        return schema
+        return settings
 
     @classmethod
     def table(cls) -> dict[str, Parameter]:
@@ -212,22 +244,6 @@ class Settings:
         """Lower triangles that a file holds of each component: of its covariance, and what a base adds."""
         return 1
 
-    def check_size(self) -> None:
-        """Refuse models that a file could not hold, before anything is spent on them."""
-        d = self.n_features
-        entries = self.n_triangles * self.n_components * d * (d + 1) // 2
-        if entries > LARGEST_MODEL:
-            raise InvalidParameterError(
-                f"n_components={self.n_components} with {d} columns needs {entries} covariance entries; "
-                f"at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
-                + (", or profile=False." if self.n_triangles > 1 else ".")
-            )
-
-    @property
-    def ball(self) -> float | None:
-        """Radius of the ball that records are shrunk to, in units of the box; None where there is none."""
-        return None
-
     @cached_property
     def schema(self) -> Schema:
         """The columns: as stated, or numbers within bounds (placeholders until these are released)."""
@@ -246,4 +262,5 @@ class Settings:
         """Where records are clipped to; a placeholder where bounds are yet to be released."""
         layout = self.schema.layout
         bounds = PRIVATE if self.private_bounds else (list(layout.lower), list(layout.upper))
-        return Domain.from_bounds(bounds, self.n_features, self.ball)
+        radius = getattr(self, "radius", None)  # a parameter of some bases
+        return Domain.from_bounds(bounds, self.n_features, radius)

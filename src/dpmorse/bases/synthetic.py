@@ -32,11 +32,13 @@ def draw_records(
     out as often as those of each component were missing; without, a number is always there.
     """
     n, with_holes = _validate.positive_int(n_samples=n_samples), _validate.boolean(missing=missing)
-    if with_holes:
-        _check_holes_are_known(base)
+    profile, schema = base.profile_, base.schema_
+    if with_holes and not schema.stated:
+        raise InvalidParameterError(_NO_TABLE)
+    if with_holes and profile is None and any(column.missing == "ignore" for _, column in schema.columns):
+        raise InvalidParameterError(_NO_SHARES)
     rng = np.random.default_rng(None if random_state is None else seed_of(random_state))
     points, components = base.mixture_.sample(n, rng)
-    profile, schema = base.profile_, base.schema_
     numbers = base.mixture_.numbers_of(points)
     if not schema.stated:
         return numbers if profile is None else np.clip(numbers, profile.lower, profile.upper), components
@@ -78,11 +80,3 @@ def make_holes(points: FloatArray, missing: BoolArray, schema: Schema) -> None:
     points[:, layout.number_part][holes] = np.broadcast_to(layout.middle, holes.shape)[holes]
     for hidden, part in zip(missing.T[n_numbers:], layout.levels, strict=False):
         levels[hidden, part] = 0.0
-
-
-def _check_holes_are_known(base: FittedBase) -> None:
-    if not base.schema_.stated:
-        raise InvalidParameterError(_NO_TABLE)
-    ignored = any(column.missing == "ignore" for _, column in base.schema_.columns)
-    if ignored and base.profile_ is None:
-        raise InvalidParameterError(_NO_SHARES)

@@ -51,11 +51,6 @@ class CentreSettings(Settings):
     capped: bool = parameter(true_or_false, refused=(1, "yes", None))
     covariance_share: float = parameter(_share, refused=(0, 1, 0.99, "half", None))
 
-    @property
-    def ball(self) -> float | None:
-        """Radius of the ball that records are shrunk to."""
-        return self.radius
-
 
 CentrePlan = Plan[CentreSettings]
 

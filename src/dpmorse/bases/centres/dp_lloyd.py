@@ -4,9 +4,8 @@ import numpy as np
 
 from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSettings
 from dpmorse.bases.centres.lloyd import N_ITER, affordable_n_iter, lloyd_rounds
-from dpmorse.bases.estimates import project
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.starts import packed_centres
 from dpmorse.typing import FloatArray
 
 

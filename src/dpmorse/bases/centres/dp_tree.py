@@ -1,18 +1,19 @@
 """DPTree: a coreset from a tree of hashed records, and k-means on it."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpmorse.bases.centres.base import CENTRES, CentreBase, CentrePlan, CentreSettings
-from dpmorse.bases.centres.leaves import MOST_LEAVES, grow, leaf_sums, release_leaves
 from dpmorse.bases.centres.lloyd import lloyd_rounds, shares_of_a_round
-from dpmorse.bases.estimates import project
+from dpmorse.bases.centres.nodes import Nodes, release_children
+from dpmorse.bases.estimates import packed_centres, project
 from dpmorse.bases.k_means import k_means
-from dpmorse.bases.queries import Queries
-from dpmorse.bases.starts import packed_centres
-from dpmorse.statistics import BinaryCodes
-from dpmorse.typing import FloatArray
+from dpmorse.bases.plan import Stage
+from dpmorse.bases.queries import Queries, Tallied
+from dpmorse.statistics import BinaryCodes, CellMoments, Domain, PrefixCells, SecondMoments
+from dpmorse.typing import FloatArray, IntArray
 
 _N_ITER = 2
 """Default number of rounds of Lloyd's algorithm after the tree; they share 30 % of the cost of centres."""
@@ -35,6 +36,18 @@ mean is about a tenth of the size of the domain."""
 _NEXT_TO_NOTHING = 1e-3
 """Weight of the data-free points that are added to the coreset, so that k-means has enough distinct points.
 Weights of leaves are at least 1."""
+
+_MOST_LEAVES = 2000
+"""Most nodes that are counted, and most leaves, at a level of the tree. It limits time and the noise values
+drawn."""
+
+_SUPPORT = 3.0
+"""A node is kept if its count is at least this many standard deviations of the noise, which noise alone
+exceeds once in about 700 times."""
+
+_TO_BRANCH = 3.0
+"""A node branches if it has this many times the least count of a node: the heavier child then has one and
+a half times that count, before noise."""
 
 
 class DPTree(CentreBase):
@@ -69,7 +82,7 @@ class DPTree(CentreBase):
         """Return the most noise values of levels, leaves and rounds."""
         k, d = settings.n_components, settings.n_features
         n_rounds = settings.n_iter or _N_ITER
-        return _DEPTHS[1] * MOST_LEAVES + (_DEPTHS[1] * MOST_LEAVES + n_rounds * k) * (1 + d)
+        return _DEPTHS[1] * _MOST_LEAVES + (_DEPTHS[1] * _MOST_LEAVES + n_rounds * k) * (1 + d)
 
     def find_centres(
         self, queries: Queries, plan: CentrePlan, n_records: float, rng: np.random.Generator
@@ -96,16 +109,71 @@ class DPTree(CentreBase):
         tallied = queries.tally(stage.step("levels"), codes)
         of_leaves = (1 - _SHARE_OF_COUNTS) * cost
         of_level = (cost - of_leaves) / depth
-        least = _least_count(queries, plan, n_records, of_leaves)
+        # The least count of a leaf: enough to measure its mean, and at most half an average cluster.
+        statistic = _leaf_sums(domain, 2)
+        shares = shares_of_a_round(domain.n_features, queries.noise)
+        noise = queries.calibrate(statistic, of_leaves, shares).sum * 2.0**-statistic.unit_bits
+        relative = noise * math.sqrt(domain.n_features / float(statistic.largest_squared_norm))
+        largest = n_records / (2 * plan.settings.n_components)
+        least = max(1.0, min(_NOISE_OF_A_LEAF * relative, largest))
         leaves, n_levels = grow(queries, stage, tallied, n_records, least=least, cost_of_level=of_level)
         # The cost of levels that were not needed is spent on the leaves.
-        return release_leaves(queries, stage, codes, leaves, cost - n_levels * of_level)
+        return _release_leaves(queries, stage, codes, leaves, cost - n_levels * of_level)
 
 
-def _least_count(queries: Queries, plan: CentrePlan, n_records: float, cost: float) -> float:
-    """Return the least count of a leaf: enough to measure its mean, and at most half an average cluster."""
-    d, statistic = plan.domain.n_features, leaf_sums(plan.domain, 2)
-    scales = queries.calibrate(statistic, cost, shares_of_a_round(d, queries.noise))
-    noise = scales.sum * 2.0**-statistic.unit_bits
-    relative = noise * math.sqrt(d / float(statistic.largest_squared_norm))
-    return max(1.0, min(_NOISE_OF_A_LEAF * relative, n_records / (2 * plan.settings.n_components)))
+@dataclass(frozen=True)
+class _Leaves:
+    """Disjoint intervals of codes with their noisy counts."""
+
+    starts: IntArray
+    ends: IntArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, groups: list[Nodes], n_bits: int) -> "_Leaves":
+        """Collect nodes of all depths, in the order of their codes."""
+        starts = np.concatenate([nodes.prefixes << (n_bits - nodes.n_bits) for nodes in groups])
+        ends = np.concatenate([(nodes.prefixes + 1) << (n_bits - nodes.n_bits) for nodes in groups])
+        order = np.argsort(starts)
+        return cls(starts[order], ends[order], np.concatenate([nodes.counts for nodes in groups])[order])
+
+
+def grow(
+    queries: Queries, stage: Stage, tallied: Tallied, n_records: float, *, least: float, cost_of_level: float
+) -> tuple[_Leaves, int]:
+    """Branch while children have enough records; return the leaves and the number of released levels.
+
+    A child is kept if its noisy count is at least ``least`` and unlikely to be noise; it branches if it has
+    three times that count. A node without kept children is a leaf.
+    """
+    nodes, leaves, level, n_bits = Nodes.root(n_records), [], 0, tallied.codes.n_bits
+    while len(nodes) and level < n_bits:
+        level += 1
+        step = stage.step("level", level, n_bits)
+        children, noise = release_children(queries, step, tallied, nodes, 1, cost=cost_of_level)
+        enough = max(least, _SUPPORT * noise)
+        kept = children.counts >= enough
+        leaves.append(nodes.where(~kept.reshape(-1, 2).any(axis=1)))
+        heavy = children.counts >= _TO_BRANCH * enough
+        leaves.append(children.where(kept & ~heavy))
+        # A quarter: with two children each, neither the counted nodes nor the leaves of a level exceed
+        # _MOST_LEAVES.
+        nodes = children.where(heavy).heaviest(_MOST_LEAVES // 4)
+    return _Leaves.of([*leaves, nodes], n_bits), level
+
+
+def _release_leaves(
+    queries: Queries, stage: Stage, codes: BinaryCodes, leaves: _Leaves, cost: float
+) -> tuple[FloatArray, FloatArray]:
+    """Release counts and sums of the leaves; return their mean points and their weights: a coreset."""
+    cells = PrefixCells(codes, leaves.starts, leaves.ends)
+    domain, statistic = codes.domain, _leaf_sums(codes.domain, cells.n_cells)
+    scales = queries.calibrate(statistic, cost, shares_of_a_round(domain.n_features, queries.noise))
+    noisy = queries.moments(stage.step("leaves"), statistic, cells, scales)
+    weights = np.maximum(leaves.counts, 1.0)
+    return project(noisy.sums / weights[:, None], domain), weights
+
+
+def _leaf_sums(domain: Domain, n_leaves: int) -> CellMoments:
+    """Return the statistic of leaves; a record may belong to none of them."""
+    return CellMoments(domain, n_leaves, second_moments=SecondMoments.NONE, exhaustive=False)

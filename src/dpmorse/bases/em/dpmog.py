@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from dpmorse.bases.em.maximisation import Prior
-from dpmorse.bases.em.rounds import PrivateEM, uniform_stddev
+from dpmorse.bases.em.rounds import PrivateEM
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, CellMoments, NoiseScales
+from dpmorse.statistics import GRID_BITS, WEIGHT_BITS, CellMoments
 
 
 class DPMoG(PrivateEM):
@@ -37,8 +37,8 @@ class DPMoG(PrivateEM):
     weight_bits: ClassVar[int] = WEIGHT_BITS
     prior: ClassVar[Prior | None] = Prior()
 
-    def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
-        """Return one size of noise for 1 + 2K separately accounted mechanisms.
+    def paper_squared_sensitivity(self, statistic: CellMoments, neighboring: Neighboring) -> float:
+        """Return the sum of squared sensitivities of 1 + 2K separately accounted mechanisms.
 
         As printed, the counts are one mechanism and the sum and the second moment of each component are
         two more, each with the full sensitivity of a record in the ball of squared radius P. Under
@@ -47,5 +47,5 @@ class DPMoG(PrivateEM):
         P = statistic.domain.largest_squared_norm * 4.0**-GRID_BITS
         k = statistic.n_cells
         if neighboring is Neighboring.ADD_REMOVE:
-            return statistic.uniform(uniform_stddev(1 + k * (P + P * P), rho))
-        return statistic.uniform(uniform_stddev(2 + k * (4 * P + 2 * P * P), rho))
+            return 1 + k * (P + P * P)
+        return 2 + k * (4 * P + 2 * P * P)

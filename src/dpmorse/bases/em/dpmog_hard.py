@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from dpmorse.bases.em.maximisation import Prior
-from dpmorse.bases.em.rounds import PrivateEM, uniform_stddev
+from dpmorse.bases.em.rounds import PrivateEM
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import CellMoments, NoiseScales
+from dpmorse.statistics import CellMoments
 
 
 class DPMoGHard(PrivateEM):
@@ -36,11 +36,11 @@ class DPMoGHard(PrivateEM):
     weight_bits: ClassVar[int] = 0
     prior: ClassVar[Prior | None] = None
 
-    def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
-        """Return the noise of Algorithm 2: one size, for the squared sensitivity 1 + 3D + 2D^2.
+    def paper_squared_sensitivity(self, statistic: CellMoments, neighboring: Neighboring) -> float:
+        """Return that of Algorithm 2: 1 + 3D + 2D^2.
 
         The exact squared sensitivity under replace-one is (D + 1)(D + 2) <= 1 + 3D + 2D^2, and half of
         that under add/remove-one, so the paper's number is safe for both.
         """
         d = statistic.domain.n_features
-        return statistic.uniform(uniform_stddev(1 + 3 * d + 2 * d * d, rho))
+        return 1 + 3 * d + 2 * d * d

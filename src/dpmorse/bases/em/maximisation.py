@@ -18,13 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.residuals import SUPPORT
 from dpmorse.densities import rebuild
 from dpmorse.statistics import GRID_BITS, Domain, NoisyMoments
 from dpmorse.typing import FloatArray
-
-_SUPPORT = 3.0
-"""A component is updated if its count is at least this many standard deviations of the count's noise, which
-noise alone exceeds once in about 700 times."""
 
 _WORTH_SPLITTING = 8.0
 """A component is split if its count is at least this many standard deviations of the count's noise. A half
@@ -43,16 +40,12 @@ class Prior:
     mean_strength: float = 1.01
     scatter: float = 0.1
 
-    def degrees(self, n_features: int) -> float:
-        """Return nu_0 + D + 2 with nu_0 = D + 1, which the posterior mode adds to a count."""
-        return 2.0 * n_features + 3.0
-
 
 def maximise(
     previous: Estimates, noisy: NoisyMoments, domain: Domain, reg_covar: float, prior: Prior | None
 ) -> Estimates:
     """Return the parameters estimated from released moments; see the module's docstring."""
-    supported = noisy.counts >= _SUPPORT * noisy.count_stddev
+    supported = noisy.counts >= SUPPORT * noisy.count_stddev
     counts = np.where(supported, noisy.counts, 1.0)
     if prior is None:
         means = noisy.sums / counts[:, None]
@@ -66,13 +59,15 @@ def maximise(
     floors = np.maximum(reg_covar, _FLOOR_OF_EDGE * _noise_edge(noisy, domain) / counts)
     # No eigenvalue of a covariance can exceed E |z|^2 <= P; the domain states P in squared steps of the grid.
     ceiling = domain.largest_squared_norm * 4.0**-GRID_BITS
+    # Noise can make a covariance indefinite. Clipping eigenvalues gives the nearest matrix, in Frobenius
+    # norm, whose spectrum is within the limits.
+    values, vectors = np.linalg.eigh(covariances)
+    clipped = rebuild(np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling), vectors)
     keep = ~supported
     return Estimates(
         weights=weights / weights.sum(),
         means=np.where(keep[:, None], previous.means, project(means, domain)),
-        covariances=np.where(
-            keep[:, None, None], previous.covariances, _clip_spectrum(covariances, floors, ceiling)
-        ),
+        covariances=np.where(keep[:, None, None], previous.covariances, clipped),
         supported=supported,
     )
 
@@ -109,9 +104,10 @@ def _posterior_mode(noisy: NoisyMoments, counts: FloatArray, prior: Prior) -> tu
     means = noisy.sums / (n + strength)
     scatter = noisy.second_moments - counts[:, None, None] * _outer(averages)
     pull = (strength * counts / (strength + counts))[:, None, None] * _outer(averages)
-    identity = np.eye(means.shape[1])
-    total = prior.scatter * identity + scatter + pull
-    return means, total / (counts + prior.degrees(means.shape[1]))[:, None, None]
+    d = means.shape[1]
+    total = prior.scatter * np.eye(d) + scatter + pull
+    degrees = 2.0 * d + 3.0  # nu_0 + D + 2 with nu_0 = D + 1
+    return means, total / (counts + degrees)[:, None, None]
 
 
 def _noise_edge(noisy: NoisyMoments, domain: Domain) -> float:
@@ -120,13 +116,6 @@ def _noise_edge(noisy: NoisyMoments, domain: Domain) -> float:
     # a ball, off-diagonal entries have half the variance of diagonal ones.
     off_diagonal_share = 1.0 if domain.radius is None else 0.5
     return 2 * noisy.second_moment_stddev * math.sqrt(off_diagonal_share * domain.n_features)
-
-
-def _clip_spectrum(matrices: FloatArray, floors: FloatArray, ceiling: float) -> FloatArray:
-    # Noise can make a covariance indefinite. Clipping eigenvalues gives the nearest matrix, in Frobenius
-    # norm, whose spectrum is within the limits.
-    values, vectors = np.linalg.eigh(matrices)
-    return rebuild(np.clip(values, np.minimum(floors, ceiling)[:, None], ceiling), vectors)
 
 
 def _outer(vectors: FloatArray) -> FloatArray:

@@ -10,21 +10,20 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.em.maximisation import Prior, maximise, relocate
-from dpmorse.bases.estimates import Estimates, project
+from dpmorse.bases.estimates import Estimates, packed_centres, project
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Plan, Stage, SumsOf
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import (
     LARGEST_N_ITER,
     Settings,
-    one_of,
+    calibration_parameter,
     parameter,
     positive,
     radius_parameter,
     true_or_false,
     whole,
 )
-from dpmorse.bases.starts import packed_centres
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.privacy import GAUSSIAN, Calibration, Neighboring, ReleaseEvent, refuse_pure
 from dpmorse.statistics import CellMoments, Domain, GaussianCells, MomentShares, NoiseScales, NoisyMoments
@@ -64,11 +63,7 @@ def _shares(name: str, value: Any, given: Mapping[str, Any]) -> MomentShares | N
 class EMSettings(Settings):
     """The parameters of private expectation-maximisation."""
 
-    calibration: Calibration = parameter(
-        lambda name, value, given: Calibration(one_of(Calibration)(name, value, given)),
-        refused=("none", None, 1),
-        to_plain=lambda calibration: calibration.value,
-    )
+    calibration: Calibration = calibration_parameter(Calibration)
     n_iter: int = parameter(whole(LARGEST_N_ITER), refused=(0, -1, 2.5, "ten", LARGEST_N_ITER + 1, True))
     n_averaged: int = parameter(_averaged, refused=(0, 1.5, "half", LARGEST_N_ITER))
     radius: float | None = radius_parameter()
@@ -81,18 +76,13 @@ class EMSettings(Settings):
     reg_covar: float = parameter(positive, refused=(0, -1e-6, float("nan"), "small"))
     relocate: bool = parameter(true_or_false, refused=(1, "yes", None))
 
-    @property
-    def ball(self) -> float | None:
-        """Radius of the ball that records are shrunk to."""
-        return self.radius
-
 
 @dataclass(eq=False, repr=False)
 class PrivateEM(PrivateFit):
     """Expectation-maximisation whose every M-step sees noisy moments only.
 
     Subclasses say how a record belongs to cells (``weight_bits``), with which prior the moments are
-    read (``prior``), and what their paper's calibration is (``paper_scales``).
+    read (``prior``), and what sensitivity their paper states (``paper_squared_sensitivity``).
 
     Parameters
     ----------
@@ -151,11 +141,12 @@ class PrivateEM(PrivateFit):
         settings, budget = plan.settings, plan.settings.budget
         of_a_row = GAUSSIAN.cost_of_a_row(plan[ROUNDS].cost / settings.n_iter, budget.rows)
         if settings.calibration is Calibration.PAPER:
-            return self.paper_scales(statistic, of_a_row, budget.neighboring_rows)
+            squared = self.paper_squared_sensitivity(statistic, budget.neighboring_rows)
+            return statistic.uniform(math.sqrt(squared / (2 * of_a_row)))
         return statistic.calibrate(of_a_row, budget.neighboring_rows, settings.shares)
 
-    def paper_scales(self, statistic: CellMoments, rho: float, neighboring: Neighboring) -> NoiseScales:
-        """Return the noise that the method's own paper prescribes for one round."""
+    def paper_squared_sensitivity(self, statistic: CellMoments, neighboring: Neighboring) -> float:
+        """Return the squared sensitivity of a round by the method's own paper, for one size of noise."""
         raise NotImplementedError
 
     def noise_of_a_count(self, plan: Plan[EMSettings], events: Sequence[ReleaseEvent]) -> float:
@@ -189,8 +180,3 @@ def _start(statistic: CellMoments, rng: np.random.Generator) -> Estimates:
         covariances=np.tile(_START_VARIANCE * np.eye(domain.n_features), (k, 1, 1)),
         supported=np.zeros(k, dtype=bool),
     )
-
-
-def uniform_stddev(squared_sensitivity: float, rho: float) -> float:
-    """Return the noise of a Gaussian mechanism with this sensitivity and cost."""
-    return math.sqrt(squared_sensitivity / (2 * rho))
