@@ -147,7 +147,8 @@ def _counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
     nearest, units = nearest_cell(cells.ball, cells.partition), padded_rule(cells.units)
     every = 0, units.offsets.shape[1]
     measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, every)
-    no_totals = Totals(*(np.zeros((0,) * n_axes, np.int64) for n_axes in (1, 2, 3)))
+    counts, sums = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+    no_totals = Totals(counts, sums, np.zeros((0, 0, 0), np.int64))
 
     def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
         hard_pass(X, start, stop, nearest, measured, no_totals, counts)
@@ -190,12 +191,13 @@ def empty_totals(statistic: CellMoments) -> Totals:
     """Return totals of nothing."""
     k, width = statistic.n_cells, padded(statistic.domain.n_features)
     n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.measured.stop)
-    return Totals(*(np.zeros(shape, np.int64) for shape in ((k,), (k, width), (k, width, n_products))))
+    counts, sums = np.zeros(k, np.int64), np.zeros((k, width), np.int64)
+    return Totals(counts, sums, np.zeros((k, width, n_products), np.int64))
 
 
 def combined(parts: Sequence[Totals], statistic: CellMoments) -> ExactMoments:
     """Add up the totals of threads, without what pads them."""
-    counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
+    counts, sums, second = (np.sum(blocks, axis=0) for blocks in zip(*parts, strict=True))
     used, squared = slice(statistic.domain.n_features), statistic.measured
     return ExactMoments(
         counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, squared, squared])

@@ -5,6 +5,7 @@ The array is not copied. Between rounds of soft cells its integers may be kept, 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -102,7 +103,7 @@ class InMemoryEngine:
         if not isinstance(cells, GaussianCells | ProfileCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = (self._memory or Memory()).prepared(statistic, cells)
-        return combined(self._over_chunks(records, chunk_pass, lambda: empty_totals(statistic)), statistic)
+        return combined(self._over_chunks(records, chunk_pass, partial(empty_totals, statistic)), statistic)
 
     def count(self, records: FloatArray, statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""

@@ -125,10 +125,8 @@ class TensorEngine:
         _check(records, codes.domain.n_columns)
         passes, grid = self._passes(records), _rules().grid_of(codes.domain, records.device)
         none = np.empty(0, dtype=np.int64)
-        parts, most = (
-            [Tally(none, none, codes.n_bits)],
-            _plain().rows_at_a_time(records.device, records.shape[1], 1),
-        )
+        parts = [Tally(none, none, codes.n_bits)]
+        most = _plain().rows_at_a_time(records.device, records.shape[1], 1)
         for chunk in self._chunks(records, most):
             found = _labels().binary_codes(codes, passes.quantise(chunk, grid).double())
             distinct, counts = found.unique(return_counts=True)
