@@ -17,7 +17,7 @@ from dpmorse.statistics import (
     ProfileCells,
     RadiusHistograms,
 )
-from dpmorse.statistics.histograms import LARGEST_EXPONENT, N_MAGNITUDES, SMALLEST_EXPONENT
+from dpmorse.statistics.counts import LARGEST_EXPONENT, N_MAGNITUDES, SMALLEST_EXPONENT
 from dpmorse.typing import FloatArray, IntArray
 
 _ROWS = 2000

@@ -48,7 +48,7 @@ OF_KERNELS = (
         (
             Change(
                 "dpmorse.engine.source:_reducing",
-                "domain is None or not domain.is_same_as(asked)",
+                "domain is None or not domain.is_same_as(statistic.domain)",
                 "domain is None",
             ),
         ),

@@ -11,6 +11,7 @@ from dpmorse.bases.hurdles import smallest_seen
 from dpmorse.bases.staged.staged_settings import default_n_components
 from dpmorse.cli.fit_request import FitRequest
 from dpmorse.engine.rehearsal import _Crowd
+from dpmorse.schema import Layout
 from every_base import OF_NUMBERS
 
 NUMERIC = sorted(set(OF_NUMBERS) & set(BASES))
@@ -98,6 +99,6 @@ def test_mistakes(run, args, message):
 
 def test_a_crowd_stands_for_any_number():
     for n in (1, 7, 512, 513, 20_000, 10**12):
-        crowd = _Crowd.of(n, 3)
+        crowd = _Crowd.of(n, Layout((-1.0,) * 3, (1.0,) * 3))
         assert len(crowd) == pytest.approx(min(n, 2**25), rel=0.5)
         assert np.abs(crowd.points).max() <= 1

@@ -23,7 +23,7 @@ from dpmorse.statistics import (
     SecondMoments,
 )
 from dpmorse.statistics.cells import WEIGHT_BITS
-from dpmorse.statistics.histograms import N_BINS
+from dpmorse.statistics.counts import N_BINS
 from plain import assert_same, exact_moments, projected_box, random_cells, random_mixture, unit_box
 
 BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])

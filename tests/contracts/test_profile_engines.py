@@ -15,6 +15,7 @@ from dpmorse.records import open_records
 from dpmorse.records.batches import Batch
 from dpmorse.records.persons.id_values import owners_of
 from dpmorse.records.persons.row_choice import used_rows
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
     GRID_BITS,
@@ -195,7 +196,7 @@ def test_partitions(rng):
 
 
 def test_invented_records_count_as_often_as_they_are_copied(rng):
-    cells, crowd = random_profile(rng, 4, 3), _Crowd.of(5000, 3)
+    cells, crowd = random_profile(rng, 4, 3), _Crowd.of(5000, Layout((-1.0,) * 3, (1.0,) * 3))
     assert crowd.copies > 1
     check(_CrowdEngine(), crowd, np.repeat(crowd.points, crowd.copies, axis=0), cells)
 

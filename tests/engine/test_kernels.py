@@ -154,12 +154,13 @@ COMPILED = """
     for d in (3, 8, 16, 17, 64):
         sizes = passes.sizes_of(d)
         measured = {"SOFT": True, "RESIDUALS": True, "FIRST": 0, "LAST": d}
+        moments = passes.moments_kernel if d <= 8 else passes.wide_moments_kernel
         for name, kernel in {
             "quantise": compiled(passes.quantise_kernel, BALL=True, **passes.quantising(d)),
             "members": compiled(passes.members_kernel, **sizes),
             "labels": compiled(passes.labels_kernel, **sizes),
             "lengths": compiled(passes.lengths_kernel, **sizes),
-            "moments": compiled(passes._adder(d), **measured, **passes.adding_up(d, round_cells=False)),
+            "moments": compiled(moments, **measured, **passes.adding_up(d, round_cells=False)),
         }.items():
             ptx, what = kernel.asm["ptx"], (name, d)
             assert kernel.metadata.shared < 227 * 1024, f"{what}: more memory than a multiprocessor has"

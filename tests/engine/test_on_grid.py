@@ -8,7 +8,7 @@ import pytest
 
 from dpmorse import InMemoryEngine
 from dpmorse.engine import Source, in_memory
-from dpmorse.engine.on_grid import OnGrid
+from dpmorse.engine._chunk_passes import OnGrid
 from dpmorse.privacy import Step
 from dpmorse.privacy.exact import opened
 from dpmorse.statistics import (

@@ -28,7 +28,6 @@ from dpmorse.statistics import (
     RadiusHistograms,
     SecondMoments,
 )
-from dpmorse.statistics.profiles import radius_edges
 from plain import profile_moments, profile_statistics, radius_counts, random_mixture, random_profile, units
 
 ADD_REMOVE, REPLACE_ONE = Neighboring.ADD_REMOVE, Neighboring.REPLACE_ONE
@@ -109,7 +108,7 @@ def test_bins_begin_at_lengths_in_standard_deviations(n_features):
 
 def test_the_last_bin_has_no_end():
     statistic = RadiusHistograms(round_cells(np.zeros((1, 2)), 0.001), 5)
-    assert radius_edges(2, 5)[-1] == pytest.approx(2 * math.sqrt(2) * (math.sqrt(2) + 1))
+    assert statistic.edges[-1] == pytest.approx(2 * math.sqrt(2) * (math.sqrt(2) + 1))
     assert statistic.bins(np.array([[1.0, 0.0], [1e300, -np.inf], [0.0, 0.0]])).tolist() == [4, 4, 0]
     assert radius_counts(np.ones((7, 2)), statistic).tolist() == [[0, 0, 0, 0, 7]]
 

@@ -11,11 +11,11 @@ from dpmorse.engine.fingerprint import HashArray as HashArray
 from dpmorse.engine.fingerprint import add_up_checked as add_up_checked
 from dpmorse.engine.in_memory import InMemoryEngine as InMemoryEngine
 from dpmorse.engine.partitioned import Partitions as Partitions
+from dpmorse.engine.partitioned import Reads as Reads
+from dpmorse.engine.partitioned import StreamedEngine as StreamedEngine
 from dpmorse.engine.rehearsal import invented as invented
 from dpmorse.engine.source import Source as Source
 from dpmorse.engine.spark_jobs import SparkEngine as SparkEngine
 from dpmorse.engine.spark_jobs import SparkParts as SparkParts
-from dpmorse.engine.streamed import Reads as Reads
-from dpmorse.engine.streamed import StreamedEngine as StreamedEngine
 from dpmorse.engine.tensors import TensorEngine as TensorEngine
 from dpmorse.engine.tensors import labels_of_tensor as labels_of_tensor

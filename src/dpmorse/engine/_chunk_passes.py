@@ -1,21 +1,30 @@
-"""What is asked of a chunk of records, prepared for the compiled passes; what a thread needs for it."""
+"""What is asked of a chunk of records, prepared for the compiled passes; what a thread needs for it.
+
+Rounds of soft cells are many and of one domain: records may be kept as its integers (``OnGrid``) meanwhile.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from threading import local
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from dpmorse.engine._kernels import BLOCK, LANES, grid_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Measured, SoftScratch, Span, Totals, padded
-from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded_rule
-from dpmorse.engine.on_grid import OnGrid
+from dpmorse.engine._kernels import BLOCK, LANES, count_pass, grid_pass, hard_pass, soft_pass
+from dpmorse.engine._layout import Measured, SoftScratch, Totals
+from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded, padded_rule
 from dpmorse.statistics import (
+    BIN_BITS,
     EXP_TABLE,
+    GRID_BITS,
     TABLE_STEPS_PER_NAT,
     CellMoments,
+    ColumnHistograms,
+    Domain,
     ExactMoments,
     GaussianCells,
+    Histograms,
     ProfileCells,
     RadiusHistograms,
     SecondMoments,
@@ -34,6 +43,46 @@ _INTEGERS = 1 << 19
 those of one block where columns are many."""
 
 _T = TypeVar("_T")
+
+Integers = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class OnGrid:
+    """Records that are integers of a domain.
+
+    Attributes
+    ----------
+    domain : Domain
+        Where they are integers.
+    integers : ndarray of shape (n_features, n_records)
+        One column after the other, of 16 bits where that is enough.
+    """
+
+    domain: Domain
+    integers: Integers = field(repr=False)  # records are not shown
+
+    @classmethod
+    def room_for(cls, n_records: int, domain: Domain) -> "OnGrid":
+        """Return as many records, not yet filled in."""
+        return cls(domain, np.empty((domain.n_features, n_records), type_of_integers(domain)))
+
+    def __len__(self) -> int:
+        return int(self.integers.shape[1])
+
+    def __getitem__(self, rows: slice) -> "OnGrid":
+        return OnGrid(self.domain, np.ascontiguousarray(self.integers[:, rows]))
+
+    def check_asked(self, statistic: CellMoments) -> None:
+        """Refuse questions about anything but soft cells of this domain: these are not the records."""
+        if not (statistic.weight_bits and self.domain.is_same_as(statistic.domain)):
+            raise ValueError("integers of one domain are for soft cells of the same domain")
+
+
+def type_of_integers(domain: Domain) -> type[np.signedinteger[Any]]:
+    """Return the smallest type that holds the integers of a domain."""
+    return np.int16 if domain.grid_bits < 15 else np.int32
+
 
 ArrayOrGrid = FloatArray | OnGrid
 """Records as they were given, or as integers."""
@@ -61,14 +110,16 @@ class Memory:
 
 
 def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
-    no_limits, no_lengths = np.empty(0), np.empty((0, 0), np.int64)
+    no_lengths = np.empty((0, 0), np.int64)
     if isinstance(cells, ProfileCells):
-        nearest, steps = nearest_cell(cells.ball, cells.partition), _residual_steps(statistic, cells.units)
-        units = padded_rule(cells.units)
-        measured = Measured(grid_of(cells.box), units, steps, no_limits, _whitened(statistic))
+        nearest, units = nearest_cell(cells.ball, cells.partition), cells.units
+        grid, rule = grid_of(cells.box), padded_rule(units)
     else:
-        nearest, steps = nearest_cell(statistic.domain, cells), _residual_steps(statistic, cells)
-        measured = Measured(NO_GRID, nearest.exact, steps, no_limits, _whitened(statistic))
+        nearest, units = nearest_cell(statistic.domain, cells), cells
+        grid, rule = NO_GRID, nearest.exact
+    steps = units.residual_steps if statistic.of_residuals else np.empty(0)
+    whitened = (statistic.measured.start, statistic.measured.stop)
+    measured = Measured(grid, rule, steps, np.empty(0), whitened)
 
     def chunk_pass(X: Any, start: int, stop: int, totals: Totals) -> None:
         hard_pass(X, start, stop, nearest, measured, totals, no_lengths)
@@ -76,16 +127,31 @@ def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkP
     return chunk_pass
 
 
-def counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
-    """Prepare the counts of lengths in each cell."""
-    cells = statistic.cells
-    nearest, totals = nearest_cell(cells.ball, cells.partition), _totals(0, padded(cells.box.n_features), 0)
-    units = padded_rule(cells.units)
-    every = 0, units.offsets.shape[1]
-    measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, every)
+def counting(statistic: Histograms) -> ChunkPass[IntArray]:
+    """Prepare what counts records in bins."""
+    if isinstance(statistic, RadiusHistograms):
+        return _counting_lengths(statistic)
+    if isinstance(statistic, ColumnHistograms):
+        grid, shift = grid_of(statistic.domain), GRID_BITS + 1 - BIN_BITS
+        return lambda X, start, stop, counts: count_pass(X, start, stop, grid, shift, counts)
 
     def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
-        hard_pass(X, start, stop, nearest, measured, totals, counts)
+        for j, column in enumerate(statistic.bins(X[start:stop]).T):
+            counts[j] += np.bincount(column, minlength=statistic.n_bins)
+
+    return chunk_pass
+
+
+def _counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
+    cells = statistic.cells
+    nearest, units = nearest_cell(cells.ball, cells.partition), padded_rule(cells.units)
+    every = 0, units.offsets.shape[1]
+    measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, every)
+    counts, sums = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+    no_totals = Totals(counts, sums, np.zeros((0, 0, 0), np.int64))
+
+    def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
+        hard_pass(X, start, stop, nearest, measured, no_totals, counts)
 
     return chunk_pass
 
@@ -94,20 +160,25 @@ def _soft(statistic: CellMoments, cells: GaussianCells, memory: local) -> ChunkP
     nearest = nearest_cell(statistic.domain, cells)
     beyond = np.array([EXP_TABLE.size / TABLE_STEPS_PER_NAT, 0.0], np.float32)
     nearest = nearest._replace(bound=nearest.bound + np.float32(1.001) * beyond)
-    steps, table = _residual_steps(statistic, cells), np.append(EXP_TABLE, 0.0)
-    whitened = _whitened(statistic)
+    steps = cells.residual_steps if statistic.of_residuals else np.empty(0)
+    table, whitened = np.append(EXP_TABLE, 0.0), (statistic.measured.start, statistic.measured.stop)
 
     def add(integers: IntArray, start: int, stop: int, totals: Totals) -> None:
-        scratch = _scratch(memory, *nearest.exact.offsets.shape)
-        soft_pass(
-            integers, start, stop, nearest, cells.steps_per_score, table, steps, whitened, scratch, totals
-        )
+        if not hasattr(memory, "scratch"):  # what is taken anew must be cleared by the system first
+            n_cells, width = nearest.exact.offsets.shape
+            block = max(_SMALLEST_BLOCK, min(BLOCK, _ROOM // (n_cells * width) // LANES * LANES))
+            memory.scratch = SoftScratch.of(n_cells, width, block)
+        per_score, scratch = cells.steps_per_score, memory.scratch
+        soft_pass(integers, start, stop, nearest, per_score, table, steps, whitened, scratch, totals)
 
     def chunk_pass(X: Any, start: int, stop: int, totals: Totals) -> None:
         if isinstance(X, OnGrid):
             add(X.integers, start, stop, totals)
             return
-        integers = _integers(memory, statistic)
+        if not hasattr(memory, "integers"):
+            n_rows = max(BLOCK, _INTEGERS // statistic.domain.n_features)
+            memory.integers = OnGrid.room_for(n_rows, statistic.domain).integers
+        integers = memory.integers
         for begin in range(start, stop, integers.shape[1]):
             end = min(begin + integers.shape[1], stop)
             grid_pass(X, begin, end, nearest.grid, integers, 0)
@@ -116,47 +187,17 @@ def _soft(statistic: CellMoments, cells: GaussianCells, memory: local) -> ChunkP
     return chunk_pass
 
 
-def _scratch(memory: local, n_cells: int, width: int) -> SoftScratch:
-    """Return memory of this thread: what is taken anew for each chunk must be cleared by the system first."""
-    if not hasattr(memory, "scratch"):
-        block = max(_SMALLEST_BLOCK, min(BLOCK, _ROOM // (n_cells * width) // LANES * LANES))
-        memory.scratch = SoftScratch.of(n_cells, width, block)
-    scratch: SoftScratch = memory.scratch
-    return scratch
-
-
-def _integers(memory: local, statistic: CellMoments) -> IntArray:
-    """Return memory of this thread for the integers of some records."""
-    if not hasattr(memory, "integers"):
-        n_rows = max(BLOCK, _INTEGERS // statistic.domain.n_features)
-        memory.integers = OnGrid.room_for(n_rows, statistic.domain).integers
-    integers: IntArray = memory.integers
-    return integers
-
-
-def _residual_steps(statistic: CellMoments, cells: GaussianCells) -> FloatArray:
-    """Return the steps of residuals, none where the records themselves are added up."""
-    return cells.residual_steps if statistic.of_residuals else np.empty(0)
-
-
-def _whitened(statistic: CellMoments) -> Span:
-    return statistic.measured.start, statistic.measured.stop
-
-
 def empty_totals(statistic: CellMoments) -> Totals:
     """Return totals of nothing."""
+    k, width = statistic.n_cells, padded(statistic.domain.n_features)
     n_products = 0 if statistic.second_moments is SecondMoments.NONE else padded(statistic.measured.stop)
-    return _totals(statistic.n_cells, padded(statistic.domain.n_features), n_products)
-
-
-def _totals(k: int, width: int, n_products: int) -> Totals:
-    shapes = ((k,), (k, width), (k, width, n_products))
-    return Totals(*(np.zeros(shape, np.int64) for shape in shapes))
+    counts, sums = np.zeros(k, np.int64), np.zeros((k, width), np.int64)
+    return Totals(counts, sums, np.zeros((k, width, n_products), np.int64))
 
 
 def combined(parts: Sequence[Totals], statistic: CellMoments) -> ExactMoments:
     """Add up the totals of threads, without what pads them."""
-    counts, sums, second = (np.sum([part[i] for part in parts], axis=0) for i in range(3))
+    counts, sums, second = (np.sum(blocks, axis=0) for blocks in zip(*parts, strict=True))
     used, squared = slice(statistic.domain.n_features), statistic.measured
     return ExactMoments(
         counts, np.ascontiguousarray(sums[:, used]), np.ascontiguousarray(second[:, squared, squared])

@@ -22,10 +22,8 @@ from dpmorse.engine._gpu import (
 )
 from dpmorse.engine._tensor_rules import DeviceGrid, DeviceRule, Task, Tensor, grid_of, lower_of, rule_of
 from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel
-from dpmorse.engine._triton_members import members_kernel
-from dpmorse.engine._triton_moments import moments_kernel, wide_moments_kernel
+from dpmorse.engine._triton_moments import members_kernel, moments_kernel, wide_moments_kernel
 from dpmorse.statistics import Domain, GaussianCells
-from dpmorse.typing import FloatArray
 
 MOST_FEATURES = 64
 """Most columns that the kernels support: tiles as wide as the columns stay in shared memory."""
@@ -61,8 +59,13 @@ def _agrees(device: Any, n_features: int) -> bool:
     grid = grid_of(Domain.from_bounds((-1.0, 1.0), n_features, 1.1), device)
     X = torch.from_numpy(rng.uniform(-2, 2, (300, n_features))).to(device)
     # The kernels for round cells are others than those for all cells.
-    one, below = np.eye(n_features), np.tril(rng.uniform(-1, 1, (n_features, n_features)), -1)
-    of_round, of_all = (rule_of(_invented(rng, one + part * below), device) for part in (0, 1 / n_features))
+    below, rules = np.tril(rng.uniform(-1, 1, (n_features, n_features)), -1), []
+    for part in (0, 1 / n_features):
+        shape = np.eye(n_features) + part * below
+        means, sizes = rng.uniform(-1, 1, (5, n_features)), rng.uniform(0.1, 1, (5, 1, 1))
+        cells = GaussianCells.from_mixture(np.full(5, 0.2), means, sizes**2 * (shape @ shape.T), radii=2.0)
+        rules.append(rule_of(cells, device))
+    of_round, of_all = rules
     kinds = [(of_all, True), (of_all, False), (of_round, False)]
     tasks = [
         Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features) for rule, soft in kinds
@@ -75,12 +78,6 @@ def _agrees(device: Any, n_features: int) -> bool:
     except RuntimeError:  # it does not compile
         return False
     return same and bool(torch.equal(lengths[1], expected[1]))
-
-
-def _invented(rng: np.random.Generator, shape: FloatArray) -> GaussianCells:
-    """Return some cells of one shape and of several sizes."""
-    means, sizes = rng.uniform(-1, 1, (5, len(shape))), rng.uniform(0.1, 1, (5, 1, 1))
-    return GaussianCells.from_mixture(np.full(5, 0.2), means, sizes**2 * (shape @ shape.T), radii=2.0)
 
 
 class _Members(NamedTuple):
@@ -249,14 +246,15 @@ def _bits(q: Tensor) -> int:
 
 
 def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
-    """Add up the members of each cell."""
+    """Add up the members of each cell: count, sums and lower second moments."""
     units, sizes = task.units, adding_up(task.units.n_features, round_cells=task.units.round)
     width, d = sizes.get("WIDTH", 0), units.n_features
+    kernel = wide_moments_kernel if width else moments_kernel
     n_sums = 1 + (1 + width) * width if width else 1 + d + d * (d + 1) // 2
     programs = _programs(q, units, soft=task.soft)
     totals = torch.empty((programs, units.n_cells, n_sums), dtype=torch.int64, device=q.device)
     with working_on(q.device):
-        _adder(d)[programs, units.n_cells](
+        kernel[programs, units.n_cells](
             _loaded(q, sizes),
             units.n_cells,
             *members,
@@ -272,24 +270,12 @@ def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
             **sizes,
         )
     total = totals.sum(dim=0)
-    return _picked(total, task, width) if width else _of_span(total, task)
-
-
-def _adder(n_features: int) -> Any:
-    return moments_kernel if n_features <= MOST_NARROW_MOMENTS else wide_moments_kernel
-
-
-def _picked(total: Tensor, task: Task, width: int) -> Tensor:
-    """Return count, sums and lower second moments out of all products of columns."""
-    products = total[:, 1 + width :].unflatten(1, (width, width))
+    if not width:
+        return total.index_select(1, _kept(d, task.first, task.last, total.device))
+    products = total[:, 1 + width :].unflatten(1, (width, width))  # all products of columns
     second = products[:, task.first : task.last, task.first : task.last].flatten(1)
     lower = second.index_select(1, lower_of(task.last - task.first, total.device))
-    return torch.cat([total[:, : 1 + task.units.n_features], lower], dim=1)
-
-
-def _of_span(total: Tensor, task: Task) -> Tensor:
-    """Return sums without the second moments of entries that have none."""
-    return total.index_select(1, _kept(task.units.n_features, task.first, task.last, total.device))
+    return torch.cat([total[:, : 1 + d], lower], dim=1)
 
 
 @cache

@@ -48,19 +48,19 @@ def sizes_of(d: int) -> dict[str, Any]:
     """Return sizes and options of kernels of scores: several records for a thread, or a tile for all."""
     if d <= _MOST_NARROW:  # one warp, so that members are counted without waiting for others
         return {"D": d, "WIDTH": 0, "BLOCK": 128 if d <= 8 else 64, **_compilation(1)}
-    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
+    return _tiles(d)
 
 
 def adding_up(d: int, *, round_cells: bool) -> dict[str, Any]:
     """Return sizes and options of kernels of moments: one record for a thread, or a tile for all."""
     if d <= MOST_NARROW_MOMENTS:
         return {"D": d, "ROUND": round_cells, "BLOCK": 128, **_compilation(4)}
-    return {"D": d, "WIDTH": _tile(d), "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
+    return _tiles(d)
 
 
-def _tile(d: int) -> int:
-    """Return the width of a tile: tensor cores take 16 columns or more."""
-    return max(16, _power_of_two(d))
+def _tiles(d: int) -> dict[str, Any]:
+    width = max(16, _power_of_two(d))  # tensor cores take 16 columns or more
+    return {"D": d, "WIDTH": width, "BLOCK": 64, **_compilation(4 if d <= 32 else 8)}
 
 
 def _power_of_two(n: int) -> int:

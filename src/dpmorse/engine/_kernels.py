@@ -715,13 +715,7 @@ def _sort_by_cell(columns: Reals, n: int, labels: Labels, segments: Segments, by
         for r in range(n):
             place = places[r]
             to0[place], to1[place], to2[place], to3[place] = from0[r], from1[r], from2[r], from3[r]
-    _clear_padding(by_cell, segments)
-
-
-@compiled
-def _clear_padding(by_cell: Reals, segments: Segments) -> None:
-    """Write zeros, which add nothing, after the records of each cell, so that loops have no remainder."""
-    begins, ends, _ = segments
+    # Zeros, which add nothing, follow the records of each cell, so that loops have no remainder.
     for k in range(ends.shape[0]):
         for j in range(by_cell.shape[0]):
             by_cell[j, ends[k] : begins[k + 1]] = 0

@@ -128,8 +128,3 @@ class Totals(NamedTuple):
     counts: IntArray
     sums: IntArray
     second_moments: IntArray
-
-
-def padded(n_columns: int) -> int:
-    """Round up to a multiple of four."""
-    return n_columns + -n_columns % 4

@@ -6,7 +6,7 @@ this exact is proved here.
 
 import numpy as np
 
-from dpmorse.engine._layout import FAR, Box, Grid, Nearest, Reals, Rule, padded
+from dpmorse.engine._layout import FAR, Box, Grid, Nearest, Reals, Rule
 from dpmorse.statistics import ROUNDING_BITS, Domain, GaussianCells
 from dpmorse.typing import BoolArray
 
@@ -32,6 +32,11 @@ def _box(domain: Domain) -> Box:
 
 _NO_BOX = Box(np.empty(0), np.empty(0), np.empty(0), 0.0)
 NO_GRID = Grid(_NO_BOX, np.empty((0, 0)), _NO_BOX)
+
+
+def padded(n_columns: int) -> int:
+    """Round up to a multiple of four."""
+    return n_columns + -n_columns % 4
 
 
 def padded_rule(cells: GaussianCells) -> Rule:

@@ -23,11 +23,12 @@ from dpmorse.statistics import (
 from dpmorse.typing import FloatArray, LabelArray
 
 
-def sums_of_labelled(labels: Tensor, q: Tensor, n_cells: int) -> Tensor:
-    """Return counts and sums of labelled records, shape (n_cells, 1 + D), without those labelled -1."""
+def sums_of_labelled(cells: Any, q: Tensor) -> Tensor:
+    """Return counts and sums of quantised records in each cell, shape (n_cells, 1 + D)."""
     with_count = torch.cat([torch.ones_like(q[:, :1]), q], dim=1)
-    totals = torch.zeros((n_cells + 1, with_count.shape[1]), dtype=torch.float64, device=q.device)
-    return totals.index_add_(0, labels + 1, with_count)[1:].to(torch.int64)
+    totals = torch.zeros((cells.n_cells + 1, with_count.shape[1]), dtype=torch.float64, device=q.device)
+    # the first row is for records in no cell
+    return totals.index_add_(0, _cell_labels(cells, q) + 1, with_count)[1:].to(torch.int64)
 
 
 def is_table_of_floats(records: Any) -> bool:
@@ -36,21 +37,17 @@ def is_table_of_floats(records: Any) -> bool:
     return is_tensor and records.ndim == 2 and records.dtype in {torch.float32, torch.float64}
 
 
-def cell_labels(cells: Any, q: Tensor) -> Tensor:
+def _cell_labels(cells: Any, q: Tensor) -> Tensor:
     """Return the cell of each quantised record, -1 for none; unknown rules are asked on the host."""
     if isinstance(cells, PrefixCells):
-        return _prefix_labels(cells, q)
+        codes = binary_codes(cells.codes, q)
+        starts, ends = on_device(cells.starts, q.device), on_device(cells.ends, q.device)
+        cell = torch.searchsorted(starts, codes, right=True) - 1
+        inside = (cell >= 0) & (codes < ends[cell.clamp(min=0)])
+        return torch.where(inside, cell, -1)
     if isinstance(cells, NearestCubes):
         return _cube_labels(cells, q)
     return on_device(cells.labels(q.cpu().numpy().astype(np.int64)), q.device)
-
-
-def _prefix_labels(cells: PrefixCells, q: Tensor) -> Tensor:
-    codes = binary_codes(cells.codes, q)
-    starts, ends = on_device(cells.starts, q.device), on_device(cells.ends, q.device)
-    cell = torch.searchsorted(starts, codes, right=True) - 1
-    inside = (cell >= 0) & (codes < ends[cell.clamp(min=0)])
-    return torch.where(inside, cell, -1)
 
 
 def _cube_labels(cells: NearestCubes, q: Tensor) -> Tensor:
@@ -129,20 +126,13 @@ def density_on(
     device: Any, means: FloatArray, whiteners: FloatArray, log_factors: FloatArray, domain: Domain
 ) -> Density:
     """Return a mixture and its domain on a device."""
-    return Density(
-        on_device(means, device),
-        on_device(whiteners, device),
-        on_device(log_factors, device),
-        on_device(domain.lower, device),
-        on_device(domain.upper, device),
-        on_device(domain.centre, device),
-        on_device(domain.unit, device),
-        float("inf") if domain.radius is None else domain.radius,
-    )
+    parts = (means, whiteners, log_factors, domain.lower, domain.upper, domain.centre, domain.unit)
+    radius = float("inf") if domain.radius is None else domain.radius
+    return Density._make([*(on_device(part, device) for part in parts), radius])
 
 
-def most_probable(X: Tensor, density: Density) -> Tensor:
-    """Return the most probable component of each record, clipped to the domain; the first of equals."""
+def most_probable(X: Tensor, density: Density, names: LabelArray) -> Tensor:
+    """Return the name of the most probable component of each record in the domain; the first of equals."""
     points = _clip(X.to(torch.float64), density)
     log_densities = [
         log_factor - 0.5 * ((points - mean) @ whitener.T).square_().sum(dim=1)
@@ -150,7 +140,8 @@ def most_probable(X: Tensor, density: Density) -> Tensor:
             density.means, density.whiteners, density.log_factors, strict=True
         )
     ]
-    return torch.stack(log_densities, dim=1).argmax(dim=1)
+    components = torch.stack(log_densities, dim=1).argmax(dim=1)
+    return torch.as_tensor(names, device=components.device)[components]
 
 
 def _clip(points: Tensor, density: Density) -> Tensor:
@@ -162,8 +153,3 @@ def _clip(points: Tensor, density: Density) -> Tensor:
     norms = torch.linalg.norm(scaled, dim=1, keepdim=True)
     radius = torch.full_like(norms, density.radius)
     return density.centre + density.unit * (scaled * (radius / torch.maximum(norms, radius)))
-
-
-def relabelled(components: Tensor, names: LabelArray) -> Tensor:
-    """Return what each component is called."""
-    return torch.as_tensor(names, device=components.device)[components]

@@ -68,15 +68,13 @@ def shrink(points: Tensor, largest: float) -> Tensor:
         squared_norm += column * column
     # A tensor, not a number: torch may divide by a number with a reciprocal, which is not correctly rounded.
     limit = torch.full_like(squared_norm, largest)
-    factor = _square_root(limit / torch.maximum(squared_norm, limit))
+    ratio = limit / torch.maximum(squared_norm, limit)
+    # Correctly rounded square roots: CUDA promises them, torch on a CPU does not and NumPy does.
+    if ratio.is_cuda and torch.version.hip is None:
+        factor = torch.sqrt(ratio)
+    else:
+        factor = torch.from_numpy(np.sqrt(ratio.cpu().numpy())).to(ratio.device)
     return torch.trunc(points * factor[..., None])
-
-
-def _square_root(values: Tensor) -> Tensor:
-    """Return correctly rounded square roots: CUDA promises them, torch on a CPU does not and NumPy does."""
-    if values.is_cuda and torch.version.hip is None:
-        return torch.sqrt(values)
-    return torch.from_numpy(np.sqrt(values.cpu().numpy())).to(values.device)
 
 
 # -- from integers to cells ---------------------------------------------------------------------------
@@ -125,9 +123,17 @@ def moments(X: Tensor, task: Task) -> Tensor:
     q = quantise(X, task.grid)
     v = whitened(q, task.rule)
     if task.soft:
-        return _soft_moments(q, v, _memberships(_scores(v, task.rule), task.rule), task)
+        weights = _memberships(_scores(v, task.rule), task.rule)
+        if not task.residuals:
+            return _sums(weights, q)
+        own = _residuals(v[..., task.first : task.last], task.units.residual_steps)
+        return _with_others(_sums_of_each(weights, own), weights, q, task)
     whole, labels = _whole(X, q, task), _scores(v, task.rule).argmin(dim=1)  # the first of equal scores
-    return _hard_moments(whole, labels, task)
+    weights, z = one_hot(labels, task.units.n_cells), whole
+    if task.residuals:
+        own = _own_coordinates(whole, task.units, labels)[:, task.first : task.last]
+        z = _residuals(own, task.units.residual_steps[labels])
+    return _with_others(_sums(weights, z), weights, whole, task)
 
 
 def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
@@ -140,21 +146,6 @@ def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
 def _whole(X: Tensor, q: Tensor, task: Task) -> Tensor:
     """Return records where they are measured."""
     return q if task.apart is None else quantise(X, task.apart)
-
-
-def _hard_moments(q: Tensor, labels: Tensor, task: Task) -> Tensor:
-    weights, z = one_hot(labels, task.units.n_cells), q
-    if task.residuals:
-        own = _own_coordinates(q, task.units, labels)[:, task.first : task.last]
-        z = _residuals(own, task.units.residual_steps[labels])
-    return _with_others(_sums(weights, z), weights, q, task)
-
-
-def _soft_moments(q: Tensor, v: Tensor, weights: Tensor, task: Task) -> Tensor:
-    if not task.residuals:
-        return _sums(weights, q)
-    own = _residuals(v[..., task.first : task.last], task.units.residual_steps)
-    return _with_others(_sums_of_each(weights, own), weights, q, task)
 
 
 def _with_others(measured: Tensor, weights: Tensor, q: Tensor, task: Task) -> Tensor:

@@ -1,4 +1,4 @@
-"""Kernels: moments of the members of each cell, of records or of their residuals, as exact integers.
+"""Kernels: the members of each cell and their moments, of records or of residuals, as exact integers.
 
 A program adds up some of the members of one cell: ``rows[begins[k] : ends[k]]``. With soft cells each has a
 weight, of which its membership is made; with hard ones it counts as one. Sums stay in float64 while they are
@@ -18,18 +18,71 @@ from dpmorse.engine._triton_cells import (
     load_records,
     load_words,
     rounded,
+    score_of,
     shrinking,
     whitened_column,
     whitened_tile,
 )
-from dpmorse.engine._triton_members import membership
-from dpmorse.statistics import LARGEST_RESIDUAL
+from dpmorse.statistics import LARGEST_RESIDUAL, WEIGHT_BITS
+
+_WEIGHT_ONE = tl.constexpr(2.0**WEIGHT_BITS)
+"""The integer membership that represents 1."""
 
 _LARGEST_RESIDUAL = tl.constexpr(LARGEST_RESIDUAL)
 """``LARGEST_RESIDUAL`` as a constant of the kernel."""
 
 _EXACT = tl.constexpr(2.0**53)
 """Below this every sum of integers is exact."""
+
+
+@jit_any_size
+def members_kernel(
+    q: tl.tensor,
+    n_rows: tl.tensor,
+    n_cells: tl.tensor,
+    factors: tl.tensor,
+    offsets: tl.tensor,
+    constants: tl.tensor,
+    table: tl.tensor,
+    last: tl.tensor,
+    steps_per_score: tl.tensor,
+    sizes: tl.tensor,
+    rows: tl.tensor,
+    weights: tl.tensor,
+    divisors: tl.tensor,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    BITS: tl.constexpr,
+    ROUND: tl.constexpr,
+    BLOCK: tl.constexpr,
+) -> None:
+    """List the members of soft cells: their rows, their weights, and the sum of each record's weights.
+
+    A weight is that of ``GaussianCells.responsibilities`` before it is divided. Scores are computed twice:
+    once for the lowest, once more for what each cell is behind it. Keeping them would take longer. ``rows``
+    and ``weights`` have n_rows places for each cell, of which the first ``sizes`` are taken, in any order.
+    """
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = row < n_rows
+    records = load_records(q, row.to(tl.int64), there, D, WIDTH, BITS)
+    lowest = tl.full((BLOCK,), float("inf"), tl.float64)
+    for cell in range(n_cells):
+        score = score_of(records, cell, factors, offsets, constants, n_cells, D, WIDTH, ROUND)
+        lowest = tl.minimum(lowest, score)
+    steps = tl.load(steps_per_score)
+    total = tl.zeros((BLOCK,), tl.int32)
+    for cell in range(n_cells):
+        behind = score_of(records, cell, factors, offsets, constants, n_cells, D, WIDTH, ROUND) - lowest
+        step = tl.minimum(behind * steps, tl.zeros_like(behind) + last).to(tl.int32)
+        weight = tl.where(there, tl.load(table + step).to(tl.int32), 0)
+        total += weight
+        member = (weight > 0).to(tl.int32)
+        before = tl.cumsum(member, axis=0)
+        begin = tl.atomic_add(sizes + cell, tl.sum(member, axis=0), sem="relaxed")
+        place = tl.cast(cell, tl.int64) * n_rows + begin + before - 1
+        tl.store(rows + place, row, mask=member > 0)
+        tl.store(weights + place, weight, mask=member > 0)
+    tl.store(divisors + row, total, mask=there)
 
 
 @jit
@@ -44,8 +97,19 @@ def _listed(
 
 @jit
 def _share(weight: tl.tensor, divisor: tl.tensor, SOFT: tl.constexpr) -> tl.tensor:
-    """Return memberships."""
-    return membership(weight, divisor) if SOFT else weight.to(tl.float64)
+    """Return integer memberships: 1 in hard cells, else ``weight`` of a sum of weights, rounded down.
+
+    Sums are from 1 to 2^31. By a reciprocal the quotient may be off by one, which the remainder, an exact
+    integer, tells.
+    """
+    if SOFT:
+        dividend, divisor = weight.to(tl.float64) * _WEIGHT_ONE, divisor.to(tl.float64)
+        quotient = tl.floor(dividend * (1.0 / divisor))
+        left = tl.fma(-quotient, divisor, dividend)
+        share = quotient + tl.where(left >= divisor, 1.0, 0.0) - tl.where(left < 0, 1.0, 0.0)
+    else:
+        share = weight.to(tl.float64)
+    return share
 
 
 @jit

@@ -59,11 +59,8 @@ class Checked(Generic[Value]):
         return Checked(self.seen + other.seen, None if self.value is None else self.value + other.value)
 
 
-_NOTHING: Checked[Any] = Checked(Fingerprint(), None)
-"""The neutral element of +."""
-
-
 def add_up_checked(parts: Iterable[Checked[Any]]) -> Checked[Any]:
     """Add up what was found in parts of the records; there may be no part."""
     every = iter(parts)
-    return add_up(itertools.chain([next(every, _NOTHING)], every))
+    nothing: Checked[Any] = Checked(Fingerprint(), None)  # the neutral element of +
+    return add_up(itertools.chain([next(every, nothing)], every))

@@ -15,13 +15,7 @@ from dpmorse.engine.source import Source
 from dpmorse.privacy import Mechanism, PlannedChoice, PlannedRelease, ReleaseEvent
 from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.schema import Layout
-from dpmorse.statistics import (
-    BinaryCodes,
-    CellMoments,
-    ExactMoments,
-    Histograms,
-    Tally,
-)
+from dpmorse.statistics import BinaryCodes, CellMoments, ExactMoments, Histograms, Tally
 from dpmorse.typing import FloatArray, IntArray
 
 _N_INVENTED = 512
@@ -41,23 +35,17 @@ class _Crowd:
     copies: int
 
     @classmethod
-    def of(cls, n_records: int, n_features: int) -> "_Crowd":
-        """Spread about ``n_records`` evenly over the box from -1 to 1."""
+    def of(cls, n_records: int, layout: Layout) -> "_Crowd":
+        """Spread about ``n_records`` evenly over the columns of a table, without missing values."""
         size = min(n_records, _N_INVENTED)
-        points = np.random.default_rng(0).uniform(-0.5, 0.5, size=(size, n_features))
-        return cls(points, max(1, round(min(n_records, _LARGEST_CROWD) / size)))
-
-    @classmethod
-    def encoded(cls, n_records: int, layout: Layout) -> "_Crowd":
-        """Spread as many encoded records over the columns of a table, without missing values."""
-        spread = cls.of(n_records, layout.n_numbers)
-        points = np.zeros((len(spread.points), layout.width))
+        points = np.zeros((size, layout.width))
+        spread = np.random.default_rng(0).uniform(-0.5, 0.5, size=(size, layout.n_numbers))
         half = (np.array(layout.upper) - np.array(layout.lower)) / 2
-        points[:, layout.number_part] = layout.middle + half * spread.points
+        points[:, layout.number_part] = layout.middle + half * spread
         for own in layout.levels:
-            drawn = np.random.default_rng(own.start).integers(own.stop - own.start, size=len(points))
-            points[np.arange(len(points)), layout.level_part.start + own.start + drawn] = 1
-        return cls(points, spread.copies)
+            drawn = np.random.default_rng(own.start).integers(own.stop - own.start, size=size)
+            points[np.arange(size), layout.level_part.start + own.start + drawn] = 1
+        return cls(points, max(1, round(min(n_records, _LARGEST_CROWD) / size)))
 
     def __len__(self) -> int:
         return len(self.points) * self.copies
@@ -107,8 +95,8 @@ def invented(
 ) -> tuple[Source, _NotingMechanism]:
     """Return about ``n_records`` invented records to ask, and the mechanism that answers for them.
 
-    With a layout they are encoded records of a table.
+    They are records of a layout, by default of numbers from -1 to 1.
     """
     engine: Any = _CrowdEngine()
-    crowd = _Crowd.of(n_records, n_features) if layout is None else _Crowd.encoded(n_records, layout)
-    return Source(crowd, engine), _NotingMechanism()
+    layout = layout or Layout((-1.0,) * n_features, (1.0,) * n_features)
+    return Source(_Crowd.of(n_records, layout), engine), _NotingMechanism()

@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine, KeepsIntegers
+from dpmorse.engine.base import Cells, Engine
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics import (
-    BinaryCodes,
-    CellMoments,
-    Domain,
-    ExactMoments,
-    Histograms,
-    Tally,
-)
+from dpmorse.statistics import BinaryCodes, CellMoments, Domain, ExactMoments, Histograms, Tally
 from dpmorse.typing import IntArray
 
 
@@ -44,8 +37,7 @@ class Source:
         self, step: Step, statistic: CellMoments, cells: Cells, n_repeats: int = 0
     ) -> Exact[ExactMoments]:
         """Add up moments of cells; ``n_repeats`` passes like this one follow, which is told as progress."""
-        with self._pass(step, n_repeats):
-            return _checked(self._reduce(statistic, cells))
+        return self._answer(step, self._reduce, statistic, cells, n_repeats=n_repeats)
 
     def keeping(self) -> AbstractContextManager[None]:
         """Return a context in which an engine may keep records as integers, between rounds of soft cells."""
@@ -54,13 +46,11 @@ class Source:
 
     def histograms(self, step: Step, statistic: Histograms) -> Exact[IntArray]:
         """Count the records in the bins of each column."""
-        with self._pass(step):
-            return _checked(self._count(statistic))
+        return self._answer(step, self._count, statistic)
 
     def tally(self, step: Step, codes: BinaryCodes) -> Exact[Tally]:
         """Count the records with each code."""
-        with self._pass(step):
-            return _checked(self._tally(codes))
+        return self._answer(step, self._tally, codes)
 
     def size(self) -> Exact[IntArray]:
         """Return the number of records, as an array of one."""
@@ -71,8 +61,12 @@ class Source:
         public = budget.neighboring is Neighboring.REPLACE_ONE
         return opened(self._n_records) if public else None
 
-    def _pass(self, step: Step, n_repeats: int = 0) -> Any:
-        return one_pass(str(step), opened(self._n_records), n_repeats)
+    def _answer(self, step: Step, ask: Callable[..., Any], *question: Any, n_repeats: int = 0) -> Exact[Any]:
+        with one_pass(str(step), opened(self._n_records), n_repeats):
+            answer = ask(*question)
+            if not isinstance(answer, Exact):  # of an engine of the caller
+                raise InvalidTypeError("engine must return values that are sealed (dpmorse.privacy.Exact).")
+            return answer
 
 
 def _reducing(records: Any, engine: Engine) -> tuple[Callable[..., Any], Callable[[], Any]]:
@@ -90,23 +84,12 @@ def _reducing(records: Any, engine: Engine) -> tuple[Callable[..., Any], Callabl
         finally:
             lasting, domain, kept = False, None, None
 
-    def of_soft_cells(asked: Domain) -> Any:
-        nonlocal domain, kept
-        if not (lasting and isinstance(engine, KeepsIntegers)):
-            return records
-        if domain is None or not domain.is_same_as(asked):
-            domain, kept = asked, engine.on_grid(records, asked)
-        return kept
-
     def reduce(statistic: CellMoments, cells: Cells) -> Any:
-        asked = of_soft_cells(statistic.domain) if statistic.weight_bits else records
-        return engine.reduce(asked, statistic, cells)
+        nonlocal domain, kept
+        if not (lasting and statistic.weight_bits and hasattr(engine, "on_grid")):
+            return engine.reduce(records, statistic, cells)
+        if domain is None or not domain.is_same_as(statistic.domain):
+            domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
+        return engine.reduce(kept, statistic, cells)
 
     return reduce, keeping
-
-
-def _checked(answer: Exact[Any]) -> Exact[Any]:
-    """Refuse an engine of the caller whose answers are not sealed."""
-    if not isinstance(answer, Exact):
-        raise InvalidTypeError("engine must return values that are sealed (dpmorse.privacy.Exact).")
-    return answer

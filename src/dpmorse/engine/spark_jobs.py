@@ -16,10 +16,10 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.errors import PythonException
 
+from dpmorse.engine._chunk_passes import OnGrid, type_of_integers
 from dpmorse.engine.base import add_up
 from dpmorse.engine.fingerprint import Checked, add_up_checked
 from dpmorse.engine.in_memory import InMemoryEngine
-from dpmorse.engine.on_grid import OnGrid, type_of_integers
 from dpmorse.engine.partitioned import PartitionedEngine, Partitions, Question
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.statistics import Domain
@@ -71,7 +71,13 @@ class SparkParts:
         if n_groups > 1:
             # By a key, not in turns: a partition that is computed again must go where it went before.
             frame = frame.repartition(n_groups, "part").mapInArrow(_add_rows, _COLUMNS)
-        return [_told(row["sums"]) for row in _collected(frame)]
+        try:
+            rows = frame.collect()
+        except PythonException as error:  # which tells what is missing at the end of two tracebacks
+            if "ModuleNotFoundError" in str(error):
+                raise InvalidParameterError(_NOT_THERE) from error
+            raise
+        return [_told(row["sums"]) for row in rows]
 
     def then(self, function: Callable[[Any], Any], n_partitions: int) -> "SparkParts":
         """Return the same partitions with a function of each part in its place."""
@@ -134,17 +140,6 @@ def _rows_on_grid(domain: Domain, batches: Iterator[Any]) -> Iterator[Checked[An
         for block in batch.column(0):
             rows = _told(block.as_buffer())
             yield Checked(rows.seen, OnGrid(domain, rows.value))
-
-
-def _collected(frame: Any) -> list[Any]:
-    """Run a job; say it where executors lack the library, which Spark tells at the end of two tracebacks."""
-    try:
-        rows: list[Any] = frame.collect()
-    except PythonException as error:
-        if "ModuleNotFoundError" in str(error):
-            raise InvalidParameterError(_NOT_THERE) from error
-        raise
-    return rows
 
 
 def _row(parts: Callable[[], Iterator[Any]], part: int) -> Iterator[Any]:

@@ -14,7 +14,6 @@ from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
 from dpmorse.privacy.exact import Exact, sealed
 from dpmorse.statistics import (
-    N_BINS,
     BinaryCodes,
     CellMoments,
     Domain,
@@ -74,33 +73,35 @@ class TensorEngine:
             lambda chunk: passes.moments(chunk, task),
             passes.rows_at_a_time(records.device, records.shape[1], statistic.n_cells, soft=task.soft),
         )
-        return _unpack(totals, statistic)
+        width, d = statistic.domain.n_features, statistic.n_measured
+        second = np.zeros((len(totals), d, d), dtype=np.int64)
+        second[(slice(None), *np.tril_indices(d))] = totals[:, 1 + width :]
+        return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + width].copy(), second)
 
     def _reduce_labelled(
         self, records: "Tensor", statistic: CellMoments, cells: LabelledCells
     ) -> ExactMoments:
         k, d = cells.n_cells, statistic.domain.n_features
-        passes, labels, grid = self._passes(records), _labels(), _grid(statistic.domain, records)
-
-        def chunk_pass(chunk: "Tensor") -> "Tensor":
-            q = passes.quantise(chunk, grid).double()
-            return labels.sums_of_labelled(labels.cell_labels(cells, q), q, k)
-
-        totals = self._total(records, (k, 1 + d), chunk_pass, self._plain_rows(records, k))
+        passes, grid = self._passes(records), _rules().grid_of(statistic.domain, records.device)
+        totals = self._total(
+            records,
+            (k, 1 + d),
+            lambda chunk: _labels().sums_of_labelled(cells, passes.quantise(chunk, grid).double()),
+            _plain().rows_at_a_time(records.device, records.shape[1], k),
+        )
         return ExactMoments(totals[:, 0], totals[:, 1:], np.zeros((k, d, 0), np.int64))
 
     def count(self, records: "Tensor", statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
+        _check(records, statistic.n_columns)
         if isinstance(statistic, RadiusHistograms):
             return sealed(self._count_radii(records, statistic))
-        passes, labels = self._passes(records), _labels()
+        passes, labels, n_bins = self._passes(records), _labels(), statistic.n_bins
         if isinstance(statistic, MagnitudeHistograms):
-            _check(records, statistic.n_features)
-            n_bins, bins = statistic.n_bins, labels.magnitude_bins
+            bins = labels.magnitude_bins
         else:
-            _check(records, statistic.domain.n_columns)
-            grid = _grid(statistic.domain, records)
-            n_bins, bins = N_BINS, lambda chunk: labels.column_bins(passes.quantise(chunk, grid))
+            grid = _rules().grid_of(statistic.domain, records.device)
+            bins = lambda chunk: labels.column_bins(passes.quantise(chunk, grid))  # noqa: E731
         shape = (statistic.n_features, n_bins)
         # Bins and what they are made of take four times the columns.
         most = passes.rows_at_a_time(records.device, 4 * records.shape[1], 1)
@@ -108,7 +109,6 @@ class TensorEngine:
 
     def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
         cells, device = statistic.cells, records.device
-        _check(records, cells.box.n_columns)
         passes, task = self._passes(records, cells), _rules().task_of_lengths(statistic, device)
         limits = _rules().on_device(statistic.limits, device)
         return self._total(
@@ -123,10 +123,11 @@ class TensorEngine:
     def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
         """Count codes; see ``Engine.tally``."""
         _check(records, codes.domain.n_columns)
-        passes, grid = self._passes(records), _grid(codes.domain, records)
+        passes, grid = self._passes(records), _rules().grid_of(codes.domain, records.device)
         none = np.empty(0, dtype=np.int64)
         parts = [Tally(none, none, codes.n_bits)]
-        for chunk in self._chunks(records, self._plain_rows(records, 1)):
+        most = _plain().rows_at_a_time(records.device, records.shape[1], 1)
+        for chunk in self._chunks(records, most):
             found = _labels().binary_codes(codes, passes.quantise(chunk, grid).double())
             distinct, counts = found.unique(return_counts=True)
             parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
@@ -140,9 +141,6 @@ class TensorEngine:
         else:
             rules = [] if cells is None else [cells]
         return _plain() if kernels is None or not kernels.covers(records, *rules) else kernels
-
-    def _plain_rows(self, records: "Tensor", n_cells: int) -> int:
-        return int(_plain().rows_at_a_time(records.device, records.shape[1], n_cells))
 
     def _total(
         self,
@@ -205,21 +203,9 @@ def labels_of_tensor(
         of_component = np.arange(len(means)).astype(label_dtype(len(means)))
     found = _rules().zeros((len(points),), points.device, of_component.dtype.name)
     for start in range(0, len(points), n_rows):
-        components = labels.most_probable(points[start : start + n_rows], density)
-        found[start : start + n_rows] = labels.relabelled(components, of_component)
+        chunk = points[start : start + n_rows]
+        found[start : start + n_rows] = labels.most_probable(chunk, density, of_component)
     return found
-
-
-def _unpack(totals: IntArray, statistic: CellMoments) -> ExactMoments:
-    """Turn one row of sums for each cell into moments."""
-    width, d = statistic.domain.n_features, statistic.measured.stop - statistic.measured.start
-    second = np.zeros((len(totals), d, d), dtype=np.int64)
-    second[(slice(None), *np.tril_indices(d))] = totals[:, 1 + width :]
-    return ExactMoments(totals[:, 0].copy(), totals[:, 1 : 1 + width].copy(), second)
-
-
-def _grid(domain: Domain, records: "Tensor") -> Any:
-    return _rules().grid_of(domain, records.device)
 
 
 def _check(records: "Tensor", n_features: int) -> None:

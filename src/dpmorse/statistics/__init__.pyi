@@ -11,7 +11,13 @@ from dpmorse.statistics.codes import NearestCubes as NearestCubes
 from dpmorse.statistics.codes import PrefixCells as PrefixCells
 from dpmorse.statistics.codes import Tally as Tally
 from dpmorse.statistics.codes import counts_starting_with as counts_starting_with
+from dpmorse.statistics.counts import BIN_BITS as BIN_BITS
+from dpmorse.statistics.counts import N_BINS as N_BINS
+from dpmorse.statistics.counts import N_MAGNITUDES as N_MAGNITUDES
+from dpmorse.statistics.counts import SMALLEST_EXPONENT as SMALLEST_EXPONENT
+from dpmorse.statistics.counts import ColumnHistograms as ColumnHistograms
 from dpmorse.statistics.counts import GroupCounts as GroupCounts
+from dpmorse.statistics.counts import MagnitudeHistograms as MagnitudeHistograms
 from dpmorse.statistics.domain import FINE_GRID_BITS as FINE_GRID_BITS
 from dpmorse.statistics.domain import GRID_BITS as GRID_BITS
 from dpmorse.statistics.domain import MATRIX_BITS as MATRIX_BITS
@@ -19,12 +25,6 @@ from dpmorse.statistics.domain import PRIVATE as PRIVATE
 from dpmorse.statistics.domain import Domain as Domain
 from dpmorse.statistics.domain import Projection as Projection
 from dpmorse.statistics.domain import shrink_to_ball as shrink_to_ball
-from dpmorse.statistics.histograms import BIN_BITS as BIN_BITS
-from dpmorse.statistics.histograms import N_BINS as N_BINS
-from dpmorse.statistics.histograms import N_MAGNITUDES as N_MAGNITUDES
-from dpmorse.statistics.histograms import SMALLEST_EXPONENT as SMALLEST_EXPONENT
-from dpmorse.statistics.histograms import ColumnHistograms as ColumnHistograms
-from dpmorse.statistics.histograms import MagnitudeHistograms as MagnitudeHistograms
 from dpmorse.statistics.levels import LevelCounts as LevelCounts
 from dpmorse.statistics.moments import CellMoments as CellMoments
 from dpmorse.statistics.profiles import N_RADII as N_RADII

@@ -23,12 +23,13 @@ WEIGHT_BITS = 12
 TABLE_STEPS_PER_NAT = 1024
 """Steps of the table of e^-t: a responsibility is looked up to a thousandth of a nat."""
 
-TABLE_BITS = 20
-"""Entries of the table are floor(2^20 e^-t)."""
-
 SMALLEST_PART = 0.01
 """The table ends where a weight falls below this part of the record's largest one: a cell that is a hundred
 times less likely has no share in a record. Such shares are many, take time and change little."""
+
+_N_STEPS = math.ceil(-math.log(SMALLEST_PART) * TABLE_STEPS_PER_NAT)
+EXP_TABLE = np.floor(2.0**20 * np.exp(-np.arange(_N_STEPS) / TABLE_STEPS_PER_NAT))
+"""The table: floor(2^20 e^-t)."""
 
 LARGEST_N_CELLS = 2000
 """Most cells for which 2^12 2^20 / (sum of table entries) is exact; see ``responsibilities``."""
@@ -105,7 +106,10 @@ class GaussianCells:
         """
         constants = constants - constants.min()
         reach = np.linalg.norm(np.abs(shift) + np.abs(whiten).sum(axis=2), axis=1).max()
-        bits = _score_bits(float(reach), float(constants.max()))
+        # The finest resolution at which |v| <= 2^26 + sqrt(D) and the largest constant is at most 2^51.
+        for_norm = math.floor(_NORM_BITS - math.log2(reach))
+        for_constant = math.floor((2 * _NORM_BITS - 1 - math.log2(max(constants.max(), 1.0))) / 2)
+        bits = min(for_norm, for_constant)
         scale = 2.0 ** (bits + ROUNDING_BITS)
         return cls(
             factors=np.rint(np.tril(whiten) * (scale * 2.0**-grid_bits)),
@@ -191,19 +195,3 @@ class GaussianCells:
     def steps_per_score(self) -> float:
         """Table steps per unit of score: a power of two."""
         return TABLE_STEPS_PER_NAT * 4.0**-self.score_bits
-
-
-def _score_bits(reach: float, largest_constant: float) -> int:
-    """Return the finest resolution at which |v| <= 2^26 + sqrt(D) and the constant is at most 2^51."""
-    for_norm = math.floor(_NORM_BITS - math.log2(reach))
-    for_constant = math.floor((2 * _NORM_BITS - 1 - math.log2(max(largest_constant, 1.0))) / 2)
-    return min(for_norm, for_constant)
-
-
-def _exp_table() -> FloatArray:
-    """Tabulate floor(2^20 e^-t) for t in steps of 2^-10 nat, up to where shares end."""
-    n = math.ceil(-math.log(SMALLEST_PART) * TABLE_STEPS_PER_NAT)
-    return np.floor(2.0**TABLE_BITS * np.exp(-np.arange(n) / TABLE_STEPS_PER_NAT))
-
-
-EXP_TABLE = _exp_table()

@@ -74,13 +74,13 @@ class Domain:
         lower = _one_per_column("lower", bounds[0], n_features)
         upper = _one_per_column("upper", bounds[1], n_features)
         _check_order(lower, upper)
-        return cls(lower, upper, None if radius is None else _check_radius(radius))
+        return cls(lower, upper, _checked_radius(radius))
 
     @classmethod
     def unknown(cls, n_features: int, radius: object = None) -> "Domain":
         """Return a placeholder for bounds that are still to be released."""
         one = np.ones(n_features)
-        return cls(-one, one, None if radius is None else _check_radius(radius))
+        return cls(-one, one, _checked_radius(radius))
 
     @property
     def n_features(self) -> int:
@@ -123,10 +123,8 @@ class Domain:
     def is_same_as(self, other: "Domain") -> bool:
         """Say whether both have the same box, ball, grid and projection."""
         boxes_agree = np.array_equal(self.lower, other.lower) and np.array_equal(self.upper, other.upper)
-        mine = (self.radius, self.grid_bits)
-        return mine == (other.radius, other.grid_bits) and boxes_agree and self._projects_as(other)
-
-    def _projects_as(self, other: "Domain") -> bool:
+        if not boxes_agree or (self.radius, self.grid_bits) != (other.radius, other.grid_bits):
+            return False
         mine, theirs = self.projection, other.projection
         if mine is None or theirs is None:
             return mine is theirs
@@ -212,7 +210,15 @@ def shrink_to_ball(points: FloatArray, radius: float) -> FloatArray:
 
 def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
     """Return bounds as one float per column."""
-    array = _as_numbers(name, values)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):  # lists of different lengths
+        array = np.asarray("not numbers")
+    if array.dtype.kind not in "fiub":
+        raise InvalidTypeError(
+            f"bounds: {name} must be numbers, got {_validate.describe(values)}. {_BOUNDS_HINT}"
+        )
+    array = array.astype(np.float64)
     if array.ndim > 1 or (array.ndim == 1 and array.size != n_features):
         raise InvalidParameterError(
             f"bounds: {name} must be a scalar or have one value for each of the {n_features} columns, "
@@ -226,19 +232,9 @@ def _one_per_column(name: str, values: object, n_features: int) -> FloatArray:
     return np.array(np.broadcast_to(array, n_features))
 
 
-def _as_numbers(name: str, values: object) -> FloatArray:
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):  # lists of different lengths
-        array = np.asarray("not numbers")
-    if array.dtype.kind not in "fiub":
-        raise InvalidTypeError(
-            f"bounds: {name} must be numbers, got {_validate.describe(values)}. {_BOUNDS_HINT}"
-        )
-    return array.astype(np.float64)
-
-
-def _check_radius(radius: object) -> float:
+def _checked_radius(radius: object) -> float | None:
+    if radius is None:
+        return None
     value = _validate.positive_real(radius=radius)
     if value < 2.0**-GRID_BITS:
         raise InvalidParameterError(

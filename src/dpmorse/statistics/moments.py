@@ -103,7 +103,7 @@ class CellMoments:
     @property
     def n_measured(self) -> int:
         """The D of the proof."""
-        return self.domain.n_features if self.layout is None else self.layout.n_numbers
+        return int(self.measured.stop - self.measured.start)
 
     @property
     def _n_second(self) -> int:
@@ -150,27 +150,28 @@ class CellMoments:
         ``A_b sqrt(n_b)``, or to ``(A_b^2 n_b)^(1/3)`` for Laplace noise.
         """
         for_levels = 0.0 if self._levels is None or shares is None else shares.levels
-        scales = self._scales_of_moments((1 - for_levels) * cost, neighboring, shares, noise)
-        if self._levels is None:
-            return scales
-        level = self._levels.smallest_scale(for_levels * cost, neighboring, noise)
-        return replace(scales, level=math.ceil(level * 2.0**self.unit_bits))
-
-    def _scales_of_moments(
-        self, cost: float, neighboring: Neighboring, shares: MomentShares | None, noise: Noise
-    ) -> NoiseScales:
-        if cost < _SMALLEST_COST:
+        for_moments = (1 - for_levels) * cost
+        if for_moments < _SMALLEST_COST:
             raise InvalidParameterError("epsilon is too small for this delta and number of rounds.")
-        norms, parts = self._norms_and_parts(shares, noise)
+        in_ball = (self.of_residuals and self.n_measured > 0) or self.domain.radius is not None
+        wide = noise.norm is Norm.L2 and in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
+        norms, parts = self._norms_and_parts(shares, noise, Fraction(2 if wide else 1))
 
         def scales(factor: float) -> NoiseScales:
-            return self._in_units(noise.scales_of_parts(factor * norms, parts), noise)
+            real = noise.scales_of_parts(factor * norms, parts) * 2.0**self.unit_bits
+            count, total, diagonal = (math.ceil(scale) for scale in real)
+            off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if wide else diagonal
+            return NoiseScales(count, total, diagonal, off_diagonal)
 
         def affordable(factor: float) -> bool:
-            return self._cost_of_moments(scales(factor), neighboring, noise) <= Fraction(cost)
+            return self._cost_of_moments(scales(factor), neighboring, noise) <= Fraction(for_moments)
 
-        unscaled = float(self._cost_of_moments(scales(1.0), neighboring, noise)) / cost
-        return scales(smallest_factor(affordable, noise.widening(unscaled)))
+        unscaled = float(self._cost_of_moments(scales(1.0), neighboring, noise)) / for_moments
+        found = scales(smallest_factor(affordable, noise.widening(unscaled)))
+        if self._levels is None:
+            return found
+        level = self._levels.smallest_scale(for_levels * cost, neighboring, noise)
+        return replace(found, level=math.ceil(level * 2.0**self.unit_bits))
 
     def uniform(self, stddev: float) -> NoiseScales:
         """Return the same noise, ``stddev`` in scaled units, for every entry (as the papers do)."""
@@ -257,28 +258,20 @@ class CellMoments:
         second[:, range(d), range(d)] = diagonal.reshape(k, d)
         return second
 
-    def _norms_and_parts(self, shares: MomentShares | None, noise: Noise) -> tuple[FloatArray, FloatArray]:
+    def _norms_and_parts(
+        self, shares: MomentShares | None, noise: Noise, w2: Fraction
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the largest norm of each block, and its part of the cost: that of ``shares``, or the best.
 
         ``sigma_b^2 = A_b^2 / f_b`` for Gaussian noise, ``s_b = A_b / f_b`` for Laplace noise.
         """
-        norms = self._bounds.largest_norms(Fraction(2 if self._wide(noise) else 1), noise.norm)
+        norms = self._bounds.largest_norms(w2, noise.norm)
         entries = np.array([1, self.n_measured, self._n_second])
         parts = noise.best_parts(norms**2 * entries)
         if shares is not None:
             parts = np.array([shares.count, shares.sum, shares.second_moment])
         released = entries > 0
         return np.where(released, norms, 1.0), np.where(released, parts / parts[released].sum(), 1.0)
-
-    def _wide(self, noise: Noise) -> bool:
-        in_ball = (self.of_residuals and self.n_measured > 0) or self.domain.radius is not None
-        return noise.norm is Norm.L2 and in_ball  # w = sqrt 2 costs a ball nothing, see sensitivity.py
-
-    def _in_units(self, scales: FloatArray, noise: Noise) -> NoiseScales:
-        """Round scales up to integers."""
-        count, total, diagonal = (math.ceil(scale) for scale in scales * 2.0**self.unit_bits)
-        off_diagonal = math.isqrt(diagonal * diagonal // 2) + 1 if self._wide(noise) else diagonal
-        return NoiseScales(count, total, diagonal, off_diagonal)
 
     def _vector(self, scales: NoiseScales) -> IntArray:
         """Lay out the scale of every entry like ``to_units`` does; read-only, as rounds share it."""

@@ -13,9 +13,8 @@ import numpy as np
 
 from dpmorse import _validate
 from dpmorse.statistics.cells import ROUNDING_BITS, GaussianCells
-from dpmorse.statistics.counts import GroupCounts
+from dpmorse.statistics.counts import ColumnHistograms, GroupCounts, MagnitudeHistograms
 from dpmorse.statistics.domain import Domain
-from dpmorse.statistics.histograms import ColumnHistograms, MagnitudeHistograms
 from dpmorse.typing import FloatArray, IntArray
 
 N_RADII = 21
@@ -89,6 +88,11 @@ class RadiusHistograms:
         _validate.positive_int(n_bins=self.n_bins)
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns of the records."""
+        return self.cells.box.n_columns
+
+    @property
     def n_features(self) -> int:
         """Number of rows of the table of counts: the cells."""
         return self.cells.n_cells
@@ -96,7 +100,9 @@ class RadiusHistograms:
     @cached_property
     def edges(self) -> FloatArray:
         """Lower ends of the bins, in standard deviations of a cell."""
-        return radius_edges(self.n_coordinates or self.cells.box.n_features, self.n_bins)
+        # 0, the edge of a normal distribution, then factors of sqrt 2
+        first = math.sqrt(self.n_coordinates or self.cells.box.n_features) + 1.0
+        return np.concatenate([[0.0], first * 2.0 ** (np.arange(self.n_bins - 1) / 2)])
 
     @cached_property
     def limits(self) -> FloatArray:
@@ -116,9 +122,3 @@ class RadiusHistograms:
 
 Histograms = ColumnHistograms | MagnitudeHistograms | RadiusHistograms
 """Counts of records in the bins of each column, or of each cell."""
-
-
-def radius_edges(n_features: int, n_bins: int) -> FloatArray:
-    """Return lower ends of bins of lengths: 0, the edge of a normal distribution, then factors of sqrt 2."""
-    outside = (math.sqrt(n_features) + 1.0) * 2.0 ** (np.arange(n_bins - 1) / 2)
-    return np.concatenate([[0.0], outside])
