@@ -1,12 +1,13 @@
 """What an engine is: a way to compute exact sums over records, wherever the records are."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from dpmorse.privacy import Exact
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
+    Domain,
     ExactMoments,
     GaussianCells,
     Histograms,
@@ -91,9 +92,6 @@ class Engine(Protocol):
     Conformance (tests/contracts/test_engines.py): the result equals the plain NumPy form bit for bit,
     for every order, chunking and degree of parallelism. Options of an engine change speed and memory
     only, never a sum and so never privacy or the released model.
-
-    An engine may have one more method, ``on_grid(records, domain)``: it returns the records in a form of
-    which ``reduce`` has the same sums for soft cells of the domain, faster where it is asked in many rounds.
     """
 
     def reduce(self, records: Any, statistic: CellMoments, cells: Cells) -> Exact[ExactMoments]:
@@ -110,4 +108,13 @@ class Engine(Protocol):
 
     def tally(self, records: Any, codes: BinaryCodes) -> Exact[Tally]:
         """Return how many records have which code."""
+        ...
+
+
+@runtime_checkable
+class KeepsIntegers(Protocol):
+    """An engine that is faster where soft cells are asked for in many rounds: it quantises records once."""
+
+    def on_grid(self, records: Any, domain: Domain) -> Any:
+        """Return the records in a form of which ``reduce`` has the same sums for soft cells of the domain."""
         ...

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpmorse._progress import one_pass
-from dpmorse.engine.base import Cells, Engine
+from dpmorse.engine.base import Cells, Engine, KeepsIntegers
 from dpmorse.exceptions import InvalidTypeError
 from dpmorse.privacy import Budget, Neighboring, Step
 from dpmorse.privacy.exact import Exact, opened, sealed
@@ -86,7 +86,7 @@ def _reducing(records: Any, engine: Engine) -> tuple[Callable[..., Any], Callabl
 
     def reduce(statistic: CellMoments, cells: Cells) -> Any:
         nonlocal domain, kept
-        if not (lasting and statistic.weight_bits and hasattr(engine, "on_grid")):
+        if not (lasting and statistic.weight_bits and isinstance(engine, KeepsIntegers)):
             return engine.reduce(records, statistic, cells)
         if domain is None or not domain.is_same_as(statistic.domain):
             domain, kept = statistic.domain, engine.on_grid(records, statistic.domain)
