@@ -15,7 +15,6 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES, find_critical_points, find_what_matters
-from dpmorse.morse.graph import MorseGraph
 from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Suggestion, Suggests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -102,9 +101,9 @@ class MergeTree:
         return self.critical_points.elders()[1]
 
     @cached_property
-    def graph(self) -> MorseGraph:
+    def graph(self) -> exports.MorseGraph:
         """Modes as nodes, saddles as edges."""
-        return MorseGraph(self.critical_points)
+        return exports.MorseGraph(self.critical_points)
 
     @property
     def suggestion(self) -> Suggestion:
@@ -143,8 +142,16 @@ class MergeTree:
         """
         if (n_clusters is None) == (height is None):
             raise InvalidParameterError("cut needs either n_clusters or height, not both and not neither.")
-        n_merges = self._n_merges(n_clusters) if height is None else self._n_merges_to(height)
-        return self._labels(n_merges)
+        if height is None:
+            wanted = _validate.positive_int(n_clusters=n_clusters)
+            if wanted > self.n_leaves:
+                raise InvalidParameterError(
+                    f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has "
+                    f"{self.n_leaves} leaves to tell apart ({self.n_modes} modes); release one with more "
+                    "components."
+                )
+            return self._labels(self.n_leaves - wanted)
+        return self._labels(self._n_merges_to(height))
 
     def linkage_matrix(self, *, below_modes: bool | None = None) -> FloatArray:
         """Return the tree as a SciPy linkage matrix, for ``scipy.cluster.hierarchy``.
@@ -163,13 +170,15 @@ class MergeTree:
         """
         if below_modes is None:
             below_modes = not self.keeps_modes
-        if below_modes or not self.keeps_modes:
-            if not below_modes:
-                raise InvalidParameterError(
-                    f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
-                )
+        if below_modes:
             return self.merges.linkage_matrix()
-        return self.merges.between_modes(self.leaves, self.n_merges_below_modes).linkage_matrix()
+        if not self.keeps_modes:
+            raise InvalidParameterError(
+                f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
+            )
+        later, modes = slice(self.n_merges_below_modes, None), self.leaves.modes
+        first, second = modes[self.merges.first[later]], modes[self.merges.second[later]]
+        return Merges(first, second, self.merges.heights[later], self.merges.saddles[later]).linkage_matrix()
 
     @property
     def keeps_modes(self) -> bool:
@@ -217,36 +226,23 @@ class MergeTree:
         matrix = self.linkage_matrix(below_modes=True)
         return exports.merge_records(matrix, self.merges.saddles, self.merge_certified)
 
-    def _n_merges(self, n_clusters: object) -> int:
-        wanted = _validate.positive_int(n_clusters=n_clusters)
-        if wanted > self.n_leaves:
-            raise InvalidParameterError(
-                f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has {self.n_leaves} "
-                f"leaves to tell apart ({self.n_modes} modes); release one with more components."
-            )
-        return self.n_leaves - wanted
-
     def _n_merges_to(self, height: object) -> int:
         if isinstance(height, bool) or not isinstance(height, Real) or math.isnan(height):
             raise InvalidParameterError(f"height must be a number, got {_validate.describe(height)}.")
         return int(np.searchsorted(self.merges.heights, float(height), side="right"))
 
     def _labels(self, n_merges: int) -> IntArray:
-        """Perform the first merges, then number the groups by decreasing weight."""
+        """Perform the first merges, number groups by decreasing weight, and label all components by them."""
         group = np.arange(self.n_leaves)
         for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
             group[group == group[b]] = group[a]
         _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
         order = np.lexsort((first_leaf, -np.bincount(group, weights=self.leaf_weights)))
-        return self._of_components(np.argsort(order)[group])
-
-    def _of_components(self, leaf_labels: IntArray) -> IntArray:
-        """Spread the labels of leaves to all components, also those of weight 0."""
-        kept = self.leaves.components >= 0
-        n_components = len(self.weights)
-        labels = np.empty(n_components + int((~kept).sum()), dtype=np.int64)
-        labels[n_components:] = leaf_labels[~kept]
-        labels[self.leaves.components[kept]] = leaf_labels[kept]
+        leaf_labels = np.argsort(order)[group]
+        full, bare, n_components = self.leaves.full, self.leaves.bare, len(self.weights)
+        labels = np.empty(n_components + len(bare), dtype=np.int64)
+        labels[n_components:] = leaf_labels[bare]
+        labels[self.leaves.components[full]] = leaf_labels[full]
         for weightless in np.flatnonzero(self.weights <= 0):
             mode = self.critical_points.component_modes[weightless]
             companions = np.flatnonzero(self.leaves.modes == mode)

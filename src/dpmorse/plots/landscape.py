@@ -72,8 +72,10 @@ class LandscapeDisplay:
                 f"mixture must have 2 columns to be drawn as a landscape, got {mixture.n_features}. "
                 "Use PairsDisplay or GraphDisplay for more."
             )
-        low, high = _extent(mixture)
-        x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
+        # corners that hold nearly all of the mixture's mass, by a fixed sample of it
+        low, high = np.quantile(mixture.sample(4000, rng=0)[0], [0.002, 0.998], axis=0)
+        margin = 0.1 * (high - low)
+        x, y = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
         grid = np.stack([g.ravel() for g in np.meshgrid(x, y)], axis=1)
         points = tree.critical_points
         used = tree.spanning_saddles
@@ -141,11 +143,3 @@ class LandscapeDisplay:
                 self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
             )
         self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)
-
-
-def _extent(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray]:
-    """Return corners that hold nearly all of the mixture's mass, by a fixed sample of it."""
-    sample = mixture.sample(4000, rng=0)[0]
-    low, high = np.quantile(sample, [0.002, 0.998], axis=0)
-    margin = 0.1 * (high - low)
-    return low - margin, high + margin

@@ -78,13 +78,20 @@ class PairsDisplay:
         for i, j in np.ndindex(n, n):
             ax = self.axes_[i, j]
             if i == j:
-                self._draw_densities(ax, i)
+                for cluster, density in enumerate(self.densities[i]):
+                    ax.fill_between(self.grids[i], density, color=colour(cluster), alpha=0.25, linewidth=0)
+                    ax.plot(self.grids[i], density, color=colour(cluster), linewidth=1.2)
+                ax.set_ylim(bottom=0)
+                ax.set_yticks([])
             elif i > j:
                 self._draw_records(ax, j, i)
             else:
                 ax.set_axis_off()
             tidy(ax)
-            self._name(ax, i, j)
+        for across, up, name in zip(self.axes_[-1], self.axes_[:, 0], self.names, strict=True):
+            across.set_xlabel(name)
+            up.set_ylabel(name)
+        self.axes_[0, 0].set_ylabel("density")
         handles = cluster_handles(self.labels)
         self.figure_.legend(
             handles=handles, frameon=False, loc="upper right", bbox_to_anchor=(0.99, 1 - 0.6 * edge)
@@ -105,20 +112,6 @@ class PairsDisplay:
         margin = 0.05 * (high - low)
         ax.set_ylim(low - margin, high + margin)  # the same in all panels of a row
         ax.tick_params(labelleft=across == 0)
-
-    def _draw_densities(self, ax: Any, column: int) -> None:
-        for cluster, density in enumerate(self.densities[column]):
-            ax.fill_between(self.grids[column], density, color=colour(cluster), alpha=0.25, linewidth=0)
-            ax.plot(self.grids[column], density, color=colour(cluster), linewidth=1.2)
-        ax.set_ylim(bottom=0)
-        ax.set_yticks([])
-
-    def _name(self, ax: Any, i: int, j: int) -> None:
-        """Name columns at the edges of the matrix."""
-        if i == len(self.names) - 1:
-            ax.set_xlabel(self.names[j])
-        if j == 0:
-            ax.set_ylabel("density" if i == 0 else self.names[i])
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -1,12 +1,14 @@
-"""Modes: descents that never rise above where they started, and the modes found so far, each once."""
+"""Modes: descents that never rise above where they started, the modes found so far, and their basins."""
 
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from dpmorse.densities import GaussianMixture
 from dpmorse.morse.critical import _kernels
-from dpmorse.morse.critical.landscape import Landscape, relax_strings
+from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
+from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
@@ -39,6 +41,9 @@ _MOST_PER_COMPONENT = 4
 
 # Differences between points and modes that are held in memory at a time: 8 MB of doubles.
 _CHUNK_VALUES = 1 << 20
+
+# Points that descend together: a bound of the memory. More than a few thousand are not faster.
+_POINTS = 4096
 
 
 @dataclass(frozen=True)
@@ -209,3 +214,43 @@ class ModeSet:
             squared = np.einsum("mnd,mnd->mn", away @ metrics, away)
             nearest[rows], distances[rows] = first + squared.argmin(axis=0), np.sqrt(squared.min(axis=0))
         return nearest, distances
+
+
+def basins(mixture: GaussianMixture, modes: FloatArray, X: FloatArray) -> IntArray:
+    """Return which of the given modes has each point in its basin; -1 for a mode that is not given.
+
+    Basins are those of a descent that never rises: mean shift, then Newton's method where f is convex.
+    """
+    landscape = Landscape(mixture)
+    found_modes = ModeSet(landscape, thorough=True)
+    known = found_modes.reach(landscape.to_whitened(modes))
+    n_known = len(found_modes)
+    number = np.full(n_known, -1, dtype=np.int64)
+    number[known] = np.arange(len(known))
+    found = np.empty(len(X), dtype=np.int64)
+    for start in range(0, len(X), _POINTS):
+        reached = found_modes.reach(
+            np.clip(landscape.to_whitened(X[start : start + _POINTS]), -FARTHEST, FARTHEST)
+        )
+        unknown = reached >= n_known
+        found[start : start + _POINTS] = np.where(unknown, -1, number[np.where(unknown, 0, reached)])
+    return found
+
+
+def label_by_basin(
+    mixture: GaussianMixture, points: CriticalPoints, bare_modes: IntArray, labels: IntArray, X: FloatArray
+) -> IntArray:
+    """Return the cluster of the basin each point is in; ``labels`` are those of a cut of the tree.
+
+    They are of components, followed by modes without component, ``bare_modes``. Where the cut splits a mode,
+    its most probable component decides; points whose descent ends in a mode that is not known are labelled
+    by their component.
+    """
+    modes = basins(mixture, points.modes, X)
+    logs = mixture.component_log_densities(X)
+    outside = points.component_modes != modes[:, None]
+    logs[outside & (modes[:, None] >= 0)] = -np.inf
+    found: IntArray = labels[logs.argmax(axis=1)]
+    for mode, cluster in zip(bare_modes, labels[mixture.n_components :], strict=True):
+        found[modes == mode] = cluster
+    return found

@@ -65,28 +65,16 @@ def touchings(wells: Wells, first: IntArray, second: IntArray) -> tuple[FloatArr
     return found
 
 
-def touching_matrix(wells: Wells, levels: FloatArray | None = None) -> FloatArray:
-    """Return t_kl for all pairs; the diagonal holds the floors.
+def crossing_bounds(wells: Wells, first: IntArray, second: IntArray, levels: FloatArray) -> FloatArray:
+    """Return the lower bounds b_kl of f at any crossing between components k and l.
 
-    ``levels`` are those of ``np.triu_indices``, where they are known already.
+    ``levels`` are those at which wells touch, of every pair.
     """
-    first, second = np.triu_indices(len(wells.floors), 1)
-    matrix = np.diag(wells.floors)
-    known = touchings(wells, first, second)[0] if levels is None else levels
-    matrix[first, second] = matrix[second, first] = known
-    return matrix
-
-
-def crossing_bounds(levels: FloatArray) -> FloatArray:
-    """Return the lower bounds b_kl of f at any crossing between components k and l."""
-    bounds = np.empty_like(levels)
-    over_rows(partial(_well_kernels.fill_crossing_bounds, levels, bounds), len(levels), smallest=64)
-    return bounds
-
-
-def touching_points(wells: Wells, first: IntArray, second: IntArray) -> FloatArray:
-    """Return where on the ridgelines both wells are equally high."""
-    return touchings(wells, first, second)[1]
+    touching = np.diag(wells.floors)
+    touching[first, second] = touching[second, first] = levels
+    bounds = np.empty_like(touching)
+    over_rows(partial(_well_kernels.fill_crossing_bounds, touching, bounds), len(touching), smallest=64)
+    return np.asarray(bounds[first, second])
 
 
 def ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) -> FloatArray:

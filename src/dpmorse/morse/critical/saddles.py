@@ -39,12 +39,6 @@ class Crests:
     left: IntArray
     right: IntArray
 
-    @classmethod
-    def none(cls, n_features: int) -> "Crests":
-        """Return an empty collection."""
-        nothing, empty = np.empty((0, n_features)), np.empty(0, dtype=np.int64)
-        return cls(nothing, nothing, np.empty(0), empty, empty)
-
     def __len__(self) -> int:
         """Return the number of crests."""
         return len(self.heights)
@@ -55,8 +49,8 @@ class Crests:
 
     def __add__(self, other: "Crests") -> "Crests":
         """Return both collections as one."""
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Crests(*(np.concatenate(pair) for pair in pairs))
+        names = [field.name for field in fields(self)]
+        return Crests(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def lowest_between_modes(self, most: int) -> IntArray:
         """Return up to ``most`` crests between any two modes, the lowest."""
@@ -92,7 +86,10 @@ def find_crests(
     positions, heights, counts = landscape.extrema(paths)
     owner, rank = np.nonzero(np.arange(positions.shape[1]) < counts[:, None])
     position, height = positions[owner, rank], heights[owner, rank]
-    labels = _labels_of_ends(paths, ends, owner, position, rank)
+    labels = np.full(len(owner), -1, dtype=np.int64)  # the mode below each minimum; maxima have none
+    first = (rank % 2 == 0) & (position <= 0)
+    last = (rank % 2 == 0) & (position >= paths.shape[1] - 1)
+    labels[first], labels[last] = ends[owner[first], 0], ends[owner[last], 1]
     inside = np.flatnonzero((labels < 0) & (rank % 2 == 0))
     points, _ = _on_paths(paths, owner[inside], position[inside])
     tops = np.flatnonzero(rank % 2 == 1)
@@ -108,17 +105,6 @@ def find_crests(
     tops = tops[labels[tops - 1] != labels[tops + 1]]
     points, tangents = _on_paths(paths, owner[tops], position[tops])
     return Crests(points, tangents, height[tops], labels[tops - 1], labels[tops + 1])
-
-
-def _labels_of_ends(
-    paths: FloatArray, ends: IntArray, owner: IntArray, position: FloatArray, rank: IntArray
-) -> IntArray:
-    """Return the mode below each minimum at an end of a path, -1 for all other extrema."""
-    labels = np.full(len(owner), -1, dtype=np.int64)
-    first = (rank % 2 == 0) & (position <= 0)
-    last = (rank % 2 == 0) & (position >= paths.shape[1] - 1)
-    labels[first], labels[last] = ends[owner[first], 0], ends[owner[last], 1]
-    return labels
 
 
 def _on_paths(paths: FloatArray, owner: IntArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -178,7 +164,11 @@ class SaddleSet:
         arrived = np.flatnonzero(climbs.converged)
         points = np.vstack([self.points, climbs.points[arrived]])
         heights = np.append(self.heights, climbs.heights[arrived])
-        runs, left = _runs(heights), np.arange(len(points))
+        # Only climbs in one run of heights that agree may have ended in one saddle.
+        order = np.argsort(heights, kind="stable")
+        gaps = np.diff(heights[order], prepend=-np.inf) >= _SAME_HEIGHT * (1 + np.abs(heights[order]))
+        runs, left = np.empty(len(heights), dtype=np.int64), np.arange(len(points))
+        runs[order] = np.cumsum(gaps)
         distinct = left < len(self)
         while left.size:
             _, first, run = np.unique(runs[left], return_index=True, return_inverse=True)
@@ -186,15 +176,6 @@ class SaddleSet:
             away = points[left[first[run]]] - points[left]
             left = left[self._landscape.squared_lengths(points[left], away) >= _SAME_PLACE**2]
         return arrived[distinct[len(self) :]]
-
-
-def _runs(heights: FloatArray) -> IntArray:
-    """Number runs of heights that agree, which one saddle may have."""
-    order = np.argsort(heights, kind="stable")
-    gaps = np.diff(heights[order], prepend=-np.inf) >= _SAME_HEIGHT * (1 + np.abs(heights[order]))
-    runs = np.empty(len(heights), dtype=np.int64)
-    runs[order] = np.cumsum(gaps)
-    return runs
 
 
 def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Climbs:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpmorse.morse.rules.base import MergeInput, MergeRule, Merges
-from dpmorse.morse.rules.groups import SharingGroups, agglomerate, attach_bare_modes
+from dpmorse.morse.rules.groups import SharingGroups, attach_bare_modes
 
 
 class Overlap(MergeRule):
@@ -27,7 +27,7 @@ class Overlap(MergeRule):
         inner = np.ix_(full, full)
         floors = points.mode_heights[leaves.modes[full]]
         groups = SharingGroups(given.shared[inner], given.barriers[inner], floors)
-        first, second, costs = agglomerate(groups)
+        first, second, costs = groups.agglomerate()
         tree_saddles, passes = points.spanning_saddles, np.array(groups.crossed)
         saddles = np.full(len(first), -1)
         over_saddle = np.isfinite(passes)  # every barrier is the height of a saddle of the spanning tree
