@@ -8,7 +8,7 @@ from dpmorse.morse import find_critical_points, merge_tree, tree
 from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 from dpmorse.morse.critical.modes import descend, shift_down
 from dpmorse.morse.critical.points import bottlenecks
-from dpmorse.morse.critical.ridgelines import Wells, crossing_bounds, ridgelines, touchings
+from dpmorse.morse.critical.ridgelines import crossing_bounds, ridgelines, touchings, wells_with
 from dpmorse.morse.critical.search import find_what_matters
 from morse_mixtures import FAMILIES, random_mixture
 
@@ -19,7 +19,7 @@ def mixture(request):
 
 
 def component_wells(landscape):
-    return Wells(landscape.centres, landscape.whiteners, -landscape.offsets)
+    return wells_with(landscape.centres, landscape.whiteners, -landscape.offsets)
 
 
 def test_derivatives_are_those_of_the_mixture(mixture, rng):

@@ -20,7 +20,6 @@ from dpmorse.bases import (
     PrivateMixtureEstimator,
     ReleasedModel,
     base_from_document,
-    draw_records,
     fitted_base,
     set_at_once,
 )
@@ -175,20 +174,6 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         partition, members = self._released.partition_, np.eye(self.n_clusters_)[self.component_labels_]
         shares = self._released._each_labelled(X, lambda points: partition.responsibilities(points) @ members)
         return self._probabilities(X, shares)
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
-    ) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing.
-
-        Records are a data frame of the kind that was fitted where columns have names (of the first library
-        that is installed, if that was none), with categories and dates decoded; else an array, or a dict of
-        the columns of a table. With ``missing``, values of a table are left out as often as they were missing
-        in each component.
-        """
-        check_is_fitted(self, "merge_tree_")
-        points, components = draw_records(self._released, n_samples, random_state, missing=missing)
-        return self._framed(points), self._leaf_labels[components]
 
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component, for this number of clusters."""

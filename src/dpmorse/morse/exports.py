@@ -7,6 +7,7 @@ from typing import Any
 
 from dpmorse.exceptions import DPMorseError
 from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.morse.rules import Leaves
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 Records = list[dict[str, Any]]
@@ -79,11 +80,11 @@ class MorseGraph:
         return graph
 
 
-def leaf_records(components: IntArray, modes: IntArray) -> Records:
+def leaf_records(leaves: Leaves) -> Records:
     """Return one record per leaf: its component, if it has one, and its mode."""
     return [
         {"component": None if component < 0 else int(component), "mode": int(mode)}
-        for component, mode in zip(components, modes, strict=True)
+        for component, mode in zip(leaves.components, leaves.modes, strict=True)
     ]
 
 

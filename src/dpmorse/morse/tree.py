@@ -137,8 +137,8 @@ class MergeTree:
         Returns
         -------
         labels : ndarray of int
-            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest
-            leaf of its mode.
+            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest leaf of
+            its mode.
         """
         if (n_clusters is None) == (height is None):
             raise InvalidParameterError("cut needs either n_clusters or height, not both and not neither.")
@@ -207,7 +207,7 @@ class MergeTree:
             "suggested_n_clusters": self.suggestion.n_clusters,
             "nearly_as_good": list(self.suggestion.nearly),
             **self.graph.to_dict(),
-            "leaves": self._leaf_records(),
+            "leaves": exports.leaf_records(self.leaves),
             "merges": self._merge_records(),
         }
 
@@ -217,10 +217,7 @@ class MergeTree:
 
     def to_networkx(self) -> Any:
         """Return the tree as a networkx DiGraph, edges from parent to child (needs networkx)."""
-        return exports.tree_to_networkx(self._leaf_records(), self._merge_records())
-
-    def _leaf_records(self) -> exports.Records:
-        return exports.leaf_records(self.leaves.components, self.leaves.modes)
+        return exports.tree_to_networkx(exports.leaf_records(self.leaves), self._merge_records())
 
     def _merge_records(self) -> exports.Records:
         matrix = self.linkage_matrix(below_modes=True)
@@ -276,7 +273,7 @@ def merge_tree(
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
         Search for saddles. The smoothed mixtures of "auto" are searched along low paths only.
     critical_points : CriticalPoints or None, default=None
-        Those of the mixture, if they are known already; None searches for them.
+        Those of the mixture, if they are known already.
     least_weight : float, default=0.0
         For "auto": weight below which a cluster may be noise, so that a valley around it says nothing.
 
@@ -301,11 +298,10 @@ def merge_tree(
     if n_clusters is not None:
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
     search = _validate.choice(search=search, among=SEARCHES)
-    points = (
-        find_critical_points(mixture, search)
-        if critical_points is None
-        else _checked(critical_points, mixture)
-    )
+    if critical_points is None:
+        points = find_critical_points(mixture, search)
+    else:
+        points = _checked(critical_points, mixture)
     find = partial(find_what_matters, search=search)
     given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
     with one_blas_thread():
@@ -330,10 +326,10 @@ def _checked(points: object, mixture: GaussianMixture) -> CriticalPoints:
         raise InvalidParameterError(
             f"critical_points must be what find_critical_points returns, got a {type(points).__name__}."
         )
-    described = len(points.component_modes), points.modes.shape[1]
-    if described != (mixture.n_components, mixture.n_features):
+    n_components, n_features = len(points.component_modes), points.modes.shape[1]
+    if (n_components, n_features) != (mixture.n_components, mixture.n_features):
         raise InvalidParameterError(
             f"critical_points must be those of the mixture, with {mixture.n_components} components in "
-            f"{mixture.n_features} columns; got those of {described[0]} components in {described[1]} columns."
+            f"{mixture.n_features} columns; got those of {n_components} components in {n_features} columns."
         )
     return points

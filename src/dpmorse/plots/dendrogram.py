@@ -12,7 +12,6 @@ from dpmorse.plots._drawing import (
     axes,
     cluster_handles,
     colour,
-    in_words,
     leaf_labels,
     mode_labels,
     tidy,
@@ -105,7 +104,7 @@ class DendrogramDisplay:
             text.set_color(colour(cluster))
         self.ax_.set_xlabel(self.leaf_name)
         self._mark_the_cut()
-        self.ax_.set_ylabel(in_words(self.height_label))
+        self.ax_.set_ylabel(self.height_label.replace(" (nats)", "\n(nats: each is a factor of 2.7)"))
         self.ax_.set_ylim(bottom=0)
         tidy(self.ax_)
         return self

@@ -14,7 +14,6 @@ from dpmorse.plots._drawing import (
     cluster_handles,
     colour,
     colours,
-    column_names,
     mode_labels,
 )
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -90,7 +89,7 @@ class LandscapeDisplay:
             points.saddle_certified[used],
             mode_labels(tree, n_clusters),
             labels[mixture.labels(grid)].reshape(resolution, resolution),
-            column_names(names, 2),
+            ["column 0", "column 1"] if names is None else [str(name) for name in names],
         )
 
     @classmethod

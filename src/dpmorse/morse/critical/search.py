@@ -14,16 +14,12 @@ from dpmorse import _validate
 from dpmorse._threads import one_blas_thread
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse.critical._well_kernels import Wells
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
 from dpmorse.morse.critical.modes import ModeSet
 from dpmorse.morse.critical.points import CriticalPoints, bottlenecks, spanning_edges
 from dpmorse.morse.critical.quadratic_string import critical_points_between_centres
-from dpmorse.morse.critical.ridgelines import (
-    Wells,
-    crossing_bounds,
-    ridgelines,
-    touchings,
-)
+from dpmorse.morse.critical.ridgelines import crossing_bounds, ridgelines, touchings, wells_with
 from dpmorse.morse.critical.saddles import Crests, SaddleSet, find_crests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -228,7 +224,7 @@ class RidgelineSearch(Search):
         The latter are the spanning tree of touching levels, then pairs that bounds and known paths leave.
         """
         land, modes = self.landscape, self.component_modes
-        wells = Wells(land.centres, land.whiteners, -land.offsets)
+        wells = wells_with(land.centres, land.whiteners, -land.offsets)
         first, second = np.triu_indices(land.n_components, 1)
         if self.thorough:
             self._follow(wells, first, second, modes)
@@ -257,7 +253,7 @@ class RidgelineSearch(Search):
         """Follow the ridgelines between modes, seen as wells with the local metric."""
         modes = self.modes
         whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
-        wells = Wells(modes.points, whiteners, modes.heights)
+        wells = wells_with(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
         if self.thorough:
             lone = self._lone_modes()

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -79,9 +79,7 @@ class Merges:
 
     def __add__(self, other: "Merges") -> "Merges":
         """Return these merges followed by others."""
-        return Merges(
-            *(np.r_[getattr(self, field.name), getattr(other, field.name)] for field in fields(self))
-        )
+        return Merges(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def linkage_matrix(self) -> FloatArray:
         """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
