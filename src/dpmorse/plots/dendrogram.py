@@ -103,21 +103,17 @@ class DendrogramDisplay:
         for text, cluster in zip(self.ax_.get_xticklabels(), self.leaf_clusters, strict=True):
             text.set_color(colour(cluster))
         self.ax_.set_xlabel(self.leaf_name)
-        self._mark_the_cut()
+        if self.cut_height is None:
+            self.ax_.set_title("How clusters merge")
+        else:
+            self.ax_.axhline(self.cut_height, color="0.6", linewidth=1, linestyle=":")
+            handles = cluster_handles(self.leaf_clusters)
+            self.ax_.set_title(f"Cut into {len(handles)} cluster{'s' if len(handles) > 1 else ''}")
+            self.ax_.legend(handles=handles, fontsize=8, frameon=False)
         self.ax_.set_ylabel(self.height_label.replace(" (nats)", "\n(nats: each is a factor of 2.7)"))
         self.ax_.set_ylim(bottom=0)
         tidy(self.ax_)
         return self
-
-    def _mark_the_cut(self) -> None:
-        """Draw a line where the tree is cut, with the number of clusters."""
-        if self.cut_height is None:
-            self.ax_.set_title("How clusters merge")
-            return
-        self.ax_.axhline(self.cut_height, color="0.6", linewidth=1, linestyle=":")
-        handles = cluster_handles(self.leaf_clusters)
-        self.ax_.set_title(f"Cut into {len(handles)} cluster{'s' if len(handles) > 1 else ''}")
-        self.ax_.legend(handles=handles, fontsize=8, frameon=False)
 
 
 def _brackets(

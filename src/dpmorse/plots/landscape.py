@@ -103,7 +103,15 @@ class LandscapeDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes(ax)
-        self._draw_heights()
+        # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
+        # are evenly spaced there. What lies inside of the outermost is tinted by cluster.
+        levels = self.heights.min() + np.linspace(0, 3, 12) ** 2
+        for cluster in np.unique(self.regions):
+            inside = (self.regions == cluster) & (self.heights <= levels[-1])
+            self.ax_.contourf(
+                self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
+            )
+        self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)
         for saddle, (a, b), certified in zip(self.saddles, self.edges, self.certified, strict=True):
             line = np.array([self.modes[a], saddle, self.modes[b]])
             self.ax_.plot(
@@ -130,15 +138,3 @@ class LandscapeDisplay:
             "upper right": self.heights[half:, half:],
         }
         return max(corners, key=lambda name: float(corners[name].min()) + float(np.median(corners[name])))
-
-    def _draw_heights(self) -> None:
-        """Draw contours, and tint what lies inside of the outermost by cluster."""
-        # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
-        # are evenly spaced there.
-        levels = self.heights.min() + np.linspace(0, 3, 12) ** 2
-        for cluster in np.unique(self.regions):
-            inside = (self.regions == cluster) & (self.heights <= levels[-1])
-            self.ax_.contourf(
-                self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
-            )
-        self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)

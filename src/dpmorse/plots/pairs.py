@@ -58,7 +58,12 @@ class PairsDisplay:
         points, profile = points[:, schema.layout.number_part], model._released.profile_
         if profile is not None:
             points = np.clip(points, profile.lower, profile.upper)
-        shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
+        if columns is None:
+            shown = _telling(mixture, clusters)
+        elif len(columns) and all(name in every for name in columns):
+            shown = [every.index(name) for name in columns]
+        else:
+            raise InvalidParameterError(f"columns must name columns of numbers: {', '.join(every[:8])}.")
         grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
         densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
         # dates are days since the earliest, ordered values ranks
@@ -112,13 +117,6 @@ class PairsDisplay:
         margin = 0.05 * (high - low)
         ax.set_ylim(low - margin, high + margin)  # the same in all panels of a row
         ax.tick_params(labelleft=across == 0)
-
-
-def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    unknown = [name for name in wanted if name not in names]
-    if unknown or not len(wanted):
-        raise InvalidParameterError(f"columns must name columns of numbers: {', '.join(names[:8])}.")
-    return [names.index(name) for name in wanted]
 
 
 def _telling(mixture: Any, clusters: IntArray) -> list[int]:

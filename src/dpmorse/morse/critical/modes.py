@@ -94,7 +94,6 @@ class ModeSet:
         self.certified: BoolArray = np.empty(0, dtype=bool)
 
     def __len__(self) -> int:
-        """Return the number of modes."""
         return len(self.points)
 
     def reach(self, points: FloatArray) -> IntArray:
@@ -114,17 +113,13 @@ class ModeSet:
             if known < 0:
                 self._add(*end)
                 known = len(self) - 1
-            elif ends.certified[seed]:
-                self._lower(known, ends.points[seed], ends.heights[seed])
+            elif ends.certified[seed] and ends.heights[seed] < self.heights[known]:
+                # a lower point of the same valley stands for the mode
+                self.points[known], self.heights[known] = ends.points[seed], ends.heights[seed]
+                self.metrics[known] = self._landscape.shapes(ends.points[seed][None]).metrics[0]
             labels[left[new]] = self._match(ends.points[new], ends.certified[new], first=len(self) - 1)
             labels[left[seed]] = known
         return labels
-
-    def _lower(self, mode: int, point: FloatArray, height: float) -> None:
-        """Let a lower point of the same valley stand for a mode."""
-        if height < self.heights[mode]:
-            self.points[mode], self.heights[mode] = point, height
-            self.metrics[mode] = self._landscape.shapes(point[None]).metrics[0]
 
     def _without_barrier(self, point: FloatArray, height: float, certified: bool) -> int:
         """Return a known mode to which no barrier leads, -1 if there is none.
@@ -224,17 +219,13 @@ def basins(mixture: GaussianMixture, modes: FloatArray, X: FloatArray) -> IntArr
     landscape = Landscape(mixture)
     found_modes = ModeSet(landscape, thorough=True)
     known = found_modes.reach(landscape.to_whitened(modes))
-    n_known = len(found_modes)
-    number = np.full(n_known, -1, dtype=np.int64)
-    number[known] = np.arange(len(known))
-    found = np.empty(len(X), dtype=np.int64)
+    reached = np.empty(len(X), dtype=np.int64)
     for start in range(0, len(X), _POINTS):
-        reached = found_modes.reach(
-            np.clip(landscape.to_whitened(X[start : start + _POINTS]), -FARTHEST, FARTHEST)
-        )
-        unknown = reached >= n_known
-        found[start : start + _POINTS] = np.where(unknown, -1, number[np.where(unknown, 0, reached)])
-    return found
+        rows = slice(start, start + _POINTS)
+        reached[rows] = found_modes.reach(np.clip(landscape.to_whitened(X[rows]), -FARTHEST, FARTHEST))
+    number = np.full(len(found_modes), -1, dtype=np.int64)
+    number[known] = np.arange(len(known))
+    return number[reached]
 
 
 def label_by_basin(

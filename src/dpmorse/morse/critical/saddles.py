@@ -40,15 +40,12 @@ class Crests:
     right: IntArray
 
     def __len__(self) -> int:
-        """Return the number of crests."""
         return len(self.heights)
 
     def __getitem__(self, rows: object) -> "Crests":
-        """Return some of the crests."""
         return Crests(*(column[rows] for column in vars(self).values()))
 
     def __add__(self, other: "Crests") -> "Crests":
-        """Return both collections as one."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return Crests(*map(np.concatenate, pairs))
 

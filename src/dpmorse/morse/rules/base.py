@@ -46,7 +46,6 @@ class Leaves:
         return cls(components, np.r_[points.component_modes[kept], bare])
 
     def __len__(self) -> int:
-        """Return the number of leaves."""
         return len(self.modes)
 
     @property
@@ -78,7 +77,6 @@ class Merges:
         return cls(first, second, heights, np.full(len(first), -1))
 
     def __add__(self, other: "Merges") -> "Merges":
-        """Return these merges followed by others."""
         return Merges(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def linkage_matrix(self) -> FloatArray:
@@ -124,31 +122,28 @@ class MergeInput:
 
     @cached_property
     def shared(self) -> FloatArray:
-        """Q_ab = E[w_a w_b] between leaves, 0 for modes without component; see ``shared_records``."""
-        full, shared = self.leaves.full, np.zeros((len(self.leaves), len(self.leaves)))
-        shared[np.ix_(full, full)] = shared_records(self.differing, self.leaves.components[full])
-        return shared
+        """Q_ab = E[w_a w_b] between leaves, from a fixed sample of the inflated mixture.
 
-
-def shared_records(mixture: GaussianMixture, components: IntArray) -> FloatArray:
-    """Return Q_ab = E[w_a w_b] between these components, from a fixed sample of the inflated mixture.
-
-    Every component is sampled with the same normal numbers and their negatives, and counts by its
-    weight: the result does not depend on the order of components.
-    """
-    inflated = GaussianMixture(mixture.weights, mixture.means, _INFLATION * mixture.covariances)
-    n = int(np.clip(_SAMPLES // len(components), *_SAMPLES_PER_COMPONENT))
-    normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
-    normal = np.vstack([normal, -normal])
-    spreads = np.linalg.cholesky(inflated.covariances).swapaxes(1, 2)
-    shared = np.zeros((len(components), len(components)))
-    n_chunks = -(-2 * n * len(components) * mixture.n_components // _CHUNK_VALUES)
-    for some in np.array_split(components, n_chunks):
-        points = inflated.means[some, None] + normal @ spreads[some]
-        memberships = inflated.responsibilities(points.reshape(-1, mixture.n_features))[:, components]
-        each = np.repeat(inflated.weights[some] / len(normal), len(normal))
-        shared += (memberships * each[:, None]).T @ memberships
-    return shared
+        Every component is sampled with the same normal numbers and their negatives, and counts by its
+        weight: the result does not depend on the order of components. Modes without component share nothing.
+        """
+        mixture, full = self.differing, self.leaves.full
+        components = self.leaves.components[full]
+        inflated = GaussianMixture(mixture.weights, mixture.means, _INFLATION * mixture.covariances)
+        n = int(np.clip(_SAMPLES // len(components), *_SAMPLES_PER_COMPONENT))
+        normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
+        normal = np.vstack([normal, -normal])
+        spreads = np.linalg.cholesky(inflated.covariances).swapaxes(1, 2)
+        shared = np.zeros((len(components), len(components)))
+        n_chunks = -(-2 * n * len(components) * mixture.n_components // _CHUNK_VALUES)
+        for some in np.array_split(components, n_chunks):
+            points = inflated.means[some, None] + normal @ spreads[some]
+            memberships = inflated.responsibilities(points.reshape(-1, mixture.n_features))[:, components]
+            each = np.repeat(inflated.weights[some] / len(normal), len(normal))
+            shared += (memberships * each[:, None]).T @ memberships
+        of_leaves = np.zeros((len(self.leaves), len(self.leaves)))
+        of_leaves[np.ix_(full, full)] = shared
+        return of_leaves
 
 
 @dataclass(frozen=True)

@@ -113,24 +113,18 @@ class SharingGroups(Groups):
 
 
 def merge_through_modes(given: MergeInput, of_modes: Merges) -> Merges:
-    """Put the components of each mode together at height 0, then merge modes as given."""
-    leaves = given.leaves
-    leaf_of_mode = np.zeros(len(given.points.modes), dtype=np.int64)
-    leaf_of_mode[leaves.modes] = np.arange(len(leaves))
-    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
-    return _merges_within_modes(given) + Merges(first, second, of_modes.heights, of_modes.saddles)
-
-
-def _merges_within_modes(given: MergeInput) -> Merges:
-    """Join the components of each mode, with no barrier between them: those that share most go first."""
+    """Put the components of each mode together at height 0, those that share most first; then merge modes."""
     modes = given.leaves.modes
+    leaf_of_mode = np.zeros(given.points.n_modes, dtype=np.int64)
+    leaf_of_mode[modes] = np.arange(len(modes))
+    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
+    merges = Merges(first, second, of_modes.heights, of_modes.saddles)
     if len(modes) == given.points.n_modes:  # every mode is one leaf
-        none = np.empty(0, dtype=np.int64)
-        return Merges.without_saddles(none, none, np.empty(0))
+        return merges
     same_mode = modes[:, None] == modes
-    flat = np.zeros(same_mode.shape)
-    first, second, costs = SharingGroups(given.shared, flat, flat[0], same_mode).agglomerate()
-    return Merges.without_saddles(first, second, np.zeros(len(costs)))
+    flat = np.zeros(same_mode.shape)  # there is no barrier within a mode
+    first, second, _ = SharingGroups(given.shared, flat, flat[0], same_mode).agglomerate()
+    return Merges.without_saddles(first, second, np.zeros(len(first))) + merges
 
 
 # -- groups with moments ------------------------------------------------------------------------------

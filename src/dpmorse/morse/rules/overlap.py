@@ -12,7 +12,7 @@ class Overlap(MergeRule):
     .. math:: -\ln \frac{Q_{ab}}{\min(Q_a, Q_b)} + \max(0, f(pass_{ab}) - \max(f_a, f_b))
 
     is the cost, with Q_ab the expected product of memberships under the mixture with inflated covariances
-    (see ``shared_records``), Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge
+    (``MergeInput.shared``), Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge
     tree. A mode without components has no records to share; it goes first, to where its lowest saddle leads.
     """
 
