@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import RULES, label_by_basin, merge_tree
-from dpmorse.morse.labelling import basins
+from dpmorse.morse.critical.modes import basins
 from morse_mixtures import FAMILIES, random_mixture
 
 
@@ -162,7 +162,8 @@ def test_labels_by_basin_reach_modes_that_have_no_component():
     )
     tree = merge_tree(mixture)
     labels = tree.cut(3)
-    assert label_by_basin(mixture, tree.critical_points, tree.leaves, labels, tree.modes).tolist() == [
+    bare = tree.leaves.modes[tree.leaves.bare]
+    assert label_by_basin(mixture, tree.critical_points, bare, labels, tree.modes).tolist() == [
         labels[k] for k in _leaf_of_modes(tree)
     ]
     assert set(mixture.labels(tree.modes)) <= {0, 1}

@@ -8,13 +8,7 @@ from dpmorse.morse import find_critical_points, merge_tree, tree
 from dpmorse.morse.critical import Landscape, RidgelineSearch, spanning_edges
 from dpmorse.morse.critical.modes import descend, shift_down
 from dpmorse.morse.critical.points import bottlenecks
-from dpmorse.morse.critical.ridgelines import (
-    Wells,
-    crossing_bounds,
-    ridgelines,
-    touching_matrix,
-    touching_points,
-)
+from dpmorse.morse.critical.ridgelines import crossing_bounds, ridgelines, touchings, wells_with
 from dpmorse.morse.critical.search import find_what_matters
 from morse_mixtures import FAMILIES, random_mixture
 
@@ -25,7 +19,7 @@ def mixture(request):
 
 
 def component_wells(landscape):
-    return Wells(landscape.centres, landscape.whiteners, -landscape.offsets)
+    return wells_with(landscape.centres, landscape.whiteners, -landscape.offsets)
 
 
 def test_derivatives_are_those_of_the_mixture(mixture, rng):
@@ -73,7 +67,10 @@ def test_no_crossing_lies_below_its_bound(family):
     """Points where two components are equal and largest: f is never below b_kl there."""
     mixture = random_mixture(family, 2, seed=911)
     land = Landscape(mixture)
-    bounds = crossing_bounds(touching_matrix(component_wells(land)))
+    wells, pairs = component_wells(land), np.triu_indices(land.n_components, 1)
+    bounds = np.zeros((land.n_components, land.n_components))
+    bounds[pairs] = crossing_bounds(wells, *pairs, touchings(wells, *pairs)[0])
+    bounds += bounds.T
     points = np.vstack([mixture.sample(4000, rng=5)[0], mixture.means])
     pairs = np.random.default_rng(0).integers(0, len(points), (20000, 2))
     a, b = points[pairs[:, 0]], points[pairs[:, 1]]
@@ -92,12 +89,12 @@ def test_touching_levels_bound_the_ridgeline(mixture):
     land = Landscape(mixture)
     wells = component_wells(land)
     first, second = np.triu_indices(land.n_components, 1)
-    levels = touching_matrix(wells)[first, second]
+    levels, places = touchings(wells, first, second)
     paths = ridgelines(wells, first, second, 65)
     heights = land.heights(paths.reshape(-1, 3)).reshape(len(first), -1)
     ends = np.maximum(-land.offsets[first], -land.offsets[second])
     assert np.all(heights.max(axis=1) <= np.maximum(levels, ends) + 1e-6)
-    both = mixture.component_log_densities(land.from_whitened(touching_points(wells, first, second)))
+    both = mixture.component_log_densities(land.from_whitened(places))
     rows = np.arange(len(first))
     inner = levels > ends + 1e-6
     assert both[rows, first][inner] == pytest.approx(both[rows, second][inner], abs=1e-6)

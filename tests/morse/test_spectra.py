@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmorse.morse.critical import spectra
+from dpmorse.morse.critical import quadratic_string
 
 
 def points(n_bent, n_columns=40, seed=0):
@@ -23,8 +23,8 @@ def newton_steps(curvatures, axes, gradients):
 @pytest.mark.parametrize("n_bent", [1, 2, 12, 39])
 def test_bent_directions_are_those_of_a_full_decomposition(n_bent):
     metrics, hessians, gradients = points(n_bent)
-    all_curvatures, all_axes = spectra._all_directions(metrics, hessians)
-    curvatures, axes = spectra.curvatures_and_axes(metrics, hessians, gradients)
+    all_curvatures, all_axes = quadratic_string._all_directions(metrics, hessians)
+    curvatures, axes = quadratic_string.curvatures_and_axes(metrics, hessians, gradients)
     assert curvatures.shape[1] == n_bent + 1
     np.testing.assert_allclose(curvatures[:, :n_bent], all_curvatures[:, :n_bent], atol=1e-9)
     np.testing.assert_allclose(curvatures[:, n_bent], 1.0)
@@ -40,14 +40,14 @@ def test_bent_directions_are_those_of_a_full_decomposition(n_bent):
 
 def test_axes_are_orthonormal_in_the_metric():
     metrics, hessians, gradients = points(5)
-    _, axes = spectra.curvatures_and_axes(metrics, hessians, gradients)
+    _, axes = quadratic_string.curvatures_and_axes(metrics, hessians, gradients)
     products = axes.swapaxes(1, 2) @ metrics @ axes
     np.testing.assert_allclose(products, np.broadcast_to(np.eye(6), products.shape), atol=1e-9)
 
 
 def test_a_lone_component_has_curvature_one_in_some_direction():
     metrics, _, gradients = points(1)
-    curvatures, axes = spectra.curvatures_and_axes(metrics, metrics, np.zeros_like(gradients))
+    curvatures, axes = quadratic_string.curvatures_and_axes(metrics, metrics, np.zeros_like(gradients))
     np.testing.assert_allclose(curvatures[:, 0], 1.0)
     assert np.linalg.norm(axes[:, :, 0], axis=1).min() > 0
     np.testing.assert_array_equal(axes[:, :, 1], 0)

@@ -6,7 +6,7 @@ import pytest
 from dpmorse import _threads
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
-from dpmorse.morse.critical import Landscape, spectra
+from dpmorse.morse.critical import Landscape, quadratic_string
 from morse_mixtures import random_mixture
 
 
@@ -28,7 +28,7 @@ def landscape(request):
 def test_newton_steps_are_those_of_a_full_decomposition(landscape):
     points = points_between(landscape)
     shapes, found = landscape.shapes(points), landscape.newton_steps(points)
-    curvatures, axes = spectra._all_directions(shapes.metrics, shapes.hessians)
+    curvatures, axes = quadratic_string._all_directions(shapes.metrics, shapes.hessians)
     slopes = np.einsum("nde,nd->ne", axes, shapes.gradients)
     steps = -np.einsum("nde,ne->nd", axes, slopes / np.maximum(np.abs(curvatures), 1e-3))
     np.testing.assert_allclose(found.curvatures, curvatures[:, 0], rtol=1e-7, atol=1e-8)

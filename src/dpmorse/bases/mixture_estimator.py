@@ -86,6 +86,20 @@ class ReleasedModel(PublishedNumbers):
         """Return the mean log density. On private data this number is not a private release."""
         return float(self.score_samples(X).mean())
 
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
+    ) -> tuple[Any, IntArray]:
+        """Draw synthetic records from the released mixture, with the label of each. Costs nothing.
+
+        Records are a data frame of the kind that was fitted where columns have names (of the first library
+        that is installed, if that was none), with categories and dates decoded; else an array, or a dict of
+        the columns of a table. With ``missing``, values of a table are left out as often as they were missing
+        in each component.
+        """
+        check_is_fitted(self, "mixture_")
+        points, components = draw_records(self._released, n_samples, random_state, missing=missing)
+        return self._framed(points), self._labels_of_components(None)[components]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file that ``dpmorse.load`` reads.
 
@@ -160,20 +174,6 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         """Return the probability of each component given the record."""
         check_is_fitted(self, "mixture_")
         return self._probabilities(X, self._each_labelled(X, self.partition_.responsibilities))
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
-    ) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the component of each. Costs nothing.
-
-        Records are a data frame of the kind that was fitted where columns have names (of the first library
-        that is installed, if that was none), with categories and dates decoded; else an array, or a dict of
-        the columns of a table. With ``missing``, values of a table are left out as often as they were missing
-        in each component.
-        """
-        check_is_fitted(self, "mixture_")
-        points, components = draw_records(self, n_samples, random_state, missing=missing)
-        return self._framed(points), components
 
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the number of each component: nothing merges them."""

@@ -20,7 +20,6 @@ from dpmorse.bases import (
     PrivateMixtureEstimator,
     ReleasedModel,
     base_from_document,
-    draw_records,
     fitted_base,
     set_at_once,
 )
@@ -124,16 +123,9 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
     def _remember(self, base: Any) -> Self:
         """Build the tree of the mixture that a base has released, and keep both."""
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        tree = self._tree_of(base, n_clusters)
-        self._set_fitted(base, tree, self._reachable(tree), n_clusters)
-        self._warn_of_numbers(stacklevel=3)
-        return self
-
-    def _tree_of(self, base: Any, n_clusters: int | None) -> MergeTree:
-        """Build the tree; if that fails, the error carries the fitted base, since its release is paid for."""
         released = fitted_base(base)
         try:
-            return merge_tree(
+            tree = merge_tree(
                 released.landscape_,
                 rule=self.merge,
                 n_clusters=n_clusters,
@@ -145,8 +137,21 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
                 "The merge tree of the released mixture could not be built. The release is not lost: the "
                 "fitted base is the attribute `base` of this error; save it, or try another merge or search."
             )
-            failure.base = base
+            failure.base = base  # the release is paid for
             raise failure from error
+        reachable = self.n_clusters
+        if n_clusters is not None:  # or as many as the release can tell apart
+            reachable = int(min(n_clusters, tree.n_leaves))
+            if n_clusters > tree.n_leaves:
+                warnings.warn(
+                    f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
+                    f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
+                    NoisyModelWarning,
+                    stacklevel=3,
+                )
+        self._set_fitted(base, tree, reachable, n_clusters)
+        self._warn_of_numbers(stacklevel=3)
+        return self
 
     def predict(self, X: Any) -> Any:
         """Return the cluster of each record, in a container of the kind of X; see the base.
@@ -157,11 +162,9 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         partition, tree = self._released.partition_, self.merge_tree_
         of_leaf = self._leaf_labels.astype(label_dtype(self.n_clusters_))
         if self._fitted["assign"] == "basin":
+            bare = tree.leaves.modes[tree.leaves.bare]
             return self._released._each_labelled(
-                X,
-                lambda points: label_by_basin(
-                    partition, tree.critical_points, tree.leaves, of_leaf, points
-                ).astype(of_leaf.dtype),
+                X, lambda points: label_by_basin(partition, tree.critical_points, bare, of_leaf, points)
             )
         return self._released._label_each(X, of_leaf)
 
@@ -171,20 +174,6 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         partition, members = self._released.partition_, np.eye(self.n_clusters_)[self.component_labels_]
         shares = self._released._each_labelled(X, lambda points: partition.responsibilities(points) @ members)
         return self._probabilities(X, shares)
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, missing: bool = False
-    ) -> tuple[Any, IntArray]:
-        """Draw synthetic records from the released mixture, with the cluster of each. Costs nothing.
-
-        Records are a data frame of the kind that was fitted where columns have names (of the first library
-        that is installed, if that was none), with categories and dates decoded; else an array, or a dict of
-        the columns of a table. With ``missing``, values of a table are left out as often as they were missing
-        in each component.
-        """
-        check_is_fitted(self, "merge_tree_")
-        points, components = draw_records(self._released, n_samples, random_state, missing=missing)
-        return self._framed(points), self._leaf_labels[components]
 
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component, for this number of clusters."""
@@ -230,19 +219,6 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
             **_labels_learnt(labels, released.mixture_.n_components),
         }
         set_at_once(self, learnt, released._feature_names)  # noqa: SLF001 - of the protocol
-
-    def _reachable(self, tree: MergeTree) -> int | str:
-        """Return the number of clusters asked for, or as many as the release can tell apart."""
-        if isinstance(self.n_clusters, str):
-            return self.n_clusters
-        if self.n_clusters > tree.n_leaves:
-            warnings.warn(
-                f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
-                f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
-                NoisyModelWarning,
-                stacklevel=4,
-            )
-        return int(min(self.n_clusters, tree.n_leaves))
 
     @property
     def _released(self) -> FittedBase:

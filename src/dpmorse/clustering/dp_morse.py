@@ -25,8 +25,7 @@ def fitted_n_components(
     """Return the number of components to fit: a function of public values only.
 
     More than 2 n_clusters + 1, and more than 48 / D, would split clusters: in many columns a full covariance
-    describes a cluster by itself. ``products`` are components of tables with
-    categories.
+    describes a cluster by itself. ``products`` are components of tables with categories.
     """
     if n_components is None:
         return default_n_components(n_features, n_clusters, products=products)

@@ -66,14 +66,11 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
         """
         of_groups = {} if groups is None else {"groups": groups}
         with numbers_told_later():
-            base = self._unfitted_base().fit(X, y, **of_groups)
+            base = self._base_for().fit(X, y, **of_groups)
         return self._remember(base)
 
-    def _base_for(self, n_features: int) -> Any:
+    def _base_for(self, n_features: int | None = None) -> Any:
         """Check the parameters; return a copy of the base, whatever the number of columns."""
-        return self._unfitted_base()
-
-    def _unfitted_base(self) -> Any:
         if not all(hasattr(self.base, method) for method in ("fit", "predict", "get_params")):
             raise InvalidTypeError(
                 f"base must be an estimator that releases a mixture, got {_validate.describe(self.base)}. "
@@ -88,7 +85,6 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
                     f"n_clusters must be at most the number of components of the base, {n_components}, "
                     f"got {wanted}. Give the base more components."
                 )
-
         return clone(self.base)
 
     @classmethod

@@ -1,8 +1,8 @@
+from dpmorse.morse.critical.modes import label_by_basin as label_by_basin
 from dpmorse.morse.critical.points import CriticalPoints as CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES as SEARCHES
 from dpmorse.morse.critical.search import find_critical_points as find_critical_points
-from dpmorse.morse.graph import MorseGraph as MorseGraph
-from dpmorse.morse.labelling import label_by_basin as label_by_basin
+from dpmorse.morse.exports import MorseGraph as MorseGraph
 from dpmorse.morse.rules import RULES as RULES
 from dpmorse.morse.rules import Suggestion as Suggestion
 from dpmorse.morse.tree import MergeTree as MergeTree

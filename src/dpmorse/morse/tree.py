@@ -15,7 +15,6 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES, find_critical_points, find_what_matters
-from dpmorse.morse.graph import MorseGraph
 from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Suggestion, Suggests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -102,9 +101,9 @@ class MergeTree:
         return self.critical_points.elders()[1]
 
     @cached_property
-    def graph(self) -> MorseGraph:
+    def graph(self) -> exports.MorseGraph:
         """Modes as nodes, saddles as edges."""
-        return MorseGraph(self.critical_points)
+        return exports.MorseGraph(self.critical_points)
 
     @property
     def suggestion(self) -> Suggestion:
@@ -138,13 +137,21 @@ class MergeTree:
         Returns
         -------
         labels : ndarray of int
-            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest
-            leaf of its mode.
+            Clusters are numbered by decreasing weight. A component of weight 0 goes with the heaviest leaf of
+            its mode.
         """
         if (n_clusters is None) == (height is None):
             raise InvalidParameterError("cut needs either n_clusters or height, not both and not neither.")
-        n_merges = self._n_merges(n_clusters) if height is None else self._n_merges_to(height)
-        return self._labels(n_merges)
+        if height is None:
+            wanted = _validate.positive_int(n_clusters=n_clusters)
+            if wanted > self.n_leaves:
+                raise InvalidParameterError(
+                    f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has "
+                    f"{self.n_leaves} leaves to tell apart ({self.n_modes} modes); release one with more "
+                    "components."
+                )
+            return self._labels(self.n_leaves - wanted)
+        return self._labels(self._n_merges_to(height))
 
     def linkage_matrix(self, *, below_modes: bool | None = None) -> FloatArray:
         """Return the tree as a SciPy linkage matrix, for ``scipy.cluster.hierarchy``.
@@ -163,13 +170,15 @@ class MergeTree:
         """
         if below_modes is None:
             below_modes = not self.keeps_modes
-        if below_modes or not self.keeps_modes:
-            if not below_modes:
-                raise InvalidParameterError(
-                    f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
-                )
+        if below_modes:
             return self.merges.linkage_matrix()
-        return self.merges.between_modes(self.leaves, self.n_merges_below_modes).linkage_matrix()
+        if not self.keeps_modes:
+            raise InvalidParameterError(
+                f"the rule '{self.rule}' merges components: below_modes=False has no meaning."
+            )
+        later, modes = slice(self.n_merges_below_modes, None), self.leaves.modes
+        first, second = modes[self.merges.first[later]], modes[self.merges.second[later]]
+        return Merges(first, second, self.merges.heights[later], self.merges.saddles[later]).linkage_matrix()
 
     @property
     def keeps_modes(self) -> bool:
@@ -198,7 +207,7 @@ class MergeTree:
             "suggested_n_clusters": self.suggestion.n_clusters,
             "nearly_as_good": list(self.suggestion.nearly),
             **self.graph.to_dict(),
-            "leaves": self._leaf_records(),
+            "leaves": exports.leaf_records(self.leaves),
             "merges": self._merge_records(),
         }
 
@@ -208,23 +217,11 @@ class MergeTree:
 
     def to_networkx(self) -> Any:
         """Return the tree as a networkx DiGraph, edges from parent to child (needs networkx)."""
-        return exports.tree_to_networkx(self._leaf_records(), self._merge_records())
-
-    def _leaf_records(self) -> exports.Records:
-        return exports.leaf_records(self.leaves.components, self.leaves.modes)
+        return exports.tree_to_networkx(exports.leaf_records(self.leaves), self._merge_records())
 
     def _merge_records(self) -> exports.Records:
         matrix = self.linkage_matrix(below_modes=True)
         return exports.merge_records(matrix, self.merges.saddles, self.merge_certified)
-
-    def _n_merges(self, n_clusters: object) -> int:
-        wanted = _validate.positive_int(n_clusters=n_clusters)
-        if wanted > self.n_leaves:
-            raise InvalidParameterError(
-                f"n_clusters must be at most {self.n_leaves}, got {wanted}. The mixture has {self.n_leaves} "
-                f"leaves to tell apart ({self.n_modes} modes); release one with more components."
-            )
-        return self.n_leaves - wanted
 
     def _n_merges_to(self, height: object) -> int:
         if isinstance(height, bool) or not isinstance(height, Real) or math.isnan(height):
@@ -232,21 +229,17 @@ class MergeTree:
         return int(np.searchsorted(self.merges.heights, float(height), side="right"))
 
     def _labels(self, n_merges: int) -> IntArray:
-        """Perform the first merges, then number the groups by decreasing weight."""
+        """Perform the first merges, number groups by decreasing weight, and label all components by them."""
         group = np.arange(self.n_leaves)
         for a, b in zip(self.merges.first[:n_merges], self.merges.second[:n_merges], strict=True):
             group[group == group[b]] = group[a]
         _, first_leaf, group = np.unique(group, return_index=True, return_inverse=True)
         order = np.lexsort((first_leaf, -np.bincount(group, weights=self.leaf_weights)))
-        return self._of_components(np.argsort(order)[group])
-
-    def _of_components(self, leaf_labels: IntArray) -> IntArray:
-        """Spread the labels of leaves to all components, also those of weight 0."""
-        kept = self.leaves.components >= 0
-        n_components = len(self.weights)
-        labels = np.empty(n_components + int((~kept).sum()), dtype=np.int64)
-        labels[n_components:] = leaf_labels[~kept]
-        labels[self.leaves.components[kept]] = leaf_labels[kept]
+        leaf_labels = np.argsort(order)[group]
+        full, bare, n_components = self.leaves.full, self.leaves.bare, len(self.weights)
+        labels = np.empty(n_components + len(bare), dtype=np.int64)
+        labels[n_components:] = leaf_labels[bare]
+        labels[self.leaves.components[full]] = leaf_labels[full]
         for weightless in np.flatnonzero(self.weights <= 0):
             mode = self.critical_points.component_modes[weightless]
             companions = np.flatnonzero(self.leaves.modes == mode)
@@ -280,7 +273,7 @@ def merge_tree(
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
         Search for saddles. The smoothed mixtures of "auto" are searched along low paths only.
     critical_points : CriticalPoints or None, default=None
-        Those of the mixture, if they are known already; None searches for them.
+        Those of the mixture, if they are known already.
     least_weight : float, default=0.0
         For "auto": weight below which a cluster may be noise, so that a valley around it says nothing.
 
@@ -305,11 +298,10 @@ def merge_tree(
     if n_clusters is not None:
         n_clusters = _validate.positive_int(n_clusters=n_clusters)
     search = _validate.choice(search=search, among=SEARCHES)
-    points = (
-        find_critical_points(mixture, search)
-        if critical_points is None
-        else _checked(critical_points, mixture)
-    )
+    if critical_points is None:
+        points = find_critical_points(mixture, search)
+    else:
+        points = _checked(critical_points, mixture)
     find = partial(find_what_matters, search=search)
     given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
     with one_blas_thread():
@@ -334,10 +326,10 @@ def _checked(points: object, mixture: GaussianMixture) -> CriticalPoints:
         raise InvalidParameterError(
             f"critical_points must be what find_critical_points returns, got a {type(points).__name__}."
         )
-    described = len(points.component_modes), points.modes.shape[1]
-    if described != (mixture.n_components, mixture.n_features):
+    n_components, n_features = len(points.component_modes), points.modes.shape[1]
+    if (n_components, n_features) != (mixture.n_components, mixture.n_features):
         raise InvalidParameterError(
             f"critical_points must be those of the mixture, with {mixture.n_components} components in "
-            f"{mixture.n_features} columns; got those of {described[0]} components in {described[1]} columns."
+            f"{mixture.n_features} columns; got those of {n_components} components in {n_features} columns."
         )
     return points

@@ -77,16 +77,6 @@ def tidy(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def in_words(label: str) -> str:
-    """Say what a nat is, where a label counts in nats."""
-    return label.replace(" (nats)", "\n(nats: each is a factor of 2.7)")
-
-
-def column_names(names: Any, n_columns: int) -> list[str]:
-    """Return names of columns for axes, or their positions."""
-    return [f"column {i}" for i in range(n_columns)] if names is None else [str(name) for name in names]
-
-
 def leaf_labels(tree: MergeTree, n_clusters: int | None) -> IntArray:
     """Return the cluster of each leaf of a tree."""
     labels = tree.cut(tree.suggested_n_clusters if n_clusters is None else n_clusters)

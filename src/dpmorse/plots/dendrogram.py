@@ -12,7 +12,6 @@ from dpmorse.plots._drawing import (
     axes,
     cluster_handles,
     colour,
-    in_words,
     leaf_labels,
     mode_labels,
     tidy,
@@ -66,23 +65,25 @@ class DendrogramDisplay:
         matrix = tree.linkage_matrix()
         if not len(matrix):
             raise InvalidParameterError("tree has one mode: there is nothing to merge and nothing to draw.")
+        order, cut, of_leaves = leaves_list(matrix), None, np.full(len(matrix) + 1, -1)
         if n_clusters is not None:
-            tree.cut(n_clusters)  # raises an error for an impossible number
-        order = leaves_list(matrix)
-        x, y = _brackets(matrix, order)
-        certified = tree.merge_certified[len(tree.merges.heights) - len(matrix) :]
-        cut = None if n_clusters is None else _cut_height(matrix[:, 2], n_clusters)
-        of_leaves = _clusters_of_leaves(tree, len(order), n_clusters)
+            of_leaves = (mode_labels if tree.keeps_modes else leaf_labels)(tree, n_clusters)
+            cut = _cut_height(matrix[:, 2], n_clusters)
+        x, y, of_brackets = _brackets(matrix, order, of_leaves, cut)
+        names = [str(leaf) for leaf in order]
+        if not tree.keeps_modes:  # where a mode has no component, it is a leaf itself
+            leaves = zip(tree.leaves.components[order], tree.leaves.modes[order], strict=True)
+            names = [str(component) if component >= 0 else f"mode {mode}" for component, mode in leaves]
         return cls(
             x,
             y,
-            certified,
-            [_leaf_name(tree, leaf) for leaf in order],
+            tree.merge_certified[len(tree.merges.heights) - len(matrix) :],
+            names,
             cut,
             tree.height_label,
             "mode of the density" if tree.keeps_modes else "component of the mixture",
             of_leaves[order],
-            _clusters_of_brackets(matrix, of_leaves, cut),
+            of_brackets,
         )
 
     @classmethod
@@ -97,58 +98,33 @@ class DendrogramDisplay:
         for x, y, certified, cluster in brackets:
             style = "-" if certified else "--"
             self.ax_.plot(x, y, color=colour(cluster), linestyle=style, linewidth=1.4)
-        self._name_leaves()
-        self._mark_the_cut()
-        self.ax_.set_ylabel(in_words(self.height_label))
-        self.ax_.set_ylim(bottom=0)
-        tidy(self.ax_)
-        return self
-
-    def _name_leaves(self) -> None:
         ticks = np.arange(len(self.leaf_labels))
         self.ax_.set_xticks(ticks, self.leaf_labels, rotation=90 if len(ticks) > 12 else 0, fontsize=8)
         for text, cluster in zip(self.ax_.get_xticklabels(), self.leaf_clusters, strict=True):
             text.set_color(colour(cluster))
         self.ax_.set_xlabel(self.leaf_name)
-
-    def _mark_the_cut(self) -> None:
-        """Draw a line where the tree is cut, with the number of clusters."""
         if self.cut_height is None:
             self.ax_.set_title("How clusters merge")
-            return
-        self.ax_.axhline(self.cut_height, color="0.6", linewidth=1, linestyle=":")
-        handles = cluster_handles(self.leaf_clusters)
-        self.ax_.set_title(f"Cut into {len(handles)} cluster{'s' if len(handles) > 1 else ''}")
-        self.ax_.legend(handles=handles, fontsize=8, frameon=False)
+        else:
+            self.ax_.axhline(self.cut_height, color="0.6", linewidth=1, linestyle=":")
+            handles = cluster_handles(self.leaf_clusters)
+            self.ax_.set_title(f"Cut into {len(handles)} cluster{'s' if len(handles) > 1 else ''}")
+            self.ax_.legend(handles=handles, fontsize=8, frameon=False)
+        self.ax_.set_ylabel(self.height_label.replace(" (nats)", "\n(nats: each is a factor of 2.7)"))
+        self.ax_.set_ylim(bottom=0)
+        tidy(self.ax_)
+        return self
 
 
-def _clusters_of_leaves(tree: MergeTree, n_leaves: int, n_clusters: int | None) -> IntArray:
-    """Return the cluster of each leaf that is drawn; -1 where the tree is not cut."""
-    if n_clusters is None:
-        return np.full(n_leaves, -1)
-    return mode_labels(tree, n_clusters) if tree.keeps_modes else leaf_labels(tree, n_clusters)
+def _brackets(
+    matrix: FloatArray, order: IntArray, of_leaves: IntArray, cut: float | None
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the corners of the bracket of each merge, and its cluster; leaf ``order[i]`` stands at x = i.
 
-
-def _clusters_of_brackets(matrix: FloatArray, of_leaves: IntArray, cut: float | None) -> IntArray:
-    """Return the cluster of each bracket below the cut; -1 above it, or if there is no cut."""
-    of_nodes = np.concatenate([of_leaves, np.full(len(matrix), -1)])
-    n = len(of_leaves)
-    for row, (left, _, height, _) in enumerate(matrix):
-        if cut is not None and height <= cut:
-            of_nodes[n + row] = of_nodes[int(left)]
-    return of_nodes[n:]
-
-
-def _leaf_name(tree: MergeTree, leaf: int) -> str:
-    if tree.keeps_modes:
-        return str(leaf)
-    component = tree.leaves.components[leaf]
-    return f"mode {tree.leaves.modes[leaf]}" if component < 0 else str(component)
-
-
-def _brackets(matrix: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the corners of the bracket of each merge; leaf ``order[i]`` stands at x = i."""
+    The cluster is -1 above the cut, or if there is no cut.
+    """
     n = len(order)
+    of_nodes = np.concatenate([of_leaves, np.full(n - 1, -1)])
     place, height = np.empty(2 * n - 1), np.zeros(2 * n - 1)
     place[order] = np.arange(n)
     x, y = np.empty((n - 1, 4)), np.empty((n - 1, 4))
@@ -157,7 +133,9 @@ def _brackets(matrix: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArr
         x[row] = place[a], place[a], place[b], place[b]
         y[row] = height[a], level, level, height[b]
         place[n + row], height[n + row] = (place[a] + place[b]) / 2, level
-    return x, y
+        if cut is not None and level <= cut:
+            of_nodes[n + row] = of_nodes[a]
+    return x, y, of_nodes[n:]
 
 
 def _cut_height(heights: FloatArray, n_clusters: int) -> float | None:

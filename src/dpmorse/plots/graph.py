@@ -86,10 +86,6 @@ class GraphDisplay:
             self.ax_.annotate(
                 str(i), position, ha="center", va="center", fontsize=8, color="white", fontweight="bold"
             )
-        self._say_what_is_shown()
-        return self
-
-    def _say_what_is_shown(self) -> None:
         self.ax_.set_xticks([])
         self.ax_.set_yticks([])
         self.ax_.margins(0.15)  # circles of large modes stay inside
@@ -100,6 +96,7 @@ class GraphDisplay:
         self.ax_.set_ylabel("second direction")
         self.ax_.spines[:].set_color("0.8")
         self.ax_.legend(handles=cluster_handles(self.mode_labels), fontsize=8, frameon=False)
+        return self
 
 
 def _spread(modes: FloatArray) -> FloatArray:

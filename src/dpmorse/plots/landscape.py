@@ -14,7 +14,6 @@ from dpmorse.plots._drawing import (
     cluster_handles,
     colour,
     colours,
-    column_names,
     mode_labels,
 )
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -72,8 +71,10 @@ class LandscapeDisplay:
                 f"mixture must have 2 columns to be drawn as a landscape, got {mixture.n_features}. "
                 "Use PairsDisplay or GraphDisplay for more."
             )
-        low, high = _extent(mixture)
-        x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
+        # corners that hold nearly all of the mixture's mass, by a fixed sample of it
+        low, high = np.quantile(mixture.sample(4000, rng=0)[0], [0.002, 0.998], axis=0)
+        margin = 0.1 * (high - low)
+        x, y = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
         grid = np.stack([g.ravel() for g in np.meshgrid(x, y)], axis=1)
         points = tree.critical_points
         used = tree.spanning_saddles
@@ -88,7 +89,7 @@ class LandscapeDisplay:
             points.saddle_certified[used],
             mode_labels(tree, n_clusters),
             labels[mixture.labels(grid)].reshape(resolution, resolution),
-            column_names(names, 2),
+            ["column 0", "column 1"] if names is None else [str(name) for name in names],
         )
 
     @classmethod
@@ -102,7 +103,15 @@ class LandscapeDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         self.figure_, self.ax_ = axes(ax)
-        self._draw_heights()
+        # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
+        # are evenly spaced there. What lies inside of the outermost is tinted by cluster.
+        levels = self.heights.min() + np.linspace(0, 3, 12) ** 2
+        for cluster in np.unique(self.regions):
+            inside = (self.regions == cluster) & (self.heights <= levels[-1])
+            self.ax_.contourf(
+                self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
+            )
+        self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)
         for saddle, (a, b), certified in zip(self.saddles, self.edges, self.certified, strict=True):
             line = np.array([self.modes[a], saddle, self.modes[b]])
             self.ax_.plot(
@@ -129,23 +138,3 @@ class LandscapeDisplay:
             "upper right": self.heights[half:, half:],
         }
         return max(corners, key=lambda name: float(corners[name].min()) + float(np.median(corners[name])))
-
-    def _draw_heights(self) -> None:
-        """Draw contours, and tint what lies inside of the outermost by cluster."""
-        # Levels in quadratic steps: near a minimum f grows with the square of the distance, so that contours
-        # are evenly spaced there.
-        levels = self.heights.min() + np.linspace(0, 3, 12) ** 2
-        for cluster in np.unique(self.regions):
-            inside = (self.regions == cluster) & (self.heights <= levels[-1])
-            self.ax_.contourf(
-                self.x, self.y, inside.astype(float), levels=[0.5, 1.5], colors=[colour(cluster)], alpha=0.18
-            )
-        self.ax_.contour(self.x, self.y, self.heights, levels=levels, colors="0.5", linewidths=0.5)
-
-
-def _extent(mixture: GaussianMixture) -> tuple[FloatArray, FloatArray]:
-    """Return corners that hold nearly all of the mixture's mass, by a fixed sample of it."""
-    sample = mixture.sample(4000, rng=0)[0]
-    low, high = np.quantile(sample, [0.002, 0.998], axis=0)
-    margin = 0.1 * (high - low)
-    return low - margin, high + margin

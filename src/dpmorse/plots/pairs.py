@@ -58,7 +58,12 @@ class PairsDisplay:
         points, profile = points[:, schema.layout.number_part], model._released.profile_
         if profile is not None:
             points = np.clip(points, profile.lower, profile.upper)
-        shown = _places(every, columns) if columns is not None else _telling(mixture, clusters)
+        if columns is None:
+            shown = _telling(mixture, clusters)
+        elif len(columns) and all(name in every for name in columns):
+            shown = [every.index(name) for name in columns]
+        else:
+            raise InvalidParameterError(f"columns must name columns of numbers: {', '.join(every[:8])}.")
         grids = np.linspace(points[:, shown].min(axis=0), points[:, shown].max(axis=0), _GRID, axis=1)
         densities = np.stack([_marginals(mixture, clusters, j, x) for j, x in zip(shown, grids, strict=True)])
         # dates are days since the earliest, ordered values ranks
@@ -78,13 +83,20 @@ class PairsDisplay:
         for i, j in np.ndindex(n, n):
             ax = self.axes_[i, j]
             if i == j:
-                self._draw_densities(ax, i)
+                for cluster, density in enumerate(self.densities[i]):
+                    ax.fill_between(self.grids[i], density, color=colour(cluster), alpha=0.25, linewidth=0)
+                    ax.plot(self.grids[i], density, color=colour(cluster), linewidth=1.2)
+                ax.set_ylim(bottom=0)
+                ax.set_yticks([])
             elif i > j:
                 self._draw_records(ax, j, i)
             else:
                 ax.set_axis_off()
             tidy(ax)
-            self._name(ax, i, j)
+        for across, up, name in zip(self.axes_[-1], self.axes_[:, 0], self.names, strict=True):
+            across.set_xlabel(name)
+            up.set_ylabel(name)
+        self.axes_[0, 0].set_ylabel("density")
         handles = cluster_handles(self.labels)
         self.figure_.legend(
             handles=handles, frameon=False, loc="upper right", bbox_to_anchor=(0.99, 1 - 0.6 * edge)
@@ -105,27 +117,6 @@ class PairsDisplay:
         margin = 0.05 * (high - low)
         ax.set_ylim(low - margin, high + margin)  # the same in all panels of a row
         ax.tick_params(labelleft=across == 0)
-
-    def _draw_densities(self, ax: Any, column: int) -> None:
-        for cluster, density in enumerate(self.densities[column]):
-            ax.fill_between(self.grids[column], density, color=colour(cluster), alpha=0.25, linewidth=0)
-            ax.plot(self.grids[column], density, color=colour(cluster), linewidth=1.2)
-        ax.set_ylim(bottom=0)
-        ax.set_yticks([])
-
-    def _name(self, ax: Any, i: int, j: int) -> None:
-        """Name columns at the edges of the matrix."""
-        if i == len(self.names) - 1:
-            ax.set_xlabel(self.names[j])
-        if j == 0:
-            ax.set_ylabel("density" if i == 0 else self.names[i])
-
-
-def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    unknown = [name for name in wanted if name not in names]
-    if unknown or not len(wanted):
-        raise InvalidParameterError(f"columns must name columns of numbers: {', '.join(names[:8])}.")
-    return [names.index(name) for name in wanted]
 
 
 def _telling(mixture: Any, clusters: IntArray) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse.plots._drawing import cluster_handles, colour, panels, tidy
-from dpmorse.profiles import ClusterView, ColumnView, Estimate, NumberView
+from dpmorse.profiles import ClusterView, Estimate, NumberView
 
 _DAY_ZERO = 719163
 """The day from which matplotlib counts, in days of Python."""
@@ -101,7 +101,13 @@ class ProfileDisplay:
         """Take the table of a fitted model with a profile, cut as the model is or as asked."""
         table = model.table(n_clusters, level=level, population=population)
         view = ClusterView.of(table, model._released.schema_)
-        return cls(view.share, [_panel(column) for column in view.columns])
+        panels = [
+            NumberPanel(each.name, each.centre, each.spread, each.column.ranks, each.column.first)
+            if isinstance(each, NumberView)
+            else LevelPanel(each.name, each.levels, each.level_share)
+            for each in view.columns
+        ]
+        return cls(view.share, panels)
 
     def plot(self) -> Self:
         """Draw on a new figure."""
@@ -118,9 +124,3 @@ class ProfileDisplay:
         )
         self.figure_.suptitle("Clusters, column by column, with intervals", fontsize=11)
         return self
-
-
-def _panel(view: ColumnView) -> NumberPanel | LevelPanel:
-    if isinstance(view, NumberView):
-        return NumberPanel(view.name, view.centre, view.spread, view.column.ranks, view.column.first)
-    return LevelPanel(view.name, view.levels, view.level_share)

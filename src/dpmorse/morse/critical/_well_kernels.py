@@ -22,7 +22,7 @@ _TAILS, _TAILS_OF_POLYLINES = 40.0, 8.0
 _NEGLIGIBLE = 40.0
 
 
-class PackedWells(NamedTuple):
+class Wells(NamedTuple):
     """Quadratic wells: centres (n, D), whiteners and their inverses (n, D, D), floors (n,)."""
 
     centres: FloatArray
@@ -45,7 +45,7 @@ class Pencil(NamedTuple):
 
 
 @compiled
-def _pencil(wells: PackedWells, k: int, other: int) -> Pencil:
+def _pencil(wells: Wells, k: int, other: int) -> Pencil:
     """Diagonalise two wells together."""
     across = np.dot(wells.whiteners[other], wells.spreads[k])
     ratios, vectors = np.linalg.eigh(np.dot(across.T, across))
@@ -94,7 +94,7 @@ def _write_point(pencil: Pencil, y: FloatArray, point: FloatArray) -> None:
 
 @compiled
 def fill_touchings(
-    wells: PackedWells,
+    wells: Wells,
     first: IntArray,
     second: IntArray,
     levels: FloatArray,
@@ -119,7 +119,7 @@ def fill_touchings(
 
 @compiled
 def fill_ridgelines(
-    wells: PackedWells, first: IntArray, second: IntArray, paths: FloatArray, start: int, stop: int
+    wells: Wells, first: IntArray, second: IntArray, paths: FloatArray, start: int, stop: int
 ) -> None:
     """Write polylines from centre to centre, nodes spread evenly in d_k / (d_k + d_l)."""
     n_nodes, d = paths.shape[1:]

@@ -1,12 +1,14 @@
-"""Modes: descents that never rise above where they started, and the modes found so far, each once."""
+"""Modes: descents that never rise above where they started, the modes found so far, and their basins."""
 
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from dpmorse.densities import GaussianMixture
 from dpmorse.morse.critical import _kernels
-from dpmorse.morse.critical.landscape import Landscape, relax_strings
+from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
+from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
@@ -39,6 +41,9 @@ _MOST_PER_COMPONENT = 4
 
 # Differences between points and modes that are held in memory at a time: 8 MB of doubles.
 _CHUNK_VALUES = 1 << 20
+
+# Points that descend together: a bound of the memory. More than a few thousand are not faster.
+_POINTS = 4096
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,6 @@ class ModeSet:
         self.certified: BoolArray = np.empty(0, dtype=bool)
 
     def __len__(self) -> int:
-        """Return the number of modes."""
         return len(self.points)
 
     def reach(self, points: FloatArray) -> IntArray:
@@ -109,17 +113,13 @@ class ModeSet:
             if known < 0:
                 self._add(*end)
                 known = len(self) - 1
-            elif ends.certified[seed]:
-                self._lower(known, ends.points[seed], ends.heights[seed])
+            elif ends.certified[seed] and ends.heights[seed] < self.heights[known]:
+                # a lower point of the same valley stands for the mode
+                self.points[known], self.heights[known] = ends.points[seed], ends.heights[seed]
+                self.metrics[known] = self._landscape.shapes(ends.points[seed][None]).metrics[0]
             labels[left[new]] = self._match(ends.points[new], ends.certified[new], first=len(self) - 1)
             labels[left[seed]] = known
         return labels
-
-    def _lower(self, mode: int, point: FloatArray, height: float) -> None:
-        """Let a lower point of the same valley stand for a mode."""
-        if height < self.heights[mode]:
-            self.points[mode], self.heights[mode] = point, height
-            self.metrics[mode] = self._landscape.shapes(point[None]).metrics[0]
 
     def _without_barrier(self, point: FloatArray, height: float, certified: bool) -> int:
         """Return a known mode to which no barrier leads, -1 if there is none.
@@ -209,3 +209,39 @@ class ModeSet:
             squared = np.einsum("mnd,mnd->mn", away @ metrics, away)
             nearest[rows], distances[rows] = first + squared.argmin(axis=0), np.sqrt(squared.min(axis=0))
         return nearest, distances
+
+
+def basins(mixture: GaussianMixture, modes: FloatArray, X: FloatArray) -> IntArray:
+    """Return which of the given modes has each point in its basin; -1 for a mode that is not given.
+
+    Basins are those of a descent that never rises: mean shift, then Newton's method where f is convex.
+    """
+    landscape = Landscape(mixture)
+    found_modes = ModeSet(landscape, thorough=True)
+    known = found_modes.reach(landscape.to_whitened(modes))
+    reached = np.empty(len(X), dtype=np.int64)
+    for start in range(0, len(X), _POINTS):
+        rows = slice(start, start + _POINTS)
+        reached[rows] = found_modes.reach(np.clip(landscape.to_whitened(X[rows]), -FARTHEST, FARTHEST))
+    number = np.full(len(found_modes), -1, dtype=np.int64)
+    number[known] = np.arange(len(known))
+    return number[reached]
+
+
+def label_by_basin(
+    mixture: GaussianMixture, points: CriticalPoints, bare_modes: IntArray, labels: IntArray, X: FloatArray
+) -> IntArray:
+    """Return the cluster of the basin each point is in; ``labels`` are those of a cut of the tree.
+
+    They are of components, followed by modes without component, ``bare_modes``. Where the cut splits a mode,
+    its most probable component decides; points whose descent ends in a mode that is not known are labelled
+    by their component.
+    """
+    modes = basins(mixture, points.modes, X)
+    logs = mixture.component_log_densities(X)
+    outside = points.component_modes != modes[:, None]
+    logs[outside & (modes[:, None] >= 0)] = -np.inf
+    found: IntArray = labels[logs.argmax(axis=1)]
+    for mode, cluster in zip(bare_modes, labels[mixture.n_components :], strict=True):
+        found[modes == mode] = cluster
+    return found

@@ -17,14 +17,15 @@ the right side growing with v. A pair whose b_kl lies above a barrier already kn
 left out: no path that changes from k to l directly is lower.
 """
 
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dpmorse._threads import over_rows
 from dpmorse.morse.critical import _well_kernels
-from dpmorse.morse.critical._well_kernels import PackedWells
+from dpmorse.morse.critical._well_kernels import Wells
 from dpmorse.typing import FloatArray, IntArray
 
 # Multiplications that are worth a thread of their own, and how many a pair takes, of columns cubed: most of
@@ -32,25 +33,18 @@ from dpmorse.typing import FloatArray, IntArray
 _WORK_PER_THREAD, _PER_PAIR = 1 << 19, 20
 
 
-@dataclass(frozen=True)
-class Wells:
-    """Quadratic wells: centres (n, D), whiteners (n, D, D), floors (n,)."""
+def wells_with(centres: FloatArray, whiteners: FloatArray, floors: FloatArray) -> Wells:
+    """Return quadratic wells: centres (n, D), whiteners (n, D, D), floors (n,)."""
+    whiteners = np.ascontiguousarray(whiteners)  # one layout, and code is compiled once
+    return Wells(centres, whiteners, np.asarray(np.linalg.inv(whiteners), dtype=np.float64), floors)
 
-    centres: FloatArray
-    whiteners: FloatArray
-    floors: FloatArray
 
-    @cached_property
-    def packed(self) -> PackedWells:
-        """The same for compiled code, with the inverses of the whiteners."""
-        whiteners = np.ascontiguousarray(self.whiteners)  # one layout, and code is compiled once
-        spreads = np.asarray(np.linalg.inv(whiteners), dtype=np.float64)
-        return PackedWells(self.centres, whiteners, spreads, self.floors)
-
-    @property
-    def smallest_piece(self) -> int:
-        """How many pairs are worth a thread of their own."""
-        return max(1, _WORK_PER_THREAD // (_PER_PAIR * int(self.centres.shape[1]) ** 3))
+def _over_pairs(
+    fill: Callable[..., None], wells: Wells, first: IntArray, second: IntArray, *found: Any
+) -> None:
+    """Fill arrays with what is found of each pair of wells, divided among threads."""
+    smallest = max(1, _WORK_PER_THREAD // (_PER_PAIR * wells.centres.shape[1] ** 3))
+    over_rows(partial(fill, wells, first, second, *found), len(first), smallest)
 
 
 def touchings(wells: Wells, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -60,33 +54,20 @@ def touchings(wells: Wells, first: IntArray, second: IntArray) -> tuple[FloatArr
     other well is there, the floor is the level.
     """
     found = np.empty(len(first)), np.empty((len(first), wells.centres.shape[1]))
-    work = partial(_well_kernels.fill_touchings, wells.packed, first, second, *found)
-    over_rows(work, len(first), wells.smallest_piece)
+    _over_pairs(_well_kernels.fill_touchings, wells, first, second, *found)
     return found
 
 
-def touching_matrix(wells: Wells, levels: FloatArray | None = None) -> FloatArray:
-    """Return t_kl for all pairs; the diagonal holds the floors.
+def crossing_bounds(wells: Wells, first: IntArray, second: IntArray, levels: FloatArray) -> FloatArray:
+    """Return the lower bounds b_kl of f at any crossing between components k and l.
 
-    ``levels`` are those of ``np.triu_indices``, where they are known already.
+    ``levels`` are those at which wells touch, of every pair.
     """
-    first, second = np.triu_indices(len(wells.floors), 1)
-    matrix = np.diag(wells.floors)
-    known = touchings(wells, first, second)[0] if levels is None else levels
-    matrix[first, second] = matrix[second, first] = known
-    return matrix
-
-
-def crossing_bounds(levels: FloatArray) -> FloatArray:
-    """Return the lower bounds b_kl of f at any crossing between components k and l."""
-    bounds = np.empty_like(levels)
-    over_rows(partial(_well_kernels.fill_crossing_bounds, levels, bounds), len(levels), smallest=64)
-    return bounds
-
-
-def touching_points(wells: Wells, first: IntArray, second: IntArray) -> FloatArray:
-    """Return where on the ridgelines both wells are equally high."""
-    return touchings(wells, first, second)[1]
+    touching = np.diag(wells.floors)
+    touching[first, second] = touching[second, first] = levels
+    bounds = np.empty_like(touching)
+    over_rows(partial(_well_kernels.fill_crossing_bounds, touching, bounds), len(touching), smallest=64)
+    return np.asarray(bounds[first, second])
 
 
 def ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) -> FloatArray:
@@ -95,6 +76,5 @@ def ridgelines(wells: Wells, first: IntArray, second: IntArray, n_nodes: int) ->
     Nodes are spread evenly in d_k / (d_k + d_l), with d the distances in the metrics of the two wells.
     """
     paths = np.empty((len(first), n_nodes, wells.centres.shape[1]))
-    work = partial(_well_kernels.fill_ridgelines, wells.packed, first, second, paths)
-    over_rows(work, len(first), wells.smallest_piece)
+    _over_pairs(_well_kernels.fill_ridgelines, wells, first, second, paths)
     return paths

@@ -5,7 +5,7 @@ either side: the lowest saddle over which the two connect. From a crest, Newton 
 direction and descend along all others lead to a saddle of index 1, which is then certified.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from dpmorse.morse.critical import _kernels
 from dpmorse.morse.critical.landscape import Landscape
 from dpmorse.morse.critical.modes import ModeSet
-from dpmorse.typing import BoolArray, FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 # The two descents that certify a saddle start at this distance from it, on either side.
 _ASIDE = 0.02
@@ -39,24 +39,15 @@ class Crests:
     left: IntArray
     right: IntArray
 
-    @classmethod
-    def none(cls, n_features: int) -> "Crests":
-        """Return an empty collection."""
-        nothing, empty = np.empty((0, n_features)), np.empty(0, dtype=np.int64)
-        return cls(nothing, nothing, np.empty(0), empty, empty)
-
     def __len__(self) -> int:
-        """Return the number of crests."""
         return len(self.heights)
 
     def __getitem__(self, rows: object) -> "Crests":
-        """Return some of the crests."""
-        return Crests(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return Crests(*(column[rows] for column in vars(self).values()))
 
     def __add__(self, other: "Crests") -> "Crests":
-        """Return both collections as one."""
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Crests(*(np.concatenate(pair) for pair in pairs))
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Crests(*map(np.concatenate, pairs))
 
     def lowest_between_modes(self, most: int) -> IntArray:
         """Return up to ``most`` crests between any two modes, the lowest."""
@@ -92,7 +83,10 @@ def find_crests(
     positions, heights, counts = landscape.extrema(paths)
     owner, rank = np.nonzero(np.arange(positions.shape[1]) < counts[:, None])
     position, height = positions[owner, rank], heights[owner, rank]
-    labels = _labels_of_ends(paths, ends, owner, position, rank)
+    labels = np.full(len(owner), -1, dtype=np.int64)  # the mode below each minimum; maxima have none
+    first = (rank % 2 == 0) & (position <= 0)
+    last = (rank % 2 == 0) & (position >= paths.shape[1] - 1)
+    labels[first], labels[last] = ends[owner[first], 0], ends[owner[last], 1]
     inside = np.flatnonzero((labels < 0) & (rank % 2 == 0))
     points, _ = _on_paths(paths, owner[inside], position[inside])
     tops = np.flatnonzero(rank % 2 == 1)
@@ -110,35 +104,11 @@ def find_crests(
     return Crests(points, tangents, height[tops], labels[tops - 1], labels[tops + 1])
 
 
-def _labels_of_ends(
-    paths: FloatArray, ends: IntArray, owner: IntArray, position: FloatArray, rank: IntArray
-) -> IntArray:
-    """Return the mode below each minimum at an end of a path, -1 for all other extrema."""
-    labels = np.full(len(owner), -1, dtype=np.int64)
-    first = (rank % 2 == 0) & (position <= 0)
-    last = (rank % 2 == 0) & (position >= paths.shape[1] - 1)
-    labels[first], labels[last] = ends[owner[first], 0], ends[owner[last], 1]
-    return labels
-
-
 def _on_paths(paths: FloatArray, owner: IntArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return points at positions along paths, and the directions there."""
     piece = np.minimum(position.astype(np.int64), paths.shape[1] - 2)
     directions = paths[owner, piece + 1] - paths[owner, piece]
     return paths[owner, piece] + (position - piece)[:, None] * directions, directions
-
-
-@dataclass(frozen=True)
-class Climbs:
-    """Ends of climbs; ``converged`` at points with zero gradient and one negative curvature.
-
-    ``downhill`` are the softest axes there, along which f falls to both sides.
-    """
-
-    points: FloatArray
-    heights: FloatArray
-    converged: BoolArray
-    downhill: FloatArray
 
 
 class SaddleSet:
@@ -155,56 +125,42 @@ class SaddleSet:
         self.heights: FloatArray = np.empty(0)
         self.ends: IntArray = np.empty((0, 2), dtype=np.int64)
 
-    def __len__(self) -> int:
-        """Return the number of saddles."""
-        return len(self.heights)
-
     def search(self, points: FloatArray, tangents: FloatArray) -> None:
-        """Look for a saddle near each point, climbing along its tangent; keep what can be certified."""
-        if not len(points):
+        """Look for a saddle near each point, climbing along its tangent; keep what can be certified.
+
+        A climb follows the eigenvector nearest to the tangent uphill, all others downhill, to a critical
+        point. Along axis i of curvature c_i and slope g_i the step is -g_i / |c_i|, downhill whatever the
+        sign of c_i; along the chosen axis it is +g_i / |c_i|, uphill.
+        """
+        n = len(points)
+        if not n:
             return
-        climbs = climb(self._landscape, points, tangents)
-        new = self._new(climbs)
-        aside = _ASIDE * climbs.downhill[new]
-        labels = self._modes.reach(np.vstack([climbs.points[new] + aside, climbs.points[new] - aside]))
+        points, downhill = np.array(points), np.array(tangents)  # f falls along these to both sides
+        heights, converged = np.full(n, np.inf), np.zeros(n, dtype=bool)
+        found = points, downhill, self._landscape.components, heights, converged
+        self._landscape.over(partial(_kernels.climb, *found), n, weight=_CLIMB)
+        new = self._new(points, heights, np.flatnonzero(converged))
+        aside = _ASIDE * downhill[new]
+        labels = self._modes.reach(np.vstack([points[new] + aside, points[new] - aside]))
         ends = labels.reshape(2, -1).T
         sure = self._modes.certified[ends].all(axis=1)
-        self.points = np.vstack([self.points, climbs.points[new[sure]]])
-        self.heights = np.append(self.heights, climbs.heights[new[sure]])
+        self.points = np.vstack([self.points, points[new[sure]]])
+        self.heights = np.append(self.heights, heights[new[sure]])
         self.ends = np.vstack([self.ends, ends[sure]])
 
-    def _new(self, climbs: Climbs) -> IntArray:
-        """Return the climbs that ended in saddles not known before, one for each saddle."""
-        arrived = np.flatnonzero(climbs.converged)
-        points = np.vstack([self.points, climbs.points[arrived]])
-        heights = np.append(self.heights, climbs.heights[arrived])
-        runs, left = _runs(heights), np.arange(len(points))
-        distinct = left < len(self)
+    def _new(self, points: FloatArray, heights: FloatArray, arrived: IntArray) -> IntArray:
+        """Return which climbs ended in saddles not known before, one for each saddle."""
+        points = np.vstack([self.points, points[arrived]])
+        heights, n_known = np.append(self.heights, heights[arrived]), len(self.heights)
+        # Only climbs in one run of heights that agree may have ended in one saddle.
+        order = np.argsort(heights, kind="stable")
+        gaps = np.diff(heights[order], prepend=-np.inf) >= _SAME_HEIGHT * (1 + np.abs(heights[order]))
+        runs, left = np.empty(len(heights), dtype=np.int64), np.arange(len(points))
+        runs[order] = np.cumsum(gaps)
+        distinct = left < n_known
         while left.size:
             _, first, run = np.unique(runs[left], return_index=True, return_inverse=True)
             distinct[left[first]] = True  # the first of each run; others may be the same saddle
             away = points[left[first[run]]] - points[left]
             left = left[self._landscape.squared_lengths(points[left], away) >= _SAME_PLACE**2]
-        return arrived[distinct[len(self) :]]
-
-
-def _runs(heights: FloatArray) -> IntArray:
-    """Number runs of heights that agree, which one saddle may have."""
-    order = np.argsort(heights, kind="stable")
-    gaps = np.diff(heights[order], prepend=-np.inf) >= _SAME_HEIGHT * (1 + np.abs(heights[order]))
-    runs = np.empty(len(heights), dtype=np.int64)
-    runs[order] = np.cumsum(gaps)
-    return runs
-
-
-def climb(landscape: Landscape, points: FloatArray, tangents: FloatArray) -> Climbs:
-    """Follow the eigenvector nearest to each tangent uphill, all others downhill, to a critical point.
-
-    Along axis i of curvature c_i and slope g_i the step is -g_i / |c_i|, downhill whatever the sign of c_i;
-    along the chosen axis it is +g_i / |c_i|, uphill.
-    """
-    n = len(points)
-    ends = Climbs(np.array(points), np.full(n, np.inf), np.zeros(n, dtype=bool), np.array(tangents))
-    found = ends.points, ends.downhill, landscape.components, ends.heights, ends.converged
-    landscape.over(partial(_kernels.climb, *found), n, weight=_CLIMB)
-    return ends
+        return arrived[distinct[n_known:]]

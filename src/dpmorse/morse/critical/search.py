@@ -14,18 +14,12 @@ from dpmorse import _validate
 from dpmorse._threads import one_blas_thread
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.morse.critical._well_kernels import Wells
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
 from dpmorse.morse.critical.modes import ModeSet
 from dpmorse.morse.critical.points import CriticalPoints, bottlenecks, spanning_edges
 from dpmorse.morse.critical.quadratic_string import critical_points_between_centres
-from dpmorse.morse.critical.ridgelines import (
-    Wells,
-    crossing_bounds,
-    ridgelines,
-    touching_matrix,
-    touching_points,
-    touchings,
-)
+from dpmorse.morse.critical.ridgelines import crossing_bounds, ridgelines, touchings, wells_with
 from dpmorse.morse.critical.saddles import Crests, SaddleSet, find_crests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -127,7 +121,8 @@ class Search(ABC):
         self.modes = ModeSet(landscape, thorough=thorough)
         self.component_modes: IntArray = self.modes.reach(landscape.centres)
         self.saddles = SaddleSet(landscape, self.modes)
-        self.crests = Crests.none(landscape.n_features)
+        nowhere, none = np.empty((0, landscape.n_features)), np.empty(0, dtype=np.int64)
+        self.crests = Crests(nowhere, nowhere, np.empty(0), none, none)
 
     def run(self) -> None:
         """Find modes, saddles and crests; afterwards saddles and crests connect all modes."""
@@ -139,11 +134,6 @@ class Search(ABC):
     def _explore(self) -> None:
         """Fill modes, saddles and crests."""
 
-    def certified_barriers(self) -> FloatArray:
-        """Return the barriers between modes over certified saddles."""
-        first, second = self.saddles.ends.T
-        return bottlenecks(len(self.modes), first, second, self.saddles.heights)
-
     def known_barriers(self) -> FloatArray:
         """Return upper bounds of the barriers between modes, from saddles and crests alike."""
         ends, crests = self.saddles.ends, self.crests
@@ -152,8 +142,9 @@ class Search(ABC):
 
     def contested(self) -> BoolArray:
         """Say which crests lie lower than the certified barrier between their modes: a saddle is missing."""
-        certified = self.certified_barriers()[self.crests.left, self.crests.right]
-        contested: BoolArray = self.crests.heights < certified - _CONTEST
+        first, second = self.saddles.ends.T
+        certified = bottlenecks(len(self.modes), first, second, self.saddles.heights)
+        contested: BoolArray = self.crests.heights < certified[self.crests.left, self.crests.right] - _CONTEST
         return contested
 
     def connect(self) -> None:
@@ -214,7 +205,11 @@ class RidgelineSearch(Search):
         self._climb()
         self._follow_modes()
         self._climb()
-        self._leave_softly()
+        # From modes along their softest axis: the way to saddles close to shallow modes. Around a lone
+        # component f is round, and no axis is softer than another.
+        modes = self.modes.points[~self._lone_modes()]
+        step = _SOFT_STEP * self.landscape.newton_steps(modes).axes
+        self.saddles.search(np.vstack([modes + step, modes - step]), np.vstack([step, step]))
         for round_number in range(_ROUNDS):
             crests = self.crests
             tree = spanning_edges(len(self.modes), crests.left, crests.right, crests.heights)
@@ -224,51 +219,47 @@ class RidgelineSearch(Search):
             self._relax(crests[contested], _STRING_STEPS * (round_number + 1))
 
     def _follow_components(self) -> None:
-        """Follow the ridgelines between all components; where there are many, those that may matter."""
-        land = self.landscape
-        wells = Wells(land.centres, land.whiteners, -land.offsets)
+        """Follow the ridgelines between all components; where there are many, those that may matter.
+
+        The latter are the spanning tree of touching levels, then pairs that bounds and known paths leave.
+        """
+        land, modes = self.landscape, self.component_modes
+        wells = wells_with(land.centres, land.whiteners, -land.offsets)
         first, second = np.triu_indices(land.n_components, 1)
         if self.thorough:
-            self._follow(wells, first, second, self.component_modes)
-        else:
-            self._follow_promising(wells, first, second)
-
-    def _follow_promising(self, wells: Wells, first: IntArray, second: IntArray) -> None:
-        """Follow the ridgelines of the spanning tree of touching levels, then of pairs that may matter."""
+            self._follow(wells, first, second, modes)
+            return
         levels, points = touchings(wells, first, second)
         tree = spanning_edges(len(wells.floors), first, second, levels)
-        self._follow(wells, first[tree], second[tree], self.component_modes)
+        self._follow(wells, first[tree], second[tree], modes)
         rest = np.delete(np.arange(len(first)), tree)
-        crossings = self.landscape.heights(points[rest])
+        bounds = crossing_bounds(wells, first, second, levels)[rest]
+        centres, crossings = land.heights(land.centres), land.heights(points[rest])
         order = np.argsort(crossings)
-        first, second, crossings = first[rest][order], second[rest][order], crossings[order]
-        bounds = crossing_bounds(touching_matrix(wells, levels))[first, second]
+        first, second = first[rest][order], second[rest][order]
+        bounds, crossings = bounds[order], crossings[order]
         pending = np.arange(len(first))
         while pending.size:
-            between, known = self._known(first[pending], second[pending])
+            a, b = first[pending], second[pending]
+            between = self.known_barriers()[modes[a], modes[b]]  # the level at which modes connect
+            known = np.maximum(between, np.maximum(centres[a], centres[b]))  # and centres
             promising = np.maximum(bounds, crossings - _GAP)[pending] < between
             open_question = (bounds[pending] < known) & (pending < _EXPLORED * len(wells.floors))
             pending = pending[promising | open_question]
             batch, pending = pending[:_BATCH], pending[_BATCH:]
-            self._follow(wells, first[batch], second[batch], self.component_modes)
-
-    def _known(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the levels at which modes, and centres, of two components are known to connect."""
-        modes, centres = self.component_modes, self.landscape.heights(self.landscape.centres)
-        between = self.known_barriers()[modes[first], modes[second]]
-        return between, np.maximum(between, np.maximum(centres[first], centres[second]))
+            self._follow(wells, first[batch], second[batch], modes)
 
     def _follow_modes(self) -> None:
         """Follow the ridgelines between modes, seen as wells with the local metric."""
         modes = self.modes
         whiteners: FloatArray = np.linalg.cholesky(modes.metrics).swapaxes(1, 2).astype(np.float64)
-        wells = Wells(modes.points, whiteners, modes.heights)
+        wells = wells_with(modes.points, whiteners, modes.heights)
         first, second = np.triu_indices(len(modes), 1)
         if self.thorough:
             lone = self._lone_modes()
             new = ~(lone[first] & lone[second])  # between lone ones, components have been followed
         else:
-            crossings = self.landscape.heights(touching_points(wells, first, second))
+            crossings = self.landscape.heights(touchings(wells, first, second)[1])
             new = crossings - _GAP < self.known_barriers()[first, second]
         self._follow(wells, first[new], second[new], np.arange(len(modes)))
 
@@ -294,16 +285,6 @@ class RidgelineSearch(Search):
             crests = crests[crests.heights - _GAP <= known]
         crests = crests[crests.lowest_between_modes(_CLIMBS_FEW if self.thorough else _CLIMBS_MANY)]
         self.saddles.search(crests.points, crests.tangents)
-
-    def _leave_softly(self) -> None:
-        """Climb from modes along their softest axis: the way to saddles close to shallow modes.
-
-        Around a lone component f is round, and no axis is softer than another.
-        """
-        modes = self.modes.points[~self._lone_modes()]
-        step = _SOFT_STEP * self.landscape.newton_steps(modes).axes
-        starts = np.vstack([modes + step, modes - step])
-        self.saddles.search(starts, np.vstack([step, step]))
 
     def _relax(self, contested: Crests, n_steps: int) -> None:
         """Relax strings through contested crests and follow what they become."""

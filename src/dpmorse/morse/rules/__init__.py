@@ -9,14 +9,14 @@ from dpmorse.morse.rules.base import Leaves as Leaves
 from dpmorse.morse.rules.base import MergeInput as MergeInput
 from dpmorse.morse.rules.base import MergeRule as MergeRule
 from dpmorse.morse.rules.base import Merges as Merges
+from dpmorse.morse.rules.base import Suggestion as Suggestion
+from dpmorse.morse.rules.base import Suggests as Suggests
 from dpmorse.morse.rules.groups import attach_bare_modes as attach_bare_modes
 from dpmorse.morse.rules.likelihood import Likelihood
 from dpmorse.morse.rules.overlap import Overlap
 from dpmorse.morse.rules.persistence import Persistence
 from dpmorse.morse.rules.selection import Auto
 from dpmorse.morse.rules.single import Single
-from dpmorse.morse.rules.suggestion import Suggestion as Suggestion
-from dpmorse.morse.rules.suggestion import Suggests as Suggests
 from dpmorse.morse.rules.variance import Variance
 
 _SINGLE, _PERSISTENCE, _OVERLAP = Single(), Persistence(), Overlap()

@@ -1,18 +1,30 @@
-"""Merge rules: their base class, their input and their result."""
+"""Merge rules: their base class, their input and their result, with the number of clusters it suggests."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.morse.critical.points import CriticalPoints
-from dpmorse.morse.rules.sharing import shared_records
-from dpmorse.morse.rules.suggestion import Suggests
 from dpmorse.typing import FloatArray, IntArray
+
+# Covariances of hard cells are too small, because each component is estimated from records of its own cell
+# only. This factor undoes the truncation on average (docs/morse.md, "Which merge rule").
+_INFLATION = 1.5
+
+# Pairs of opposite points in the sample of the whole mixture, so that time does not grow with the number of
+# components; and the fewest and the most of them for one component.
+_SAMPLES, _SAMPLES_PER_COMPONENT = 4000, (20, 500)
+
+# Memberships that are held in memory at a time: 8 MB of doubles.
+_CHUNK_VALUES = 1 << 20
+
+# Smallest length of a run of numbers that is written by its ends.
+_LONG = 3
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,6 @@ class Leaves:
         return cls(components, np.r_[points.component_modes[kept], bare])
 
     def __len__(self) -> int:
-        """Return the number of leaves."""
         return len(self.modes)
 
     @property
@@ -66,14 +77,7 @@ class Merges:
         return cls(first, second, heights, np.full(len(first), -1))
 
     def __add__(self, other: "Merges") -> "Merges":
-        """Return these merges followed by others."""
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Merges(*(np.r_[mine, theirs] for mine, theirs in pairs))
-
-    def between_modes(self, leaves: Leaves, n_below: int) -> "Merges":
-        """Return the merges after the first ``n_below``, which put modes together, as merges of modes."""
-        later = Merges(*(getattr(self, field.name)[n_below:] for field in fields(self)))
-        return replace(later, first=leaves.modes[later.first], second=leaves.modes[later.second])
+        return Merges(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def linkage_matrix(self) -> FloatArray:
         """Name groups as SciPy does: leaf i is i, the group made by row j is n_leaves + j."""
@@ -118,10 +122,71 @@ class MergeInput:
 
     @cached_property
     def shared(self) -> FloatArray:
-        """Q_ab = E[w_a w_b] between leaves, 0 for modes without component; see ``shared_records``."""
-        full, shared = self.leaves.full, np.zeros((len(self.leaves), len(self.leaves)))
-        shared[np.ix_(full, full)] = shared_records(self.differing, self.leaves.components[full])
-        return shared
+        """Q_ab = E[w_a w_b] between leaves, from a fixed sample of the inflated mixture.
+
+        Every component is sampled with the same normal numbers and their negatives, and counts by its
+        weight: the result does not depend on the order of components. Modes without component share nothing.
+        """
+        mixture, full = self.differing, self.leaves.full
+        components = self.leaves.components[full]
+        inflated = GaussianMixture(mixture.weights, mixture.means, _INFLATION * mixture.covariances)
+        n = int(np.clip(_SAMPLES // len(components), *_SAMPLES_PER_COMPONENT))
+        normal = np.random.default_rng(0).standard_normal((n, mixture.n_features))
+        normal = np.vstack([normal, -normal])
+        spreads = np.linalg.cholesky(inflated.covariances).swapaxes(1, 2)
+        shared = np.zeros((len(components), len(components)))
+        n_chunks = -(-2 * n * len(components) * mixture.n_components // _CHUNK_VALUES)
+        for some in np.array_split(components, n_chunks):
+            points = inflated.means[some, None] + normal @ spreads[some]
+            memberships = inflated.responsibilities(points.reshape(-1, mixture.n_features))[:, components]
+            each = np.repeat(inflated.weights[some] / len(normal), len(normal))
+            shared += (memberships * each[:, None]).T @ memberships
+        of_leaves = np.zeros((len(self.leaves), len(self.leaves)))
+        of_leaves[np.ix_(full, full)] = shared
+        return of_leaves
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A number of clusters, and the numbers that are nearly as good.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The suggested number.
+    nearly : tuple of int
+        This number and those that are nearly as good, in order.
+    """
+
+    n_clusters: int
+    nearly: tuple[int, ...]
+
+    @property
+    def in_words(self) -> str:
+        """The suggestion as a part of a sentence."""
+        number = f"{self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''} suggested"
+        others = [k for k in self.nearly if k != self.n_clusters]
+        if not others:
+            return number
+        return f"{number}; {_listed(others)} {'are' if len(others) > 1 else 'is'} nearly as good"
+
+
+def _listed(numbers: list[int]) -> str:
+    """Write numbers in order as "2, 5 to 8 and 10"."""
+    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) >= _LONG else map(str, run)
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+class Suggests(Protocol):
+    """Anything that suggests a number of clusters."""
+
+    @property
+    def suggestion(self) -> Suggestion:
+        """The suggested number of clusters, computed on demand."""
+        ...
 
 
 class MergeRule(ABC):

@@ -4,8 +4,8 @@ The cost of a pair depends on the rule. ``SharingGroups`` know the records that 
 barrier between them; ``MomentGroups`` know weights, means and covariances.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -20,26 +20,44 @@ _LEAST_SHARE = 1e-12
 Cost = Callable[["MomentGroups", int], FloatArray]
 
 
-class Groups(Protocol):
-    """Groups, and the costs of joining any two: inf for groups that were joined or must not be."""
+class Groups(ABC):
+    """Groups, and the costs of joining any two: inf for groups that were joined or must not be.
 
-    costs: FloatArray
+    ``allowed`` says which pairs may be joined.
+    """
 
-    def join(self, a: int, b: int) -> None:
+    def __init__(self, allowed: BoolArray) -> None:
+        self._allowed, self._costs = allowed.copy(), np.full(allowed.shape, np.inf)
+        for a in range(len(allowed)):
+            self._update_costs(a)
+
+    def agglomerate(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Join the pair of lowest cost until no pair may be joined; return the pairs and their costs."""
+        pairs, costs = [], []
+        while np.isfinite(self._costs).any():
+            a, b = (int(i) for i in np.unravel_index(np.argmin(self._costs), self._costs.shape))
+            pairs.append((a, b))
+            costs.append(self._costs[a, b])
+            self._join(a, b)
+            self._allowed[b] = self._allowed[:, b] = False
+            self._costs[b] = self._costs[:, b] = np.inf
+            self._update_costs(a)
+        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return first, second, np.array(costs, dtype=np.float64)
+
+    def _update_costs(self, a: int) -> None:
+        """Write the costs of joining group a to every other group."""
+        row = np.where(self._allowed[a], self._costs_of(a), np.inf)
+        row[a] = np.inf
+        self._costs[a] = self._costs[:, a] = row
+
+    @abstractmethod
+    def _join(self, a: int, b: int) -> None:
         """Make one group of two, known by the number of the first."""
-        ...
 
-
-def agglomerate(groups: Groups) -> tuple[IntArray, IntArray, FloatArray]:
-    """Join the pair of lowest cost until no pair may be joined; return the pairs and their costs."""
-    pairs, costs = [], []
-    while np.isfinite(groups.costs).any():
-        a, b = (int(i) for i in np.unravel_index(np.argmin(groups.costs), groups.costs.shape))
-        pairs.append((a, b))
-        costs.append(groups.costs[a, b])
-        groups.join(a, b)
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return first, second, np.array(costs, dtype=np.float64)
+    @abstractmethod
+    def _costs_of(self, a: int) -> FloatArray:
+        """Return the costs of joining group a to every other group."""
 
 
 def attach_bare_modes(given: MergeInput) -> Merges:
@@ -52,7 +70,7 @@ def attach_bare_modes(given: MergeInput) -> Merges:
 # -- groups that share records ------------------------------------------------------------------------
 
 
-class SharingGroups:
+class SharingGroups(Groups):
     """Groups of leaves that cost little to join if they share many records over a low barrier.
 
     Parameters
@@ -75,59 +93,44 @@ class SharingGroups:
     ) -> None:
         self._shared, self._barriers, self._floors = shared.copy(), barriers.copy(), floors.copy()
         self._masses = shared.sum(axis=1)
-        self._allowed = np.ones(shared.shape, dtype=bool) if allowed is None else allowed.copy()
         self.crossed: list[float] = []
-        self.costs = np.full(shared.shape, np.inf)
-        for a in range(len(shared)):
-            self._update_costs(a)
+        super().__init__(np.ones(shared.shape, dtype=bool) if allowed is None else allowed)
 
-    def join(self, a: int, b: int) -> None:
-        """Make one group of two, known by the number of the first."""
+    def _join(self, a: int, b: int) -> None:
         self.crossed.append(float(self._barriers[a, b]))
         self._shared[a] += self._shared[b]
         self._shared[:, a] += self._shared[:, b]
         self._masses[a] += self._masses[b]
         self._barriers[a] = self._barriers[:, a] = np.minimum(self._barriers[a], self._barriers[b])
         self._floors[a] = min(self._floors[a], self._floors[b])
-        self._allowed[b] = self._allowed[:, b] = False
-        self.costs[b] = self.costs[:, b] = np.inf
-        self._update_costs(a)
 
-    def _update_costs(self, a: int) -> None:
-        """Write the costs of joining group a to every other group; ``Overlap`` has the equation."""
+    def _costs_of(self, a: int) -> FloatArray:
+        """Return the costs of joining group a to every other group; ``Overlap`` has the equation."""
         smaller = np.maximum(np.minimum(self._masses[a], self._masses), 1e-300)
         apart = -np.log(np.maximum(self._shared[a] / smaller, _LEAST_SHARE))
         climb = np.maximum(0, self._barriers[a] - np.maximum(self._floors[a], self._floors))
-        row = np.where(self._allowed[a], apart + climb, np.inf)
-        row[a] = np.inf
-        self.costs[a] = self.costs[:, a] = row
+        return np.asarray(apart + climb)
 
 
 def merge_through_modes(given: MergeInput, of_modes: Merges) -> Merges:
-    """Put the components of each mode together at height 0, then merge modes as given."""
-    leaves = given.leaves
-    leaf_of_mode = np.zeros(len(given.points.modes), dtype=np.int64)
-    leaf_of_mode[leaves.modes] = np.arange(len(leaves))
-    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
-    return _merges_within_modes(given) + Merges(first, second, of_modes.heights, of_modes.saddles)
-
-
-def _merges_within_modes(given: MergeInput) -> Merges:
-    """Join the components of each mode, with no barrier between them: those that share most go first."""
+    """Put the components of each mode together at height 0, those that share most first; then merge modes."""
     modes = given.leaves.modes
+    leaf_of_mode = np.zeros(given.points.n_modes, dtype=np.int64)
+    leaf_of_mode[modes] = np.arange(len(modes))
+    first, second = leaf_of_mode[of_modes.first], leaf_of_mode[of_modes.second]
+    merges = Merges(first, second, of_modes.heights, of_modes.saddles)
     if len(modes) == given.points.n_modes:  # every mode is one leaf
-        none = np.empty(0, dtype=np.int64)
-        return Merges.without_saddles(none, none, np.empty(0))
+        return merges
     same_mode = modes[:, None] == modes
-    flat = np.zeros(same_mode.shape)
-    first, second, costs = agglomerate(SharingGroups(given.shared, flat, flat[0], same_mode))
-    return Merges.without_saddles(first, second, np.zeros(len(costs)))
+    flat = np.zeros(same_mode.shape)  # there is no barrier within a mode
+    first, second, _ = SharingGroups(given.shared, flat, flat[0], same_mode).agglomerate()
+    return Merges.without_saddles(first, second, np.zeros(len(first))) + merges
 
 
 # -- groups with moments ------------------------------------------------------------------------------
 
 
-class MomentGroups:
+class MomentGroups(Groups):
     """Weights, means and covariances of groups of components, and the costs of joining any two.
 
     ``cost`` is a function of these groups and the number of one of them; it returns the costs of joining that
@@ -137,10 +140,8 @@ class MomentGroups:
     def __init__(self, weights: FloatArray, means: FloatArray, covariances: FloatArray, cost: Cost) -> None:
         self.weights, self.means, self.covariances = weights.copy(), means.copy(), covariances.copy()
         self.log_dets = np.linalg.slogdet(covariances)[1]
-        self._cost, self._gone = cost, np.zeros(len(weights), dtype=bool)
-        self.costs = np.full((len(weights), len(weights)), np.inf)
-        for a in range(len(weights)):
-            self._update_costs(a)
+        self._cost = cost
+        super().__init__(np.ones((len(weights), len(weights)), dtype=bool))
 
     def joined(self, a: int, others: slice = slice(None)) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return weights, means and covariances of group a joined to each of the others.
@@ -156,20 +157,13 @@ class MomentGroups:
         between = (part * (1 - part))[:, :, None] * gap[:, :, None] * gap[:, None]
         return weights, means, inner + between
 
-    def join(self, a: int, b: int) -> None:
-        """Make one group of two, known by the number of the first."""
+    def _join(self, a: int, b: int) -> None:
         weights, means, covariances = self.joined(a, slice(b, b + 1))
         self.weights[a], self.means[a], self.covariances[a] = weights[0], means[0], covariances[0]
         self.log_dets[a] = np.linalg.slogdet(self.covariances[a])[1]
-        self._gone[b] = True
-        self.costs[b] = self.costs[:, b] = np.inf
-        self._update_costs(a)
 
-    def _update_costs(self, a: int) -> None:
-        """Write the costs of joining group a to every other group."""
-        row = np.where(self._gone, np.inf, self._cost(self, a))
-        row[a] = np.inf
-        self.costs[a] = self.costs[:, a] = row
+    def _costs_of(self, a: int) -> FloatArray:
+        return self._cost(self, a)
 
 
 def total_variances(mixture: GaussianMixture) -> FloatArray:
@@ -188,6 +182,6 @@ def merge_by_moments(given: MergeInput, mixture: GaussianMixture, cost: Cost) ->
     full = given.leaves.full
     of = given.leaves.components[full]
     groups = MomentGroups(mixture.weights[of], mixture.means[of], mixture.covariances[of], cost)
-    first, second, costs = agglomerate(groups)
+    first, second, costs = groups.agglomerate()
     heights = np.maximum.accumulate(np.maximum(costs, 0.0))
     return attach_bare_modes(given) + Merges.without_saddles(full[first], full[second], heights)

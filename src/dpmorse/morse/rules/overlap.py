@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpmorse.morse.rules.base import MergeInput, MergeRule, Merges
-from dpmorse.morse.rules.groups import SharingGroups, agglomerate, attach_bare_modes
+from dpmorse.morse.rules.groups import SharingGroups, attach_bare_modes
 
 
 class Overlap(MergeRule):
@@ -12,7 +12,7 @@ class Overlap(MergeRule):
     .. math:: -\ln \frac{Q_{ab}}{\min(Q_a, Q_b)} + \max(0, f(pass_{ab}) - \max(f_a, f_b))
 
     is the cost, with Q_ab the expected product of memberships under the mixture with inflated covariances
-    (see ``shared_records``), Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge
+    (``MergeInput.shared``), Q_a their sums, f_a the lowest mode of a group, and the pass that of the merge
     tree. A mode without components has no records to share; it goes first, to where its lowest saddle leads.
     """
 
@@ -27,7 +27,7 @@ class Overlap(MergeRule):
         inner = np.ix_(full, full)
         floors = points.mode_heights[leaves.modes[full]]
         groups = SharingGroups(given.shared[inner], given.barriers[inner], floors)
-        first, second, costs = agglomerate(groups)
+        first, second, costs = groups.agglomerate()
         tree_saddles, passes = points.spanning_saddles, np.array(groups.crossed)
         saddles = np.full(len(first), -1)
         over_saddle = np.isfinite(passes)  # every barrier is the height of a saddle of the spanning tree

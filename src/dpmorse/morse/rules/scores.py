@@ -64,7 +64,10 @@ class Score:
         indicators = np.eye(int(groups.max()) + 1)[groups]
         weights = indicators.T @ self.weights
         balance = len(weights) * weights.min()
-        others = _BALANCE * balance + _VARIANCE * self._explained(indicators, weights)
+        centres = (indicators * self.weights[:, None]).T @ self._means / weights[:, None]
+        offsets = centres - self.weights @ self._means
+        explained = float((weights @ offsets**2 / self._variances).mean())  # of the variance of each column
+        others = _BALANCE * balance + _VARIANCE * explained
         shared = indicators.T @ self._shared @ indicators
         # records shared inside clusters, less those expected by chance
         modularity = np.trace(shared) - np.square(shared.sum(axis=0)).sum()
@@ -90,12 +93,6 @@ class Score:
         indicators = np.eye(int(groups.max()) + 1)[groups]
         shared = indicators.T @ self._shared @ indicators
         return float((np.diag(shared) / shared.sum(axis=0)).mean())
-
-    def _explained(self, indicators: FloatArray, weights: FloatArray) -> float:
-        """Return the mean over columns of the variance between clusters as a part of the whole."""
-        centres = (indicators * self.weights[:, None]).T @ self._means / weights[:, None]
-        offsets = centres - self.weights @ self._means
-        return float((weights @ offsets**2 / self._variances).mean())
 
 
 def chosen_cut(cuts: list[IntArray], score: Score) -> int:

@@ -2,13 +2,13 @@
 
 No rule is best everywhere: the density is right where rare clusters lie behind valleys, the variance where
 classes are made of many pieces, the likelihood where one class surrounds another. ``scores`` chooses a cut,
-``number`` the number of clusters where none is given.
+``proposals`` the number of clusters where none is given.
 
 Rules are tried on the mixture and on two smoothed copies, each component's covariance raised by 2 % and 10 %
 of every column's variance: this closes thinner valleys (of rounded or discrete columns, or of noise).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,21 +47,17 @@ class Auto(MergeRule):
 
     def decide(self, given: MergeInput) -> Decision:
         """Choose a rule, and return its merges of the components."""
-        proposals = Proposals(tuple(self._proposals(given)), Score(given))
+        scales = [(given, "")]
+        scales += [(_smoothed(given, part), f", smoothed by {part:.0%}") for part in _SMOOTHINGS]
+        each = [
+            Proposal.of(rule, rule.name + how, view) for view, how in scales for rule in self._at_every_scale
+        ]
+        each += [Proposal.of(rule, rule.name, given) for rule in self._unsmoothed]
+        proposals = Proposals(tuple(each), Score(given))
         chosen = proposals.chosen(given.n_clusters or proposals.suggestion.n_clusters)
         first, second = given.leaves.full[chosen.pairs].T
         merges = attach_bare_modes(given) + Merges.without_saddles(first, second, chosen.heights)
         return Decision(merges, chosen.rule, chosen.basis, proposals)
-
-    def _proposals(self, given: MergeInput) -> Iterator[Proposal]:
-        """Yield the merges of components by every rule at every scale."""
-        scales = [(given, "")]
-        scales += [(_smoothed(given, part), f", smoothed by {part:.0%}") for part in _SMOOTHINGS]
-        for view, how in scales:
-            for rule in self._at_every_scale:
-                yield Proposal.of(rule, rule.name + how, view)
-        for rule in self._unsmoothed:
-            yield Proposal.of(rule, rule.name, given)
 
 
 def _smoothed(given: MergeInput, part: float) -> MergeInput:
