@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.files.batched_table import BatchedTable, is_number
+from dpmorse.records.files.batched_table import Asked, BatchedTable, is_number
 from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.files.text.refusals import excluded
@@ -140,15 +140,14 @@ def read_rows(
     kept : sequence of str
         Columns of any type beside them, which may have missing values.
     """
-    for batch, done in data.parts(columns, kept):
+    for batch, done in data.parts(Asked(columns, kept)):
         yield checked_rows(batch, list(columns), []), done
 
 
-def refuse_missing(rows: Rows, hint: str) -> Rows:
+def refuse_missing(rows: Rows, hint: str) -> None:
     """Refuse rows with missing values, naming the columns."""
     if rows.missing:
         raise InvalidParameterError(f"values are missing in the column {listed(rows.missing)}. {hint}")
-    return rows
 
 
 def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:
