@@ -218,18 +218,10 @@ class Records(ABC):
     def _used_parts(
         self, surveyed: Checked[Any], total: Total, then: Callable[[Any], Any], estimator: Any
     ) -> Partitions:
-        """Return the rows that are used of records in parts.
+        """Return the rows that are used of records in parts, of which the first pass has found ``surveyed``.
 
-        Parameters
-        ----------
-        surveyed : Checked
-            What the first pass over all parts has found.
-        total : callable
-            Makes another pass, and adds up a function of all batches.
-        then : callable
-            Returns the parts with a function of each batch in its place.
-        estimator : estimator
-            Whose name is said where there are no records.
+        ``total`` makes another pass, and adds up a function of all batches; ``then`` returns the parts with a
+        function of each batch in its place.
         """
         refuse_none(surveyed.seen.n_rows, estimator)
         chosen = choose(surveyed, total, called(self.unit))

@@ -34,14 +34,7 @@ _SAY_UNREADABLE = (
 def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> FloatArray:
     """Return an opened table as an array of encoded records, of shape (n_samples, layout.width).
 
-    Parameters
-    ----------
-    table : narwhals DataFrame or ndarray
-        The table.
-    schema : Schema
-        What its columns are.
-    names : sequence of str, optional
-        Names of its columns; without them, columns go by their position.
+    Its columns go by these names or, without names, by their position.
     """
     places = places_in(names, table.shape[1], schema)
     if isinstance(table, nw.DataFrame):

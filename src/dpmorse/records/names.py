@@ -40,22 +40,10 @@ _MOST_LISTED = 5
 
 
 def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
-    """Refuse names that look like a record.
+    """Refuse names that look like a record: if one is a number, a date or a time.
 
-    Parameters
-    ----------
-    names : sequence
-        Names of columns.
-    what : str
-        Where they stand, for the message, which does not quote them.
-    hint : str
-        What to do.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is a number, a date or a time. Names that count the first columns, and three or more whole
-        numbers one after the other, such as years, are no record.
+    Names that count the first columns, and three or more whole numbers one after the other, such as years,
+    are no record. The message says ``what`` the names are and has a ``hint``, but does not quote them.
     """
     if look_like_data([str(name) for name in names]):
         raise InvalidParameterError(

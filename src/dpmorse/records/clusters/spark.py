@@ -54,7 +54,13 @@ class SparkRecords(Records):
                 "X is a stream, which has no end. Give a DataFrame that can be read again."
             )
         self._frame, self._held = X, held  # the same records, as executors keep them
-        self._reading = _PartitionReading(_public_types(X), checked_unit(groups), schema, columns)
+        numbers = (types.NumericType, types.BooleanType)
+        public = [  # which columns hold numbers, as Arrow types that say just that
+            (column.name, pa.float64() if isinstance(column.dataType, numbers) else pa.null())
+            for column in X.schema.fields
+        ]
+        arrow = pa.schema(distinct(_PATH, public))
+        self._reading = _PartitionReading(arrow, checked_unit(groups), schema, columns)
         self._files = self._reading.files(())
         self.unit = self._files.unit
 
@@ -161,16 +167,6 @@ class _PartitionReading:
     def batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         """Return checked batches, each with the owners of its rows."""
         return self.files(batches).batches()
-
-
-def _public_types(X: Any) -> Any:
-    """Return which columns hold numbers, as Arrow types that say just that."""
-    kinds = (types.NumericType, types.BooleanType)
-    columns = [
-        (column.name, pa.float64() if isinstance(column.dataType, kinds) else pa.null())
-        for column in X.schema.fields
-    ]
-    return pa.schema(distinct(_PATH, columns))
 
 
 def _by_place(X: Any) -> Any:

@@ -32,16 +32,10 @@ _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 @dataclass(frozen=True)
 class ArrowTable(BatchedTable):
-    """A table of another library.
+    """A table of another library; its reading says no more than codes for missing values.
 
-    Attributes
-    ----------
-    path, types, kind, reading
-        Those of a ``BatchedTable``; all that is said of how it is written are codes for missing values.
-    start : callable
-        Begins a pass.
-    errors_told : callable
-        Makes the context that turns errors into messages which quote no value.
+    ``start`` begins a pass, and ``errors_told`` makes the context that turns errors into messages which quote
+    no value.
     """
 
     path: str

@@ -101,14 +101,7 @@ def read_described(
 ) -> Iterator[tuple[dict[str, Values], float]]:
     """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
 
-    Parameters
-    ----------
-    table : BatchedTable
-        The table.
-    schema : Schema
-        What its columns are. In CSV, where text may stand for a missing value, listed values do not.
-    besides : sequence of str
-        Other columns, of any type.
+    In CSV, where text may stand for a missing value, values that the schema lists do not.
     """
     numbers = [name for name, column in schema.columns if column.stored_as == "number"]
     others = [name for name in schema.names if name not in numbers]

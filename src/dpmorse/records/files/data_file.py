@@ -62,20 +62,9 @@ _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 @dataclass(frozen=True)
 class DataFile(BatchedTable):
-    """A table on disk.
+    """A table on disk; ``text`` says how it is written, if it is a file of text.
 
-    Attributes
-    ----------
-    path : str
-        Where it is.
-    kind : str
-        "csv", "parquet" or "feather".
-    reading : Reading
-        What was said of how it is written.
-    types : dict
-        The columns, in order, and their types; None where the file does not say (CSV).
-    text : TextFile or None
-        How it is written, if it is a file of text.
+    Files of text do not state the types of their columns.
     """
 
     path: str

@@ -31,20 +31,12 @@ Fraction = Callable[[], float]
 
 @dataclass(frozen=True)
 class PackedText:
-    """A file of text.
-
-    Attributes
-    ----------
-    path : str
-        Where it is.
-    packing : str
-        The last ending of its name, in lower case: that of a compression, ".zip", ".xlsx" or another one.
-    reading : Reading
-        What was said of how it is written.
-    """
+    """A file of text, and what was said of how it is written."""
 
     path: str
     packing: str
+    """The last ending of its name, in lower case: that of a compression, ".zip", ".xlsx" or another one."""
+
     reading: Reading = NOTHING_SAID
 
     def __post_init__(self) -> None:

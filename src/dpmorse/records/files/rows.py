@@ -131,14 +131,7 @@ def read_rows(
 ) -> Iterator[tuple[Rows, float]]:
     """Yield the rows of a file, a batch at a time, and how much was read; refuse infinity and text.
 
-    Parameters
-    ----------
-    data : BatchedTable
-        The table.
-    columns : sequence of str
-        Columns of numbers.
-    kept : sequence of str
-        Columns of any type beside them, which may have missing values.
+    ``columns`` hold numbers; ``kept`` are of any type, and may have missing values.
     """
     for batch, done in data.parts(Asked(columns, kept)):
         yield checked_rows(batch, list(columns), []), done

@@ -78,22 +78,8 @@ _UNITS = (
     *(*_CURRENCIES, "%", "‰"),
     *("kg", "g", "mg", "µg", "ug", "lb", "lbs", "oz", "t"),
     *("km", "m", "cm", "mm", "µm", "in", "ft", "m²", "m2"),
-    *(
-        "l",
-        "dl",
-        "ml",
-        "mmhg",
-        "bpm",
-        "/min",
-        "mg/dl",
-        "mmol/l",
-        "g/dl",
-        "µmol/l",
-        "u/l",
-        "iu",
-        "kcal",
-        "kwh",
-    ),
+    *("l", "dl", "ml", "mmhg", "bpm", "/min", "mg/dl", "mmol/l", "g/dl", "µmol/l", "u/l", "iu"),
+    *("kcal", "kwh"),
     *("kg/m²", "kg/m2", "°c", "°f", "°", "h", "min", "s", "sec", "ms", "d", "days", "day", "tage", "jours"),
     *("weeks", "wochen", "months", "monate", "mois", "years", "year", "yrs", "yr", "y", "jahre", "ans"),
 )
@@ -131,15 +117,7 @@ class Seen:
 
 
 def seen_in(texts: Any, decimal: str = ".") -> Seen:
-    """Return what is seen of the values of a column of text, missing ones aside.
-
-    Parameters
-    ----------
-    texts : pyarrow Array
-        The values.
-    decimal : str
-        The sign before decimals.
-    """
+    """Return what is seen of the values of an Arrow column of text, missing ones aside."""
     rest = pc.utf8_trim_whitespace(texts.drop_null())
     rest = rest.filter(pc.invert(pc.is_in(rest, value_set=pa.array(NULLS, rest.type))))
     found: dict[Look, Any] = {}
@@ -190,16 +168,9 @@ def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
 
 
 def seen_in_rows(batches: Iterable[Any], reading: Reading) -> tuple[dict[str, Seen], int]:
-    """Return what is seen of each column, and how many rows below the names are no records, it seems.
+    """Return what is seen of each column of text, and how many rows below the names seem to be no records.
 
     These hold text in all columns in which the rows below them hold numbers.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow RecordBatch
-        The rows, as text.
-    reading : Reading
-        How they are written.
     """
     first: list[dict[str, Seen]] = []
     rest: dict[str, Seen] = {}

@@ -19,17 +19,7 @@ _MENDED = frozenset({Look.COMMA, Look.POINT, Look.CODES, Look.UNITS, Look.SUMS, 
 
 
 def refuse_texts(path: str, found: Mapping[str, Seen], separator: str) -> NoReturn:
-    """Refuse all columns that are not numbers at once.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    found : mapping
-        The columns, and what is seen in them.
-    separator : str
-        What is between values.
-    """
+    """Refuse all columns that are not numbers at once, by what is seen in them."""
     kinds = {name: simplified(seen.kinds) - NUMBERS for name, seen in found.items()}
     held = ", ".join(f"{name!r} ({' and '.join(sorted(of))})" for name, of in kinds.items())
     every = Seen(

@@ -45,23 +45,10 @@ _ADD_NAMES = "Put a line with names above it."
 
 @dataclass(frozen=True)
 class TextFile:
-    """A table as text.
+    """A table as text: where it is, its line of names, how it is written, and the lines above the names.
 
-    Attributes
-    ----------
-    packed : PackedText
-        Where it is, and how it is packed.
-    names : list of str
-        Its line of names.
-    separator, encoding : str
-        How it is written.
-    reading : Reading
-        What else was said of how it is written.
-    skip : int
-        Lines above the names.
-    marked : set of str
-        Columns that were asked for as numbers, in which something else was met: they are read as text, and
-        each text as the number that it writes. Plain numbers are read as the same numbers either way.
+    In ``marked`` columns, which were asked for as numbers, something else was met: they are read as text, and
+    each text as the number that it writes. Plain numbers are read as the same numbers either way.
     """
 
     packed: PackedText
