@@ -32,6 +32,10 @@ REVIEWED = {
     "records/base.py": {
         "self.n_features_in_": COLUMNS,
         "estimator.n_features_in_": COLUMNS,
+        "len(schema.names)": COLUMNS,
+        "listed(absent)": COLUMNS,
+        "listed(others)": COLUMNS,
+        "n_columns": COLUMNS,
         "type(estimator).__name__": TYPE,
         "name = type(estimator).__name__": TYPE,
     },
@@ -50,6 +54,7 @@ REVIEWED = {
         "listed(twice)": COLUMNS,
         "os.path.basename(path)": PLACE,
         "path": PLACE,
+        "path = remote_file(path) if is_address(path) else path": PLACE,
     },
     "records/files/packed.py": {
         "TEXT_ENDINGS = ('.csv', '.tsv', '.txt')": FIXED,
@@ -80,9 +85,8 @@ REVIEWED = {
     "records/files/text/refusals.py": {
         "(f\"{name!r} ({' and '.join(sorted(of))})\" for name, of in kinds.items())": "names, and kinds of values",
         "encoding.upper()": PARAMETER,
-        "hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]": (
-            "texts of ours, with names of columns, the path, and codes and units of public lists"
-        ),
+        "hints = []": "texts of ours, with names of columns and the path",
+        "hints = _of_numbers(every)": "texts of ours, with codes and units of public lists",
         "_found_by_inspect(path)": PLACE,
         "likely": "one of two encodings",
         "n_lines": STRUCTURE,
@@ -134,15 +138,14 @@ REVIEWED = {
         "extra": FIXED,
         "library": FIXED,
     },
-    "records/clusters/spark.py": {"name": FIXED, "type(X).__name__": TYPE},
+    "records/clusters/spark.py": {
+        "name = _new_column(function(np.zeros((1, self.columns.width))))": "one of three names",
+        "type(X).__name__": TYPE,
+    },
     "records/files/arrow_values.py": {"unit": COLUMNS},
     "records/encoding.py": {
-        "len(schema.names)": COLUMNS,
-        "listed(absent)": COLUMNS,
         "listed(odd)": COLUMNS,
-        "listed(others)": COLUMNS,
         "listed(refused)": COLUMNS,
-        "n_columns": COLUMNS,
     },
     "records/persons/arrow_ids.py": {
         "called(name)": COLUMNS,
@@ -171,6 +174,7 @@ REVIEWED = {
     "records/files/remote.py": {
         "error": KNOWN,
         "name": ADDRESS,
+        "name = shown_address(address)": ADDRESS,
         "parts.netloc.rpartition('@')[2]": ADDRESS,
         "parts.path": ADDRESS,
         "parts.scheme": ADDRESS,

@@ -12,8 +12,8 @@ from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.rehearsal import _Crowd, _CrowdEngine
 from dpmorse.privacy.exact import opened, sealed
 from dpmorse.records import open_records
-from dpmorse.records.batches import Batch
 from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.persons.row_choice import used_rows
 from dpmorse.schema import Layout
 from dpmorse.statistics import (

@@ -12,8 +12,8 @@ from dpmorse.engine import tensors  # noqa: E402
 from dpmorse.engine.tensors import TensorEngine  # noqa: E402
 from dpmorse.privacy.exact import opened  # noqa: E402
 from dpmorse.records import open_records  # noqa: E402
-from dpmorse.records.batches import Batch  # noqa: E402
 from dpmorse.records.persons.id_values import owners_of  # noqa: E402
+from dpmorse.records.persons.owners import Batch  # noqa: E402
 from dpmorse.records.persons.row_choice import used_rows  # noqa: E402
 from dpmorse.statistics import FINE_GRID_BITS, WEIGHT_BITS, CellMoments, GaussianCells  # noqa: E402
 from plain import (  # noqa: E402

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpmorse import InvalidParameterError
-from dpmorse.records.batches import Batch
 from dpmorse.records.persons import row_choice
 from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.persons.row_choice import choose_among, used_rows
 
 ROWS = st.lists(

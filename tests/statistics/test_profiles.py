@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dpmorse import GaussianMixture, MomentShares
 from dpmorse.privacy import LAPLACE, Neighboring, Step
 from dpmorse.privacy.exact import opened, sealed
-from dpmorse.records.batches import Batch
 from dpmorse.records.persons.id_values import owners_of
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.persons.row_choice import used_rows
 from dpmorse.statistics import (
     FINE_GRID_BITS,

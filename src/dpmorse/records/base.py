@@ -1,7 +1,7 @@
 """What records are before their values are read: their columns, and the ways to read them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Protocol, Self, runtime_checkable
@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from dpmorse.engine import Checked, Engine, Partitions
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.names import refuse_data_as_names
+from dpmorse.records.names import listed, refuse_data_as_names, shown
 from dpmorse.records.persons.owners import called, unit_of
 from dpmorse.records.persons.row_choice import Total, choose
 from dpmorse.schema import Schema
@@ -87,6 +87,14 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         if self.names is not None:
             refuse_data_as_names(self.names, "the header of X", _GIVE_NAMES)
 
+    def encoded_by(self, schema: Schema | None) -> "Columns":
+        """Return the columns of a schema, with names if these have names; refuse others."""
+        if schema is None:
+            return self
+        places_in(self.names, self.n_features_in_, schema)
+        names = None if self.names is None else schema.names
+        return Columns.of(len(schema.names), names, self.library, schema.layout.width)
+
     def same_as(self, other: Any) -> bool:
         """Say whether these are the columns of another table or of a fit; only names that both have count."""
         theirs = names_of(other)
@@ -102,6 +110,31 @@ class Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             )
         if not self.same_as(estimator):
             raise InvalidParameterError("X must have the columns of the fit, in the same order.")
+
+
+def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> list[int]:
+    """Return where the columns of a schema are in a table: by name, or one by one where it has no names."""
+    if names is None:
+        if n_columns != len(schema.names):
+            raise InvalidParameterError(
+                f"X has {n_columns} features, but columns describes {len(schema.names)}. X has no names, so "
+                "that its columns must be those that are described, in the same order."
+            )
+        return list(range(n_columns))
+    names = list(names)
+    absent = [name for name in schema.names if name not in names]
+    if absent:
+        raise InvalidParameterError(
+            f"X must have the columns that columns describes, and lacks {listed(absent)}. Leave out their "
+            "description, or give X with these columns."
+        )
+    others = [name for name, told in zip(shown(names), names, strict=True) if told not in schema.names]
+    if others:
+        raise InvalidParameterError(
+            f"X has columns that columns does not describe: {listed(others)}. Describe them, or leave them "
+            "out, such as by X[list(columns)]; in files, by DataFiles(path, columns=list(columns))."
+        )
+    return [names.index(name) for name in schema.names]
 
 
 def refuse_none(n_rows: int, estimator: Any) -> None:
@@ -185,18 +218,10 @@ class Records(ABC):
     def _used_parts(
         self, surveyed: Checked[Any], total: Total, then: Callable[[Any], Any], estimator: Any
     ) -> Partitions:
-        """Return the rows that are used of records in parts.
+        """Return the rows that are used of records in parts, of which the first pass has found ``surveyed``.
 
-        Parameters
-        ----------
-        surveyed : Checked
-            What the first pass over all parts has found.
-        total : callable
-            Makes another pass, and adds up a function of all batches.
-        then : callable
-            Returns the parts with a function of each batch in its place.
-        estimator : estimator
-            Whose name is said where there are no records.
+        ``total`` makes another pass, and adds up a function of all batches; ``then`` returns the parts with a
+        function of each batch in its place.
         """
         refuse_none(surveyed.seen.n_rows, estimator)
         chosen = choose(surveyed, total, called(self.unit))

@@ -11,9 +11,9 @@ import narwhals as nw
 import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.base import Columns
+from dpmorse.records.base import places_in
 from dpmorse.records.foreign_errors import without_sizes
-from dpmorse.records.names import listed, shown
+from dpmorse.records.names import listed
 from dpmorse.records.values import ArrayValues, SeriesValues, Values
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
@@ -31,39 +31,10 @@ _SAY_UNREADABLE = (
 """The advice for values that are no finite numbers."""
 
 
-def places_in(names: Sequence[Any] | None, n_columns: int, schema: Schema) -> list[int]:
-    """Return where the columns of a schema are in a table: by name, or one by one where it has no names."""
-    if names is not None:
-        _check_names(list(names), schema)
-        return [list(names).index(name) for name in schema.names]
-    if n_columns != len(schema.names):
-        raise InvalidParameterError(
-            f"X has {n_columns} features, but columns describes {len(schema.names)}. X has no names, so that "
-            "its columns must be those that are described, in the same order."
-        )
-    return list(range(n_columns))
-
-
-def described(columns: Columns, schema: Schema | None) -> Columns:
-    """Return the columns of a schema, with names if those that were found have names; refuse others."""
-    if schema is None:
-        return columns
-    places_in(columns.names, columns.n_features_in_, schema)
-    names = None if columns.names is None else schema.names
-    return Columns.of(len(schema.names), names, columns.library, schema.layout.width)
-
-
 def encode(table: Any, schema: Schema, names: Sequence[Any] | None = None) -> FloatArray:
     """Return an opened table as an array of encoded records, of shape (n_samples, layout.width).
 
-    Parameters
-    ----------
-    table : narwhals DataFrame or ndarray
-        The table.
-    schema : Schema
-        What its columns are.
-    names : sequence of str, optional
-        Names of its columns; without them, columns go by their position.
+    Its columns go by these names or, without names, by their position.
     """
     places = places_in(names, table.shape[1], schema)
     if isinstance(table, nw.DataFrame):
@@ -138,19 +109,3 @@ def _assembled(numbers: list[FloatArray], codes: list[FloatArray], schema: Schem
         rows = np.flatnonzero(~np.isnan(code))
         encoded[rows, layout.level_part.start + part.start + code[rows].astype(np.int64)] = 1
     return encoded
-
-
-def _check_names(names: list[Any], schema: Schema) -> None:
-    """Refuse a table that lacks columns of the schema, or has others."""
-    absent = [name for name in schema.names if name not in names]
-    if absent:
-        raise InvalidParameterError(
-            f"X must have the columns that columns describes, and lacks {listed(absent)}. Leave out their "
-            "description, or give X with these columns."
-        )
-    others = [name for name, told in zip(shown(names), names, strict=True) if told not in schema.names]
-    if others:
-        raise InvalidParameterError(
-            f"X has columns that columns does not describe: {listed(others)}. Describe them, or leave them "
-            "out, such as by X[list(columns)]; in files, by DataFiles(path, columns=list(columns))."
-        )

@@ -40,22 +40,10 @@ _MOST_LISTED = 5
 
 
 def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
-    """Refuse names that look like a record.
+    """Refuse names that look like a record: if one is a number, a date or a time.
 
-    Parameters
-    ----------
-    names : sequence
-        Names of columns.
-    what : str
-        Where they stand, for the message, which does not quote them.
-    hint : str
-        What to do.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is a number, a date or a time. Names that count the first columns, and three or more whole
-        numbers one after the other, such as years, are no record.
+    Names that count the first columns, and three or more whole numbers one after the other, such as years,
+    are no record. The message says ``what`` the names are and has a ``hint``, but does not quote them.
     """
     if look_like_data([str(name) for name in names]):
         raise InvalidParameterError(
@@ -67,7 +55,12 @@ def refuse_data_as_names(names: Sequence[Any], what: str, hint: str) -> None:
 def look_like_data(names: Sequence[str]) -> bool:
     """Say whether there are values among names."""
     values = [name for name in names if looks_like_a_value(name)]
-    return bool(values) and not (_count_columns(names[: len(values)]) or _are_a_run(values))
+    first, counted = list(names[: len(values)]), [str(i) for i in range(len(values) + 1)]
+    if first == counted[:-1] or (len(first) > 1 and first == counted[1:]):  # a single 1 may be a value
+        return False
+    numbers = [int(value) if value.isdecimal() else None for value in values]
+    are_a_run = all(a is not None and b == a + 1 for a, b in itertools.pairwise(numbers))
+    return not (len(values) >= 3 and are_a_run)
 
 
 def looks_like_a_value(name: str) -> bool:
@@ -80,27 +73,11 @@ def looks_like_a_value(name: str) -> bool:
 
 
 def _is_value(piece: str) -> bool:
-    text = "".join(piece.split())
-    return _is_float(piece) or (len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text) is not None)
-
-
-def _count_columns(names: Sequence[str]) -> bool:
-    """Say whether the names are 0, 1, 2, ... or 1, 2, 3, ...; a single 1 may be a value."""
-    counted = [str(i) for i in range(len(names) + 1)]
-    return list(names) == counted[:-1] or (len(names) > 1 and list(names) == counted[1:])
-
-
-def _are_a_run(values: Sequence[str]) -> bool:
-    """Say whether these are at least three whole numbers, each the next after the one before."""
-    numbers = [int(value) if value.isdecimal() else None for value in values]
-    return len(numbers) >= 3 and all(a is not None and b == a + 1 for a, b in itertools.pairwise(numbers))
-
-
-def _is_float(name: str) -> bool:
     try:
-        float(name)
+        float(piece)
     except ValueError:
-        return False
+        text = "".join(piece.split())
+        return len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text) is not None
     return True
 
 

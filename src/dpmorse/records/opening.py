@@ -20,13 +20,31 @@ _OF_DATABASES = {"duckdb", "_duckdb", "ibis", "dpmorse"}
 """Libraries whose tables are in a database; of our own, ``Query`` is one."""
 
 
-def open_records(X: Any, groups: Any = None, schema: Schema | None = None) -> Records:
+def open_records(
+    X: Any, groups: Any = None, schema: Schema | None = None, columns: list[str] | None = None
+) -> Records:
     """Return X as records, with owners if groups are given, without looking at a value.
 
-    A schema says what the columns are; records are then encoded when they are read.
+    A schema says what the columns are; records are then encoded when they are read. Where ``columns`` are
+    given, only these are used of files and of Spark.
     """
-    records: Records = _open(X, groups, schema)
-    return records
+    if isinstance(X, Records):
+        records = X if groups is None else X.owned_by(groups)
+        return records if schema is None else records.described_by(schema)
+    X = X.to_native() if isinstance(X, nw.LazyFrame) else X
+    library = type(X).__module__.partition(".")[0]
+    opened: Records
+    if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
+        opened = _load("files.data_files", "pyarrow", "arrow").open_files(X, groups, schema, columns)
+    elif library == "dask":
+        opened = _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
+    elif library == "pyspark":
+        opened = _load("clusters.spark", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
+    elif library in {"torch", "cupy"} and hasattr(X, "ndim"):
+        opened = _load("tensors.tensors", "torch", "gpu").TensorRecords(X, groups, schema)
+    else:
+        opened = (TableStream if _has_batches(X) else Table)(X, groups, schema)
+    return opened
 
 
 def open_matching(X: Any, estimator: Any) -> Records:
@@ -35,8 +53,7 @@ def open_matching(X: Any, estimator: Any) -> Records:
     if schema is not None and names is None:
         names = schema.names
     columns = None if names is None else [str(name) for name in names]
-    records: Records = _open(X, None, schema, columns)
-    return records.matching(estimator)
+    return open_records(X, None, schema, columns).matching(estimator)
 
 
 def unowned(X: Any, groups: Any) -> Any:
@@ -44,23 +61,6 @@ def unowned(X: Any, groups: Any) -> Any:
     if not isinstance(groups, str):
         return X
     return open_records(X, groups).unowned
-
-
-def _open(X: Any, groups: Any = None, schema: Schema | None = None, columns: list[str] | None = None) -> Any:
-    if isinstance(X, Records):
-        records = X if groups is None else X.owned_by(groups)
-        return records if schema is None else records.described_by(schema)
-    X = X.to_native() if isinstance(X, nw.LazyFrame) else X
-    library = type(X).__module__.partition(".")[0]
-    if isinstance(X, str | os.PathLike) or _is_read_again(X, library):
-        return _load("files.data_files", "pyarrow", "arrow").open_files(X, groups, schema, columns)
-    if library == "dask":
-        return _load("clusters.dask", "dask", "dask").DaskRecords(X, groups, schema)
-    if library == "pyspark":
-        return _load("clusters.spark", "pyspark", "spark").SparkRecords(X, groups, schema, columns)
-    if library in {"torch", "cupy"} and hasattr(X, "ndim"):
-        return _load("tensors.tensors", "torch", "gpu").TensorRecords(X, groups, schema)
-    return TableStream(X, groups, schema) if _has_batches(X) else Table(X, groups, schema)
 
 
 def _is_read_again(X: Any, library: str) -> bool:

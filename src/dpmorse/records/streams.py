@@ -12,10 +12,9 @@ from dpmorse._progress import counter, one_pass
 from dpmorse.engine import Checked, Engine, Partitions, Reads, StreamedEngine, add_up, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Function, GivenRecords, Records, refuse_none
-from dpmorse.records.batches import Batch
 from dpmorse.records.memory.table import Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, check_length
+from dpmorse.records.persons.owners import Batch, Owners, check_length
 from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
@@ -48,11 +47,19 @@ class StreamedRecords(Records):
 
     def read(self, estimator: Any, most: int | None = None) -> Partitions:
         """Read all batches once, to check them and to choose rows; small data are then kept in memory."""
-        few = _Few() if self.owns_arrays else None
+        few = _Few(wanted=self.owns_arrays)
         reads = Reads(self.reads, operator.call, lasting=self.owns_arrays)
+
+        def surveys() -> Iterator[Checked[Any]]:
+            done = counter()
+            for batch, found in reads.each(lambda batch: (batch, survey(batch, most))):
+                few.add(batch)
+                done(len(batch))
+                yield found
+
         with one_pass("checking the records"):
-            found = add_up_checked(_surveys(reads, most, few))
-        if few is not None and few.batches is not None:
+            found = add_up_checked(surveys())
+        if few.batches is not None:
             reads = Reads(partial(iter, few.batches), _itself)
         return self._used_parts(found, lambda function: add_up(reads.each(function)), reads.then, estimator)
 
@@ -64,10 +71,10 @@ class StreamedRecords(Records):
 
 
 class _Few:
-    """Batches, while they are small enough to be kept in memory; None afterwards."""
+    """Batches in their order, while they are small enough to be kept in memory; None afterwards."""
 
-    def __init__(self) -> None:
-        self.batches: list[Batch] | None = []
+    def __init__(self, *, wanted: bool) -> None:
+        self.batches: list[Batch] | None = [] if wanted else None
         self._n_bytes = 0
 
     def add(self, batch: Batch) -> None:
@@ -77,16 +84,6 @@ class _Few:
             self.batches = None
         elif self.batches is not None:
             self.batches.append(batch)
-
-
-def _surveys(reads: Reads, most: int | None, few: _Few | None) -> Iterator[Checked[Any]]:
-    """Yield what is found in each batch; batches are kept, in their order, while they are few."""
-    done = counter()
-    for batch, found in reads.each(lambda batch: (batch, survey(batch, most))):
-        if few is not None:
-            few.add(batch)
-        done(len(batch))
-        yield found
 
 
 def _itself(batch: Batch) -> Batch:

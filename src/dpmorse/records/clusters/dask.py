@@ -24,11 +24,9 @@ from dpmorse.engine import (
 )
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, GivenRecords
-from dpmorse.records.batches import Batch
-from dpmorse.records.encoding import described
 from dpmorse.records.memory.table import OTHER_INDEX, Table
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, check_length
+from dpmorse.records.persons.owners import Batch, Owners, check_length
 from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
@@ -45,7 +43,7 @@ class DaskRecords(GivenRecords):
         super().__init__(X, groups, schema)
         if isinstance(X, dask.array.Array):
             whole = _whole_rows(X)
-            self._columns = described(Columns.of(X.shape[1]), schema)
+            self._columns = Columns.of(X.shape[1]).encoded_by(schema)
             self._parts, self._lengths = list(whole.to_delayed().ravel()), whole.chunks[0]
         elif hasattr(X, "_meta") and hasattr(X, "to_delayed"):
             in_column = groups if isinstance(groups, str) else None
@@ -62,15 +60,16 @@ class DaskRecords(GivenRecords):
     def _batches(self) -> list[Any]:
         """Lazy batches, each with the owners of its rows: both are computed in one task."""
         X, groups = self._given, self._groups
-        if isinstance(X, dask.array.Array):
-            owners = [None] * len(self._parts) if groups is None else _beside(groups, _whole_rows(X))
-            pairs = zip(self._parts, owners, strict=True)
-            return [dask.delayed(_Expected.batch)(self._expected, part, owner) for part, owner in pairs]
-        if groups is None:
-            return [dask.delayed(_Expected.batch)(self._expected, part) for part in self._parts]
-        joined, column = (X, groups) if isinstance(groups, str) else _joined(X, groups)
-        owned = dask.delayed(_Expected.batch_of_column)
-        return [owned(self._expected, part, column) for part in joined.to_delayed()]
+        parts: Sequence[Any] = self._parts
+        owners: Sequence[Any] = [None] * len(parts)
+        if groups is not None and isinstance(X, dask.array.Array):
+            owners = _beside(groups, _whole_rows(X))
+        elif groups is not None:
+            joined, column = (X, groups) if isinstance(groups, str) else _joined(X, groups)
+            parts = joined.to_delayed()
+            owners = [column] * len(parts)
+        batch = dask.delayed(_Expected.batch)
+        return [batch(self._expected, part, owner) for part, owner in zip(parts, owners, strict=True)]
 
     @property
     def _expected(self) -> "_Expected":
@@ -168,14 +167,12 @@ class _Expected:
         return table
 
     def batch(self, part: Any, groups: Any = None) -> Batch:
-        """Return a checked partition, with owners that are beside it."""
+        """Return a checked partition, with owners in the column of this name, or beside it."""
+        if isinstance(groups, str):
+            table = self.table(part, groups)
+            return Batch(table.numbers(least=0), table.owners())
         owners = groups if groups is None or isinstance(groups, Owners) else owners_of(groups)
         return Batch(self.table(part).numbers(least=0), owners)
-
-    def batch_of_column(self, part: Any, column: str) -> Batch:
-        """Return a checked partition, with owners that are in a column."""
-        table = self.table(part, column)
-        return Batch(table.numbers(least=0), table.owners())
 
     def applied(self, function: Function, part: Any, tail: tuple[int, ...], kind: Any) -> Any:
         """Return a function of the records of a partition, which may have none."""

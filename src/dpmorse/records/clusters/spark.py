@@ -18,11 +18,11 @@ from pyspark.sql import types
 from dpmorse.engine import Engine, Partitions, SparkEngine, SparkParts, add_up_checked
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, Records
-from dpmorse.records.batches import Batch
 from dpmorse.records.clusters.spark_packing import Kept, joined, kept, unpacked
 from dpmorse.records.databases.arrow_tables import ArrowTable
 from dpmorse.records.files.data_file import distinct, problems_told
 from dpmorse.records.files.data_files import DataFiles, checked_unit, open_files
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.persons.row_choice import survey
 from dpmorse.schema import Schema
 
@@ -44,8 +44,23 @@ class SparkRecords(Records):
         columns: Sequence[str] | None = None,
         held: Kept | None = None,
     ) -> None:
-        self._frame, self._held = _checked(X), held  # the same records, as executors keep them
-        self._reading = _PartitionReading(_public_types(X), checked_unit(groups), schema, columns)
+        if not (hasattr(X, "mapInArrow") and hasattr(X, "schema")):
+            raise InvalidTypeError(
+                f"X must be a pyspark.sql.DataFrame, got {type(X).__name__}. (Of pandas on Spark: "
+                "X.to_spark().)"
+            )
+        if X.isStreaming:
+            raise InvalidTypeError(
+                "X is a stream, which has no end. Give a DataFrame that can be read again."
+            )
+        self._frame, self._held = X, held  # the same records, as executors keep them
+        numbers = (types.NumericType, types.BooleanType)
+        public = [  # which columns hold numbers, as Arrow types that say just that
+            (column.name, pa.float64() if isinstance(column.dataType, numbers) else pa.null())
+            for column in X.schema.fields
+        ]
+        arrow = pa.schema(distinct(_PATH, public))
+        self._reading = _PartitionReading(arrow, checked_unit(groups), schema, columns)
         self._files = self._reading.files(())
         self.unit = self._files.unit
 
@@ -87,7 +102,11 @@ class SparkRecords(Records):
         Labels are in the column "cluster", probabilities in "probability", log densities in "log_density".
         """
         name, kind = _new_column(function(np.zeros((1, self.columns.width))))
-        _refuse_clash(name, self._frame.columns)
+        if name in {other.lower() for other in self._frame.columns}:  # Spark does not look at case
+            raise InvalidParameterError(
+                f"X must not have a column {name!r}, which the result is put into. Rename it, such as by "
+                f"X.withColumnRenamed({name!r}, ...), or drop it."
+            )
         reading = self._reading
 
         def task(batches: Iterator[Any]) -> Iterator[Any]:
@@ -150,26 +169,6 @@ class _PartitionReading:
         return self.files(batches).batches()
 
 
-def _checked(X: Any) -> Any:
-    if not (hasattr(X, "mapInArrow") and hasattr(X, "schema")):
-        raise InvalidTypeError(
-            f"X must be a pyspark.sql.DataFrame, got {type(X).__name__}. (Of pandas on Spark: X.to_spark().)"
-        )
-    if X.isStreaming:
-        raise InvalidTypeError("X is a stream, which has no end. Give a DataFrame that can be read again.")
-    return X
-
-
-def _public_types(X: Any) -> Any:
-    """Return which columns hold numbers, as Arrow types that say just that."""
-    kinds = (types.NumericType, types.BooleanType)
-    columns = [
-        (column.name, pa.float64() if isinstance(column.dataType, kinds) else pa.null())
-        for column in X.schema.fields
-    ]
-    return pa.schema(distinct(_PATH, columns))
-
-
 def _by_place(X: Any) -> Any:
     """Name the columns of a DataFrame by their place: Spark takes a dot for a part of a structure."""
     return X.toDF(*map(_place, range(len(X.columns))))
@@ -186,14 +185,6 @@ def _new_column(example: Any) -> tuple[str, Any]:
     if example.dtype.kind == "f":
         return "log_density", types.DoubleType()
     return "cluster", _KINDS.get(example.dtype.type, types.LongType)()
-
-
-def _refuse_clash(name: str, names: Sequence[str]) -> None:
-    if name in {other.lower() for other in names}:  # Spark finds columns without regard to case
-        raise InvalidParameterError(
-            f"X must not have a column {name!r}, which the result is put into. Rename it, such as by "
-            f"X.withColumnRenamed({name!r}, ...), or drop it."
-        )
 
 
 def _with_column(

@@ -1,25 +1,26 @@
 """Tables that can be read again as Arrow batches: Arrow datasets, DuckDB, polars, Ibis, and Arrow streams.
 
-Opening one finds names and types of its columns, and reads no value. Each pass reads it anew.
+Opening one finds names and types of its columns, and reads no value. Each pass reads it anew, and closes its
+reader also where it is given up: some databases allow one at a time.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.records.files.batched_table import BatchedTable, Part
+from dpmorse.records.files.batched_table import Asked, BatchedTable, Part
 from dpmorse.records.files.data_file import (
-    distinct,
     intact,
     problems_told,
     rows_of_a_batch,
+    types_in,
     without_codes,
 )
-from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.reading import NOTHING_SAID, Reading
 from dpmorse.records.foreign_errors import foreign_errors_told
 
 Start = Callable[[list[str], int], Iterable[Any]]
@@ -31,16 +32,10 @@ _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 @dataclass(frozen=True)
 class ArrowTable(BatchedTable):
-    """A table of another library.
+    """A table of another library; its reading says no more than codes for missing values.
 
-    Attributes
-    ----------
-    path, types, kind, reading
-        Those of a ``BatchedTable``; all that is said of how it is written are codes for missing values.
-    start : callable
-        Begins a pass.
-    errors_told : callable
-        Makes the context that turns errors into messages which quote no value.
+    ``start`` begins a pass, and ``errors_told`` makes the context that turns errors into messages which quote
+    no value.
     """
 
     path: str
@@ -48,21 +43,14 @@ class ArrowTable(BatchedTable):
     start: Start
     errors_told: Callable[[str], AbstractContextManager[None]] = foreign_errors_told
     kind: str = "arrow"
-    reading: Reading = field(default_factory=Reading)
+    reading: Reading = NOTHING_SAID
 
-    def parts(
-        self,
-        numbers: Sequence[str],
-        others: Sequence[str] = (),
-        *,
-        raw: bool = False,
-        lenient: Collection[str] = (),
-    ) -> Iterator[Part]:
+    def parts(self, asked: Asked) -> Iterator[Part]:
         """Yield rows of these columns; see ``BatchedTable.parts``."""
-        columns = [*numbers, *others]
+        columns = asked.columns
         with self.errors_told(self.path):
-            for batch in self.start(columns, rows_of_a_batch(len(columns), len(others))):
-                yield without_codes(checked_batch(batch, columns), self.reading, texts=not raw), 0.0
+            for batch in self.start(columns, rows_of_a_batch(len(columns), len(asked.others))):
+                yield without_codes(checked_batch(batch, columns), self.reading, texts=not asked.raw), 0.0
 
 
 def open_arrow(X: Any) -> ArrowTable:
@@ -75,22 +63,18 @@ def open_arrow(X: Any) -> ArrowTable:
 
 def checked_batch(batch: Any, columns: Sequence[str]) -> Any:
     """Return the columns of a batch that are wanted, in types that pyarrow can work with."""
-    usual = {name: _usual(batch.column(name)) for name in columns}
+    usual = {}
+    for name in columns:
+        column = batch.column(name)
+        if isinstance(column.type, pa.BaseExtensionType):
+            column = column.storage  # what a type of its database is stored as
+        kind = column.type
+        if kind in _VIEWS:
+            column = column.cast(_VIEWS[kind])
+        elif pa.types.is_dictionary(kind) and kind.value_type in _VIEWS:
+            column = column.cast(pa.dictionary(kind.index_type, _VIEWS[kind.value_type]))
+        usual[name] = column
     return intact(pa.RecordBatch.from_pydict(usual))
-
-
-@contextmanager
-def read_to_the_end(reader: Any) -> Iterator[Any]:
-    """Close a reader after its pass, also one that was given up: some databases allow one at a time."""
-    try:
-        yield reader
-    finally:
-        reader.close()
-
-
-def types_in(name: str, schema: Any) -> dict[str, Any]:
-    """Return the columns of a table and their types; refuse names that occur twice."""
-    return distinct(name, [(column.name, column.type) for column in schema])
 
 
 def _of_dataset(dataset: Any) -> ArrowTable:
@@ -111,13 +95,13 @@ def _of_duckdb(relation: Any) -> ArrowTable:
         )
 
     def start(columns: list[str], n_rows: int) -> Iterator[Any]:
-        with read_to_the_end(
-            duckdb_reader(relation.project(", ".join(map(_quoted, columns))), n_rows)
-        ) as read:
+        quoted = (name.replace('"', '""') for name in columns)
+        wanted = relation.project(", ".join(f'"{name}"' for name in quoted))
+        with closing(duckdb_reader(wanted, n_rows)) as read:
             yield from read
 
     name = _CALLED["duckdb"]
-    with read_to_the_end(duckdb_reader(relation.limit(0), 1)) as empty:
+    with closing(duckdb_reader(relation.limit(0), 1)) as empty:
         return ArrowTable(name, types_in(name, empty.schema), start)
 
 
@@ -125,11 +109,6 @@ def duckdb_reader(result: Any, n_rows: int) -> Any:
     """Return a reader of a result of DuckDB; the method has an older name, too."""
     read = result.to_arrow_reader if hasattr(result, "to_arrow_reader") else result.fetch_record_batch
     return read(n_rows)
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _of_polars(frame: Any) -> ArrowTable:
@@ -152,7 +131,7 @@ def _of_ibis(table: Any) -> ArrowTable:
         return replace(_of_duckdb(backend.con.sql(table.compile())), path=name)
 
     def start(columns: list[str], n_rows: int) -> Iterator[Any]:
-        with read_to_the_end(table.select(columns).to_pyarrow_batches(chunk_size=n_rows)) as read:
+        with closing(table.select(columns).to_pyarrow_batches(chunk_size=n_rows)) as read:
             yield from read
 
     return ArrowTable(name, types_in(name, table.schema().to_pyarrow()), start)
@@ -167,11 +146,11 @@ def _of_stream(X: Any) -> ArrowTable:
         )
 
     def start(columns: list[str], _: int) -> Iterator[Any]:
-        with read_to_the_end(pa.RecordBatchReader.from_stream(X)) as read:
+        with closing(pa.RecordBatchReader.from_stream(X)) as read:
             for batch in read:
                 yield batch.select(columns)
 
-    with read_to_the_end(pa.RecordBatchReader.from_stream(X)) as read:
+    with closing(pa.RecordBatchReader.from_stream(X)) as read:
         return ArrowTable("X", types_in("X", read.schema), start)
 
 
@@ -190,13 +169,3 @@ _OPENERS: dict[str, Callable[[Any], ArrowTable]] = {
     "pyarrow": lambda X: _of_dataset(X) if hasattr(X, "get_fragments") else _of_stream(X),
 }
 """What opens tables of a library; all others must make Arrow streams."""
-
-
-def _usual(column: Any) -> Any:
-    """Return a column in the usual types of text, or as what a type of its database is stored as."""
-    if isinstance(column.type, pa.BaseExtensionType):
-        column = column.storage
-    kind = column.type
-    if pa.types.is_dictionary(kind) and kind.value_type in _VIEWS:
-        return column.cast(pa.dictionary(kind.index_type, _VIEWS[kind.value_type]))
-    return column.cast(_VIEWS[kind]) if kind in _VIEWS else column

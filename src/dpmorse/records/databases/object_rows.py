@@ -44,7 +44,11 @@ class ObjectRows:
         What is no number is refused; ``path`` is what the table is called.
         """
         floats = {name: ObjectValues(self.columns[name]).floats() for name in numbers}
-        odd = [name for name in numbers if not _are_numbers(self.columns[name], floats[name])]
+        odd = []
+        for name in numbers:
+            infinite = (self.columns[name][i] for i in np.flatnonzero(np.isinf(floats[name])).tolist())
+            if not all(isinstance(plain(value), int | float) for value in infinite):
+                odd.append(name)
         if odd:
             raise InvalidTypeError(
                 f"{path} must return numbers in the column {listed(odd)}; some of the values are not. Leave "
@@ -79,9 +83,3 @@ def _text(value: Any) -> str | None:
         return text
     # what SQLite holds need not be text that can be written
     return None if any("\ud800" <= character <= "\udfff" for character in text) else text
-
-
-def _are_numbers(values: Sequence[Any], floats: Any) -> bool:
-    """Say whether all values are numbers, infinity among them, or missing."""
-    odd = np.flatnonzero(np.isinf(floats)).tolist()
-    return all(isinstance(plain(values[i]), int | float) for i in odd)

@@ -1,7 +1,7 @@
 """Records in a database: a query that is run for every pass, in one transaction for all passes of a fit."""
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidTypeError
-from dpmorse.records.databases.arrow_tables import checked_batch, duckdb_reader, read_to_the_end, types_in
+from dpmorse.records.databases.arrow_tables import checked_batch, duckdb_reader
 from dpmorse.records.databases.object_rows import ObjectRows
-from dpmorse.records.files.batched_table import BatchedTable, Part
-from dpmorse.records.files.data_file import distinct, rows_of_a_batch
-from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.batched_table import Asked, BatchedTable, Part
+from dpmorse.records.files.data_file import distinct, rows_of_a_batch, types_in
+from dpmorse.records.files.reading import NOTHING_SAID
 from dpmorse.records.foreign_errors import foreign_errors_told
 
 _NAME = "the query"
@@ -57,7 +57,7 @@ class Query(BatchedTable):
     lent: bool = field(default=False, kw_only=True)  # whether connect returns a connection that stays open
     path = _NAME
     kind = "query"
-    reading = Reading()
+    reading = NOTHING_SAID
 
     def __post_init__(self) -> None:
         """Refuse what is no function, and what is no text."""
@@ -92,22 +92,15 @@ class Query(BatchedTable):
                 session.begin()
             yield replace(self, session=session)
 
-    def parts(
-        self,
-        numbers: Sequence[str],
-        others: Sequence[str] = (),
-        *,
-        raw: bool = False,
-        lenient: Collection[str] = (),
-    ) -> Iterator[Part]:
+    def parts(self, asked: Asked) -> Iterator[Part]:
         """Yield rows of these columns; see ``BatchedTable.parts``."""
-        columns, n_rows = [*numbers, *others], rows_of_a_batch(len(self.names))
+        n_rows = rows_of_a_batch(len(self.names))
         with foreign_errors_told(_NAME), self._opened() as session:
             for batch in session.batches(self.sql, n_rows):
                 if not isinstance(batch, ObjectRows):
-                    yield checked_batch(batch, columns), 0.0
+                    yield checked_batch(batch, asked.columns), 0.0
                 else:
-                    yield (batch if raw else batch.arrow(numbers, others, _NAME)), 0.0
+                    yield (batch if asked.raw else batch.arrow(asked.numbers, asked.others, _NAME)), 0.0
 
     @contextmanager
     def _opened(self) -> Iterator["_Session"]:
@@ -120,11 +113,16 @@ class Query(BatchedTable):
     def _connected(self) -> "_Session":
         """Open a session; refuse a driver whose types depend on values."""
         session = _Session(self.connect(), self.lent)
-        if "sqlite" in _vendor(session.connection):
+        connection = session.connection
+        try:  # what ADBC says of the database behind it
+            told = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+        except Exception:  # noqa: BLE001 - a driver need not tell, and that of SQLite does
+            told = {}
+        if "sqlite" in str(told.get("vendor_name", "")).lower():
             session.close()
             raise InvalidTypeError(_TYPES_OF_VALUES)
-        if session.library == "sqlite3" and session.connection.text_factory is str:
-            session.connection.text_factory = _ANY_TEXT
+        if session.library == "sqlite3" and connection.text_factory is str:
+            connection.text_factory = _ANY_TEXT
         return session
 
 
@@ -181,7 +179,7 @@ class _Session:
     def _result(self, sql: str, n_rows: int) -> Iterator[Any]:
         """Run a query; yield an Arrow reader, or a cursor of the database API."""
         if self.library == "duckdb":  # its cursors are connections of their own, with their own transactions
-            with read_to_the_end(duckdb_reader(self.connection.sql(sql), n_rows)) as reader:
+            with closing(duckdb_reader(self.connection.sql(sql), n_rows)) as reader:
                 yield reader
             return
         with closing(self.connection.cursor()) as cursor:
@@ -189,7 +187,7 @@ class _Session:
             if not hasattr(cursor, "fetch_record_batch"):
                 yield cursor
                 return
-            with read_to_the_end(cursor.fetch_record_batch()) as reader:
+            with closing(cursor.fetch_record_batch()) as reader:
                 yield reader
 
     def _type_of(self, code: Any) -> Any:
@@ -218,15 +216,6 @@ _TYPES_OF_VALUES = (
     "record could change how others are read. Use Python's driver: Query(lambda: sqlite3.connect(path), ...)."
 )
 """The error about a driver that does not read every value by itself."""
-
-
-def _vendor(connection: Any) -> str:
-    """Return the database behind a connection of ADBC, in lower case; nothing for others."""
-    try:
-        info = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
-    except Exception:  # noqa: BLE001 - a driver need not tell, and that of SQLite does
-        info = {}
-    return str(info.get("vendor_name", "")).lower()
 
 
 _TEXT = ("CHAR", "CLOB", "TEXT")

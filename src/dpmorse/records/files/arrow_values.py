@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.batches import Batch
 from dpmorse.records.databases.object_rows import ObjectRows, texts_among
 from dpmorse.records.encoding import encode_values
-from dpmorse.records.files.batched_table import BatchedTable, is_number, is_text
+from dpmorse.records.files.batched_table import Asked, BatchedTable, is_number, is_text
 from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.text.looks import NULLS
 from dpmorse.records.files.text.number_texts import numbers_in
 from dpmorse.records.persons.arrow_ids import ColumnOwners
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.values import ArrayValues, Objects, ObjectValues, Values
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
@@ -101,19 +101,12 @@ def read_described(
 ) -> Iterator[tuple[dict[str, Values], float]]:
     """Yield the columns of a schema and some besides, a batch at a time, and how much was read.
 
-    Parameters
-    ----------
-    table : BatchedTable
-        The table.
-    schema : Schema
-        What its columns are. In CSV, where text may stand for a missing value, listed values do not.
-    besides : sequence of str
-        Other columns, of any type.
+    In CSV, where text may stand for a missing value, values that the schema lists do not.
     """
     numbers = [name for name, column in schema.columns if column.stored_as == "number"]
     others = [name for name in schema.names if name not in numbers]
     lenient = [name for name, column in schema.columns if column.missing != "refuse"]
-    for batch, done in table.parts(numbers, [*others, *besides], raw=True, lenient=lenient):
+    for batch, done in table.parts(Asked(numbers, [*others, *besides], raw=True, lenient=lenient)):
         yield (batch.values if isinstance(batch, ObjectRows) else _values(batch, table, schema)), done
 
 

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Self
 
 import pyarrow as pa
@@ -11,6 +12,26 @@ from dpmorse.records.files.reading import Reading
 
 Part = tuple[Any, float]
 """Some rows, as a pyarrow RecordBatch, and the fraction of the table that has been read with them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Columns that are asked for: ``numbers``, then ``others`` in their own type, or as text.
+
+    Text that stands for a missing value, such as NA, is read as missing, unless ``raw`` others are asked
+    for; of a database these stay Python objects where its driver returns such. In ``lenient`` columns a
+    value that cannot be read is missing, too; in all others it is refused.
+    """
+
+    numbers: Sequence[str]
+    others: Sequence[str] = ()
+    raw: bool = False
+    lenient: Collection[str] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns, in order."""
+        return [*self.numbers, *self.others]
 
 
 class BatchedTable(ABC):
@@ -48,21 +69,8 @@ class BatchedTable(ABC):
         return nullcontext(self)
 
     @abstractmethod
-    def parts(
-        self,
-        numbers: Sequence[str],
-        others: Sequence[str] = (),
-        *,
-        raw: bool = False,
-        lenient: Collection[str] = (),
-    ) -> Iterator[Part]:
-        """Yield rows of these columns: ``numbers``, then ``others`` in their own type, or as text.
-
-        Text that stands for a missing value, such as NA, is read as missing, unless ``raw`` others are asked
-        for; of a database these stay Python objects where its driver returns such. In ``lenient`` columns a
-        value that cannot be read is missing, too; in all others it is refused. Where the fraction that has
-        been read is unknown, it is 0.
-        """
+    def parts(self, asked: Asked) -> Iterator[Part]:
+        """Yield rows of these columns. Where the fraction that has been read is unknown, it is 0."""
 
 
 def is_number(kind: Any) -> bool:

@@ -7,7 +7,7 @@ import csv
 import os
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +18,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.records.files.batched_table import BatchedTable, Part, is_number, is_text
+from dpmorse.records.files.batched_table import Asked, BatchedTable, Part, is_number, is_text
 from dpmorse.records.files.packed import COMPRESSIONS, TEXT_ENDINGS, PackedText
-from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.reading import NOTHING_SAID, Reading
 from dpmorse.records.files.remote import RemotePath, is_address, open_bytes, remote_file
 from dpmorse.records.files.text.text_file import TextFile
 from dpmorse.records.foreign_errors import wrong_with_store
@@ -59,25 +59,12 @@ _RENAME = "Rename them where the file is written."
 _OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What reading a damaged archive, or one of an unknown kind, raises."""
 
-_NOTHING_SAID = Reading()
-
 
 @dataclass(frozen=True)
 class DataFile(BatchedTable):
-    """A table on disk.
+    """A table on disk; ``text`` says how it is written, if it is a file of text.
 
-    Attributes
-    ----------
-    path : str
-        Where it is.
-    kind : str
-        "csv", "parquet" or "feather".
-    reading : Reading
-        What was said of how it is written.
-    types : dict
-        The columns, in order, and their types; None where the file does not say (CSV).
-    text : TextFile or None
-        How it is written, if it is a file of text.
+    Files of text do not state the types of their columns.
     """
 
     path: str
@@ -87,7 +74,7 @@ class DataFile(BatchedTable):
     text: TextFile | None = None
 
     @classmethod
-    def open(cls, path: str, reading: Reading = _NOTHING_SAID) -> "DataFile":
+    def open(cls, path: str, reading: Reading = NOTHING_SAID) -> "DataFile":
         """Read the names (and types) of the columns, and nothing else."""
         path = remote_file(path) if is_address(path) else path
         kind, packing = kind_of(path)
@@ -96,32 +83,26 @@ class DataFile(BatchedTable):
                 text = TextFile.open(PackedText(path, packing, reading))
                 names = [name for i, name in enumerate(text.names) if name or "" not in text.names[:i]]
                 return cls(path, kind, reading, distinct(path, [(name, None) for name in names]), text)
-            schema = _schema(path, kind)
-        return cls(path, kind, reading, distinct(path, [(column.name, column.type) for column in schema]))
+            with open_bytes(path) as file:
+                is_parquet = kind == "parquet"
+                schema = pa.parquet.read_schema(file) if is_parquet else pa.ipc.open_file(file).schema
+            refuse_data_as_names(schema.names, f"the header of {path!r}", _RENAME)
+        return cls(path, kind, reading, types_in(path, schema))
 
-    def parts(
-        self,
-        numbers: Sequence[str],
-        others: Sequence[str] = (),
-        *,
-        raw: bool = False,
-        lenient: Collection[str] = (),
-    ) -> Iterator[Part]:
+    def parts(self, asked: Asked) -> Iterator[Part]:
         """Yield rows of these columns; see ``BatchedTable.parts``."""
-        with problems_told(self.path):
-            for batch, done in self._parts(list(numbers), list(others), raw=raw, lenient=lenient):
-                yield without_codes(batch, self.reading, texts=not raw), done
-
-    def _parts(
-        self, numbers: list[str], others: list[str], *, raw: bool, lenient: Collection[str]
-    ) -> Iterator[Part]:
         if self.text is not None:
-            return self.text.parts(numbers, others, raw=raw, lenient=lenient)
-        read = self._parquet_parts if self.kind == "parquet" else self._feather_parts
-        return read(numbers, others)
+            read = self.text.parts(asked)
+        elif self.kind == "parquet":
+            read = self._parquet_parts(asked)
+        else:
+            read = self._feather_parts(asked.columns)
+        with problems_told(self.path):
+            for batch, done in read:
+                yield without_codes(batch, self.reading, texts=not asked.raw), done
 
-    def _parquet_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
-        columns, done = [*numbers, *others], 0
+    def _parquet_parts(self, asked: Asked) -> Iterator[Part]:
+        done, columns, others = 0, asked.columns, asked.others
         options = {"buffer_size": _READ_BYTES, "pre_buffer": False}
         with open_bytes(self.path) as raw, pa.parquet.ParquetFile(raw, **options) as file:
             total = max(file.metadata.num_rows, 1)
@@ -130,8 +111,7 @@ class DataFile(BatchedTable):
                 done += len(batch)
                 yield intact(batch.select(columns)) if others else batch.select(columns), done / total
 
-    def _feather_parts(self, numbers: list[str], others: list[str]) -> Iterator[Part]:
-        columns = [*numbers, *others]
+    def _feather_parts(self, columns: list[str]) -> Iterator[Part]:
         wanted = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in columns])
         with open_bytes(self.path) as file:
             reader = pa.ipc.open_file(file, options=wanted)
@@ -168,28 +148,16 @@ def without_codes(batch: Any, reading: Reading, *, texts: bool) -> Any:
     """Return a batch in which codes for missing values are missing: numbers, and text if asked to."""
     if not (reading.na or reading.na_of):
         return batch
-    names = batch.schema.names
-    columns = [_without_codes(batch.column(name), reading, name, texts=texts) for name in names]
-    return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-def _without_codes(column: Any, reading: Reading, name: str, *, texts: bool) -> Any:
-    kind = column.type
-    if is_number(kind) and not pa.types.is_boolean(kind):
-        codes = pa.array(reading.numbers_of(name), pa.float64())
-        found = pc.is_in(as_floats(column), value_set=codes)
-    elif texts and is_text(kind):
-        found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
-    else:
-        return column
-    return pc.if_else(found, pa.scalar(None, kind), column)
-
-
-def _schema(path: str, kind: str) -> Any:
-    with open_bytes(path) as file:
-        schema = pa.parquet.read_schema(file) if kind == "parquet" else pa.ipc.open_file(file).schema
-    refuse_data_as_names(schema.names, f"the header of {path!r}", _RENAME)
-    return schema
+    columns = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        kind, found = column.type, None
+        if is_number(kind) and not pa.types.is_boolean(kind):
+            codes = pa.array(reading.numbers_of(name), pa.float64())
+            found = pc.is_in(as_floats(column), value_set=codes)
+        elif texts and is_text(kind):
+            found = pc.is_in(column, value_set=pa.array(reading.texts_of(name), kind))
+        columns[name] = column if found is None else pc.if_else(found, pa.scalar(None, kind), column)
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -222,6 +190,11 @@ def distinct(path: str, columns: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if not names:
         raise InvalidParameterError(f"{path!r} has no columns.")
     return dict(columns)
+
+
+def types_in(path: str, schema: Any) -> dict[str, Any]:
+    """Return the columns of an Arrow schema and their types; refuse as ``distinct`` does."""
+    return distinct(path, [(column.name, column.type) for column in schema])
 
 
 @contextmanager

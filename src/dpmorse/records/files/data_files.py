@@ -9,16 +9,13 @@ from typing import Any
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, names_of
-from dpmorse.records.batches import Batch
-from dpmorse.records.encoding import described
 from dpmorse.records.files.arrow_values import encoded_batch, read_described
-from dpmorse.records.files.batched_table import BatchedTable
+from dpmorse.records.files.batched_table import Asked, BatchedTable
 from dpmorse.records.files.data_file import DataFile
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.files.locations import open_tables
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.rows import (
-    Rows,
     checked_rows,
     choose_columns,
     refuse_missing,
@@ -27,6 +24,7 @@ from dpmorse.records.files.rows import (
 )
 from dpmorse.records.files.text.refusals import excluded
 from dpmorse.records.persons.arrow_ids import ColumnOwners
+from dpmorse.records.persons.owners import Batch
 from dpmorse.records.streams import Read, StreamedRecords
 from dpmorse.schema import Schema
 
@@ -171,7 +169,7 @@ class DataFiles(StreamedRecords):
         found = Columns.of(len(self.names), self.names)
         for table in self.tables if self._schema is None else ():
             refuse_text(table, self.names)
-        return described(found, self._schema)
+        return found.encoded_by(self._schema)
 
     @contextmanager
     def held(self) -> Iterator["DataFiles"]:
@@ -207,26 +205,24 @@ class DataFiles(StreamedRecords):
         """Yield batches as they are read, each with the owners of its rows."""
         for table in self.tables:
             if self._schema is None:
-                for batch, _ in table.parts(self.names, self._needed):
+                for batch, _ in table.parts(Asked(self.names, self._needed)):
                     yield partial(self._checked, batch)
             else:
                 for columns, _ in read_described(table, self._schema, self._needed):
                     yield partial(encoded_batch, columns, self._schema, self.unit)
 
     def _checked(self, batch: Any) -> Batch:
-        rows = self._without_missing(checked_rows(batch, self.names, self._needed))
-        if self.unit is None:
-            return Batch(rows.array)
-        return Batch(rows.array, ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit))
-
-    def _without_missing(self, rows: Rows) -> Rows:
+        rows = checked_rows(batch, self.names, self._needed)
         if self.drops_rows:
-            return rows.only_complete()
+            rows = rows.only_complete()
         hint = (
             "Leave such rows out with --missing drop (missing='drop'; in Spark: X.dropna()), or, where most "
             f"values are missing, such columns: {excluded(rows.missing)} (exclude={rows.missing!r})."
         )
-        return refuse_missing(rows, hint)
+        refuse_missing(rows, hint)
+        if self.unit is None:
+            return Batch(rows.array)
+        return Batch(rows.array, ColumnOwners(rows.others[self.unit].combine_chunks(), self.unit))
 
     def _with(
         self,
@@ -236,8 +232,9 @@ class DataFiles(StreamedRecords):
         tables: Sequence[BatchedTable] | None = None,
     ) -> "DataFiles":
         exclude = self._exclude if columns is None else ()
-        given = tables or self.tables
-        files = DataFiles(given, columns=columns, exclude=exclude, unit=unit, missing=self.missing)
+        files = DataFiles(
+            tables or self.tables, columns=columns, exclude=exclude, unit=unit, missing=self.missing
+        )
         files._schema = schema
         return files
 

@@ -11,19 +11,21 @@ from dpmorse.records.databases.arrow_tables import ArrowTable, open_arrow
 from dpmorse.records.databases.query import Query
 from dpmorse.records.files.batched_table import BatchedTable
 from dpmorse.records.files.data_file import ENDINGS, DataFile
-from dpmorse.records.files.reading import READING_OPTIONS, Reading
+from dpmorse.records.files.reading import NOTHING_SAID, READING_OPTIONS, Reading
 from dpmorse.records.files.remote import is_address, remote_files, shown_address
 
-_NOTHING_SAID = Reading()
 
-
-def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[BatchedTable]:
+def open_tables(source: Any, reading: Reading = NOTHING_SAID) -> list[BatchedTable]:
     """Open every table of a source: the names of its columns are read, no value."""
     if isinstance(source, BatchedTable):
         return [_as_told(source, reading)]
     single = isinstance(source, str | os.PathLike)
     if not (single or isinstance(source, Iterable)) or hasattr(source, "__arrow_c_stream__"):
-        return [_as_told(_of_sqlite(source) or open_arrow(source), reading)]
+        backend = source.get_backend() if type(source).__module__.partition(".")[0] == "ibis" else None
+        if backend is not None and backend.name == "sqlite":
+            # a query, because Ibis would look for one type in all values of a column
+            return [_as_told(Query(lambda: backend.con, source.compile(), lent=True), reading)]
+        return [_as_told(open_arrow(source), reading)]
     found = [path for one in ([source] if single else source) for path in _paths(one)]
     if not found:
         named = shown_address(source) if is_address(source) else source
@@ -34,17 +36,9 @@ def open_tables(source: Any, reading: Reading = _NOTHING_SAID) -> list[BatchedTa
     return [path if isinstance(path, BatchedTable) else DataFile.open(path, reading) for path in found]
 
 
-def _of_sqlite(source: Any) -> Query | None:
-    """Return a table of Ibis in SQLite as a query: Ibis would look for one type in all values of a column."""
-    backend = source.get_backend() if type(source).__module__.partition(".")[0] == "ibis" else None
-    if backend is None or backend.name != "sqlite":
-        return None
-    return Query(lambda: backend.con, source.compile(), lent=True)
-
-
 def _as_told(table: BatchedTable, reading: Reading) -> BatchedTable:
     """Return a table in which codes for missing values are missing; a query says that itself."""
-    if reading == _NOTHING_SAID or isinstance(table, DataFile):
+    if reading == NOTHING_SAID or isinstance(table, DataFile):
         return table
     if not isinstance(table, ArrowTable) or reading != Reading(na=reading.na, na_of=reading.na_of):
         raise InvalidParameterError(

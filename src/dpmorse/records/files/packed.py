@@ -4,7 +4,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.reading import NOTHING_SAID, Reading
 from dpmorse.records.files.remote import open_bytes
 from dpmorse.records.names import listed
 
@@ -31,21 +31,13 @@ Fraction = Callable[[], float]
 
 @dataclass(frozen=True)
 class PackedText:
-    """A file of text.
-
-    Attributes
-    ----------
-    path : str
-        Where it is.
-    packing : str
-        The last ending of its name, in lower case: that of a compression, ".zip", ".xlsx" or another one.
-    reading : Reading
-        What was said of how it is written.
-    """
+    """A file of text, and what was said of how it is written."""
 
     path: str
     packing: str
-    reading: Reading = field(default_factory=Reading)
+    """The last ending of its name, in lower case: that of a compression, ".zip", ".xlsx" or another one."""
+
+    reading: Reading = NOTHING_SAID
 
     def __post_init__(self) -> None:
         if self.reading.sheet is not None and self.packing != ".xlsx":

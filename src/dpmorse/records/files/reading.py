@@ -127,6 +127,9 @@ class Reading:
         return _as_texts([*self.na, *single])
 
 
+NOTHING_SAID = Reading()
+
+
 def _as_texts(codes: Sequence[str]) -> list[str]:
     numbers = [float(code) for code in codes if _is_number(code)]
     whole = [f"{int(number)}" for number in numbers if number.is_integer()]
@@ -176,7 +179,11 @@ def _checked_encoding(_: str, encoding: Any) -> str:
 
 def _checked_codes(name: str, na: Any) -> tuple[str, ...]:
     codes = [na] if isinstance(na, str | int | float) else na
-    if not isinstance(codes, Sequence) or not all(map(_is_code, codes)):
+    # half of a surrogate pair, of an odd argument, can be in no file
+    if not isinstance(codes, Sequence) or not all(
+        isinstance(code, str | int | float) and (str(code).isascii() or str(code).isprintable())
+        for code in codes
+    ):
         raise InvalidParameterError(
             f"{name} must be codes for missing values, such as [-999, '?'], got {_validate.describe(na)}."
         )
@@ -187,21 +194,14 @@ def _checked_remove(_: str, remove: Any) -> tuple[str, ...]:
     """Refuse what may be part of a number: what is left would be another one."""
     texts = [remove] if isinstance(remove, str) else remove
     kept = [text.strip() for text in texts if isinstance(text, str)] if isinstance(texts, Sequence) else []
-    if not isinstance(texts, Sequence) or len(kept) < len(texts) or not all(map(_stands_beside, kept)):
+    in_numbers = any(c.isdigit() or c in ".,+-<>" for text in kept for c in text)
+    odd = in_numbers or not all(text and text.isprintable() for text in kept)
+    if odd or not isinstance(texts, Sequence) or len(kept) < len(texts):
         raise InvalidParameterError(
             "remove must be texts that stand beside numbers, such as ['kg', '%'], without digits, points, "
             f"commas and signs, got {_validate.describe(remove)}."
         )
     return tuple(dict.fromkeys(kept))
-
-
-def _stands_beside(text: str) -> bool:
-    return bool(text) and text.isprintable() and not any(c.isdigit() or c in ".,+-<>" for c in text)
-
-
-def _is_code(code: object) -> bool:
-    """Say whether this can be in a file; half of a surrogate pair, of an odd argument, cannot."""
-    return isinstance(code, str | int | float) and (str(code).isascii() or str(code).isprintable())
 
 
 def _is_number(code: str) -> bool:

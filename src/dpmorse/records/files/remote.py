@@ -54,15 +54,21 @@ def remote_file(address: str) -> RemotePath:
 
 def remote_files(address: str, endings: tuple[str, ...]) -> list[RemotePath]:
     """Return the files of an address: one, those of a pattern, or those of a folder with these endings."""
-    name, (store, path) = shown_address(address), _store_of(address)
-    base = name[: len(name) - len(path)] if name.endswith(path) else ""
-    if glob.has_magic(path):
-        folder = path.rpartition("/")[0]
-        found = [one for one in _files_in(name, store, folder) if fnmatch.fnmatchcase(one, path)]
-    elif _is_folder(name, store, path):
-        found = [one for one in _files_in(name, store, path) if one.lower().endswith(endings)]
+    name = shown_address(address)
+    store, path = _store_of(address)
+    is_pattern = glob.has_magic(path)
+    try:
+        if not is_pattern and store.get_file_info(path).type != pa.fs.FileType.Directory:
+            return [RemotePath.of(name, store, path)]
+        folder = path.rpartition("/")[0] if is_pattern else path
+        inside = sorted(one.path for one in store.get_file_info(pa.fs.FileSelector(folder)) if one.is_file)
+    except (pa.ArrowException, OSError) as error:
+        raise _told(name, error) from None
+    if is_pattern:
+        found = [one for one in inside if fnmatch.fnmatchcase(one, path)]
     else:
-        return [RemotePath.of(name, store, path)]
+        found = [one for one in inside if one.lower().endswith(endings)]
+    base = name[: len(name) - len(path)] if name.endswith(path) else ""
     return [RemotePath.of(base + one, store, one) for one in found]
 
 
@@ -78,21 +84,6 @@ def _store_of(address: str) -> tuple[Any, str]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _told(shown_address(address), error) from None
     return store, path
-
-
-def _is_folder(name: str, store: Any, path: str) -> bool:
-    try:
-        return bool(store.get_file_info(path).type == pa.fs.FileType.Directory)
-    except (pa.ArrowException, OSError) as error:
-        raise _told(name, error) from None
-
-
-def _files_in(name: str, store: Any, folder: str) -> list[str]:
-    try:
-        found = store.get_file_info(pa.fs.FileSelector(folder))
-    except (pa.ArrowException, OSError) as error:
-        raise _told(name, error) from None
-    return sorted(one.path for one in found if one.is_file)
 
 
 def _told(name: str, error: Exception) -> InvalidParameterError:

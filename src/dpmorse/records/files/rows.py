@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.records.files.batched_table import BatchedTable, is_number
+from dpmorse.records.files.batched_table import Asked, BatchedTable, is_number
 from dpmorse.records.files.data_file import as_floats
 from dpmorse.records.files.left_out import in_words, reasons_to_leave_out
 from dpmorse.records.files.text.refusals import excluded
@@ -131,24 +131,16 @@ def read_rows(
 ) -> Iterator[tuple[Rows, float]]:
     """Yield the rows of a file, a batch at a time, and how much was read; refuse infinity and text.
 
-    Parameters
-    ----------
-    data : BatchedTable
-        The table.
-    columns : sequence of str
-        Columns of numbers.
-    kept : sequence of str
-        Columns of any type beside them, which may have missing values.
+    ``columns`` hold numbers; ``kept`` are of any type, and may have missing values.
     """
-    for batch, done in data.parts(columns, kept):
+    for batch, done in data.parts(Asked(columns, kept)):
         yield checked_rows(batch, list(columns), []), done
 
 
-def refuse_missing(rows: Rows, hint: str) -> Rows:
+def refuse_missing(rows: Rows, hint: str) -> None:
     """Refuse rows with missing values, naming the columns."""
     if rows.missing:
         raise InvalidParameterError(f"values are missing in the column {listed(rows.missing)}. {hint}")
-    return rows
 
 
 def checked_rows(batch: Any, columns: list[str], needed: list[str]) -> Rows:

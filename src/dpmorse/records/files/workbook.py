@@ -21,15 +21,7 @@ _MOST_CHARACTERS = 1 << 30
 def sheet_as_csv(path: str, file: Any, reading: Reading) -> bytes:
     """Return a sheet as CSV with commas, in UTF-8; rows above the names are left out.
 
-    Parameters
-    ----------
-    path : str
-        Where the workbook is, for messages.
-    file : file object
-        The workbook, opened for reading bytes.
-    reading : Reading
-        Which sheet, how many rows are above the names, and the sign before decimals. Numbers are written in
-        full: they are read as the same numbers.
+    Numbers are written in full: they are read as the same numbers. ``path`` is for messages.
     """
     try:
         with warnings.catch_warnings():

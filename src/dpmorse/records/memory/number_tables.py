@@ -138,16 +138,8 @@ def _frame_to_array(frame: "nw.DataFrame[Any]") -> FloatArray:
             return array
     filled = np.empty((len(frame), len(columns)), order="F")
     for j, column in enumerate(columns):
-        filled[:, j] = _floats(column)
+        filled[:, j] = SeriesValues(column).floats()  # its type says by what rule, whatever its values are
     return filled
-
-
-def _floats(column: "nw.Series[Any]") -> FloatArray:
-    """Return a column of numbers as floats; its type says by what rule, whatever its values are."""
-    values = SeriesValues(column).floats()
-    if values is None:
-        raise TypeError("a column of numbers has no numbers")
-    return values
 
 
 def _listed_where(found: list[bool], frame: "nw.DataFrame[Any]") -> str:

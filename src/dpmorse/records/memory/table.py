@@ -13,12 +13,11 @@ from sklearn.utils.validation import validate_data
 from dpmorse.engine import Engine, InMemoryEngine
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.base import Columns, Function, GivenRecords, refuse_none
-from dpmorse.records.batches import Batch
-from dpmorse.records.encoding import described, encode
+from dpmorse.records.encoding import encode
 from dpmorse.records.foreign_errors import without_sizes
 from dpmorse.records.memory.number_tables import check_kind, numbers_of, to_array
 from dpmorse.records.persons.id_values import owners_of
-from dpmorse.records.persons.owners import Owners, called
+from dpmorse.records.persons.owners import Batch, Owners, called
 from dpmorse.records.persons.row_choice import used_rows
 from dpmorse.schema import Schema
 from dpmorse.typing import FloatArray
@@ -42,7 +41,7 @@ class Table(GivenRecords):
         self.check_index_of(groups, slice(None))
         self._table = _without(self._whole, groups) if isinstance(groups, str) else self._whole
         self._found = Columns(_native(self._table))
-        self._columns = described(self._found, schema)
+        self._columns = self._found.encoded_by(schema)
 
     def check_index_of(self, groups: Any, rows: slice) -> None:
         """Refuse ids whose index at these rows differs from the records': they may be those of other rows."""
@@ -61,7 +60,8 @@ class Table(GivenRecords):
 
     def read(self, estimator: Any, most: int | None = None) -> FloatArray:
         """Return one array of the records that are used; refuse what is not finite numbers."""
-        return used_rows(Batch(self.numbers(estimator), self.owners()), most, called(self.unit))
+        array, owners = self.numbers(estimator), self.owners()
+        return array if owners is None else used_rows(Batch(array, owners), most, called(self.unit))
 
     def numbers(self, estimator: Any = None, *, least: int = 1) -> FloatArray:
         """Return all records as one array; refuse what is not finite numbers."""
@@ -115,8 +115,13 @@ def open_table(X: Any, *, described: bool = False) -> Any:
     """
     if isinstance(X, np.ma.MaskedArray):
         raise InvalidTypeError("X must not be a masked array. Fill the masked values, record by record.")
-    frame = _open_frame(X)
-    if frame is not None:
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        raise InvalidParameterError("X must have distinct column names.") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise InvalidTypeError("X is a lazy frame; collect() it first.")
+    if isinstance(frame, nw.DataFrame):
         return frame
     array = X if hasattr(X, "shape") else _open_array(X, as_objects=described)
     if not described:
@@ -128,16 +133,6 @@ def open_table(X: Any, *, described: bool = False) -> Any:
             "X.reshape(1, -1) if it is one record."
         )
     return array
-
-
-def _open_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except DuplicateError:
-        raise InvalidParameterError("X must have distinct column names.") from None
-    if isinstance(frame, nw.LazyFrame):
-        raise InvalidTypeError("X is a lazy frame; collect() it first.")
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _open_array(X: Any, *, as_objects: bool) -> Any:

@@ -104,7 +104,12 @@ def owners_in(column: Any, name: str) -> Owners:
         raise not_ids(called(name), str(column.type).partition("<")[0]) from None
     distinct, places = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
     if is_text(distinct.type) and _is_canonical(distinct):
-        return _of_texts(distinct, places)
+        usual = pc.match_substring_regex(distinct, _USUAL)
+        mask = usual.to_numpy(zero_copy_only=False)
+        numbers = distinct.filter(usual).cast(pa.int64()).to_numpy()
+        texts = ArrowTexts(distinct.filter(pc.invert(usual)))
+        place_of = np.where(mask, np.cumsum(mask) - 1, len(numbers) + np.cumsum(~mask) - 1)
+        return Owners(Ids(numbers, texts), place_of[places], frozenset({"text"}))
     if _is_int64(distinct.type):
         numbers = distinct.to_numpy().astype(np.int64)
         return Owners(Ids(numbers), places, frozenset({str(distinct.type)}))
@@ -140,13 +145,3 @@ def _utf8(array: Any) -> tuple[npt.NDArray[np.uint8], IntArray]:
     kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
     ends = np.frombuffer(offsets, dtype=kind)[array.offset :][: len(array) + 1].astype(np.int64)
     return np.frombuffer(data, dtype=np.uint8)[ends[0] :], ends[1:] - ends[0]
-
-
-def _of_texts(distinct: Any, places: IntArray) -> Owners:
-    """Split distinct texts in NFC into those that write an integer in the usual way and all others."""
-    usual = pc.match_substring_regex(distinct, _USUAL)
-    mask = usual.to_numpy(zero_copy_only=False)
-    numbers = distinct.filter(usual).cast(pa.int64()).to_numpy()
-    ids = Ids(numbers, ArrowTexts(distinct.filter(pc.invert(usual))))
-    new_places = np.where(mask, np.cumsum(mask) - 1, len(numbers) + np.cumsum(~mask) - 1)
-    return Owners(ids, new_places[places], frozenset({"text"}))

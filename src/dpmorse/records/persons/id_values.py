@@ -66,16 +66,13 @@ def _of_series(series: "nw.Series[Any]", name: str) -> Owners:
             raise _not_exact(name, "floating-point")  # whose original precision is not known
         return _of_objects(categories, name)
     if (kind.is_integer() or kind.is_float()) and "128" not in str(kind):
-        return _of_array(_plain(series, name), name)
+        values = series.to_numpy()  # nullable integers without nulls may come as objects
+        if values.dtype.kind not in "iuf":
+            values = np.fromiter(_listed(series, name), dtype=object)
+        return _of_array(values, name)
     if kind.is_integer() or kind.is_decimal() or kind in (nw.String, nw.Object, nw.Unknown):
         return _of_objects(_listed(series, name), name)
     raise not_ids(name, str(kind).partition("(")[0])
-
-
-def _plain(series: "nw.Series[Any]", name: str) -> Any:
-    """Return an array of NumPy's own numbers; nullable integers without nulls may come as objects."""
-    values = series.to_numpy()
-    return values if values.dtype.kind in "iuf" else np.fromiter(_listed(series, name), dtype=object)
 
 
 def _listed(series: "nw.Series[Any]", name: str) -> list[Any]:

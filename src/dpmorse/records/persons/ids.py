@@ -113,7 +113,13 @@ class Ids:
         """One hash for each id, the same wherever it comes from."""
         hashes = np.empty(len(self), dtype=np.uint64)
         hash_numbers(self.numbers.view(np.uint64), hashes[: len(self.numbers)])
-        hash_texts(*_as_utf8(self.texts), hashes[len(self.numbers) :])
+        if isinstance(self.texts, EncodedTexts):
+            data, ends = self.texts.utf8()
+        else:
+            encoded = [text.encode("utf-8", "surrogatepass") for text in self.texts]
+            ends = np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
+            data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        hash_texts(data, ends, hashes[len(self.numbers) :])
         return hashes
 
     def check_distinct_hashes(self, name: str) -> None:
@@ -139,15 +145,6 @@ def _distinct_texts(one: Ids, other: Ids) -> tuple[list[str], IntArray]:
     if not all(map(operator.eq, every, map(texts.__getitem__, places.tolist()))):
         raise InvalidParameterError(_SAME_HASH.format(name="groups"))
     return texts, places
-
-
-def _as_utf8(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint8], IntArray]:
-    """Return the bytes of texts, one behind the other, and where each ends."""
-    if isinstance(texts, EncodedTexts):
-        return texts.utf8()
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
 
 
 def _number_spelled(text: str) -> Decimal | None:

@@ -1,7 +1,8 @@
-"""Whose record each row is. Errors name the column and types, never a value or how many there are."""
+"""Whose record each row is, and batches of both. Errors name the column and types, no value and no number."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -10,10 +11,15 @@ import numpy as np
 from dpmorse.engine import HashArray
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.names import looks_like_a_value
+from dpmorse.records.persons._kernels import hash_rows
 from dpmorse.records.persons.ids import Ids
-from dpmorse.typing import IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 STORE = "Store ids as whole numbers (such as int64) or as text."
+
+_ROWS_AT_A_TIME = 1 << 16
+"""Rows that are converted from single to double precision at a time for hashing, which limits the memory of
+the copy."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,36 @@ def check_length(owners: RowOwners, n_rows: int) -> None:
     """Refuse more or fewer owners than rows."""
     if len(owners) != n_rows:
         raise InvalidParameterError("groups must have one value for each row of X; the lengths differ.")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Checked records that are in memory together and, where rows belong to persons, the owner of each."""
+
+    array: FloatArray
+    owners: RowOwners | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse more or fewer owners than records."""
+        if self.owners is not None:
+            check_length(self.owners, len(self.array))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @cached_property
+    def owner_hashes(self) -> HashArray:
+        """A hash of each row's owner; zeros where rows have no owners."""
+        return np.zeros(len(self), dtype=np.uint64) if self.owners is None else self.owners.row_hashes()
+
+    def hashes(self) -> HashArray:
+        """Return a hash of each row and its owner; equal numbers in float32 and float64 have the same."""
+        hashes, seeds = np.empty(len(self), dtype=np.uint64), self.owner_hashes
+        for start in range(0, len(hashes), _ROWS_AT_A_TIME):
+            rows = slice(start, start + _ROWS_AT_A_TIME)
+            bits = self.array[rows].astype(np.float64, copy=False).view(np.uint64)
+            hash_rows(bits, seeds[rows], hashes[rows])
+        return hashes
 
 
 def unit_of(groups: Any) -> str | None:

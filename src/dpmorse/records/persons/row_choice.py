@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from dpmorse.engine import Checked, Fingerprint, HashArray, add_up
-from dpmorse.records.batches import Batch
 from dpmorse.records.persons._kernels import find_places, smallest_of_each
 from dpmorse.records.persons.ids import Ids
-from dpmorse.records.persons.owners import Owners, check_spelling
+from dpmorse.records.persons.owners import Batch, Owners, check_spelling
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 _COPIES_AT_A_TIME = 1 << 16
@@ -61,24 +60,19 @@ class Smallest:
 
     @classmethod
     def of(cls, owners: Owners, hashes: HashArray, most: int) -> "Smallest":
-        """Find those of one batch."""
-        return cls._among(owners.ids, owners.places, hashes, most, owners.types)
+        """Find those among the hashes of rows with these owners."""
+        n_ids = len(owners.ids)
+        counts = np.bincount(owners.places, minlength=n_ids)
+        n_kept = np.minimum(counts, most + 1)
+        kept, ordered = np.empty(n_kept.sum(), dtype=np.uint64), np.empty_like(hashes)
+        smallest_of_each(owners.places, hashes, np.cumsum(counts), np.cumsum(n_kept), ordered, kept)
+        return cls(owners.ids, np.repeat(np.arange(n_ids), n_kept), kept, most, owners.types)
 
     def __add__(self, other: "Smallest") -> "Smallest":
         ids, mine, theirs = self.ids.merged(other.ids)
         places = np.concatenate([mine[self.places], theirs[other.places]])
         hashes = np.concatenate([self.hashes, other.hashes])
-        return self._among(ids, places, hashes, self.most, self.types | other.types)
-
-    @classmethod
-    def _among(
-        cls, ids: Ids, places: IntArray, hashes: HashArray, most: int, types: frozenset[str]
-    ) -> "Smallest":
-        counts = np.bincount(places, minlength=len(ids))
-        n_kept = np.minimum(counts, most + 1)
-        kept = np.empty(n_kept.sum(), dtype=np.uint64)
-        smallest_of_each(places, hashes, np.cumsum(counts), np.cumsum(n_kept), np.empty_like(hashes), kept)
-        return cls(ids, np.repeat(np.arange(len(ids)), n_kept), kept, most, types)
+        return self.of(Owners(ids, places, self.types | other.types), hashes, self.most)
 
     @property
     def n_used(self) -> int:

@@ -23,12 +23,11 @@ from dpmorse.records.base import (
     refuse_no_columns,
     refuse_none,
 )
-from dpmorse.records.batches import Batch
-from dpmorse.records.encoding import described, refuse_missing, refuse_unreadable
+from dpmorse.records.encoding import refuse_missing, refuse_unreadable
 from dpmorse.records.memory.number_tables import REPLACE
 from dpmorse.records.names import listed
 from dpmorse.records.persons.id_values import not_ids, owners_of
-from dpmorse.records.persons.owners import Owners, called, check_length
+from dpmorse.records.persons.owners import Batch, Owners, called, check_length
 from dpmorse.records.persons.row_choice import choose_among
 from dpmorse.schema import Schema
 
@@ -46,7 +45,7 @@ class TensorRecords(GivenRecords):
             )
         super().__init__(X, groups, schema)
         self._tensor, self._is_cupy = _open(X)
-        self._columns = described(Columns.of(self._tensor.shape[1]), schema)
+        self._columns = Columns.of(self._tensor.shape[1]).encoded_by(schema)
 
     def engine(self, given: Engine | None) -> Engine:
         """Return an engine that works where the tensor is."""
@@ -76,7 +75,14 @@ class TensorRecords(GivenRecords):
 
     def _used(self, tensor: Any, most: int) -> Any:
         """Choose rows on the host, a chunk at a time, and take them where they are."""
-        owners = owners_of(_on_host(self._groups))
+        groups = self._groups
+        if isinstance(groups, torch.Tensor):
+            if groups.dtype in {torch.bfloat16, torch.float16} or groups.is_complex():
+                raise not_ids("groups", str(groups.dtype))
+            groups = groups.detach().cpu().numpy()
+        elif type(groups).__module__.partition(".")[0] == "cupy":
+            groups = groups.get()
+        owners = owners_of(groups)
         check_length(owners, len(tensor))
         chosen = choose_among(partial(_batches, tensor, owners), most, called(self.unit))
         masks = [chosen.mask_of(batch) for batch in _batches(tensor, owners)]
@@ -125,15 +131,6 @@ def _batches(tensor: Any, owners: Owners) -> Iterator[Batch]:
         yield Batch(tensor[rows].cpu().numpy(), owners[rows])
 
 
-def _on_host(groups: Any) -> Any:
-    """Return ids that lie on a device as an array."""
-    if isinstance(groups, torch.Tensor):
-        if groups.dtype in {torch.bfloat16, torch.float16} or groups.is_complex():
-            raise not_ids("groups", str(groups.dtype))
-        return groups.detach().cpu().numpy()
-    return groups.get() if type(groups).__module__.partition(".")[0] == "cupy" else groups
-
-
 def _check_finite(tensor: Any) -> None:
     """Refuse NaN and infinity, naming their columns."""
     # The sum of finite numbers is finite, unless it overflows; the loop below then finds nothing.
@@ -158,22 +155,15 @@ def _encoded(tensor: Any, schema: Schema) -> Any:
     numbers = {name: values.masked_fill(torch.isinf(values), torch.nan) for name, values in numbers.items()}
     both = {**numbers, **codes}
     refuse_missing([name for name, values in both.items() if bool(torch.isnan(values).any())], schema)
-    encoded = torch.zeros((len(tensor), schema.layout.width), dtype=torch.float64, device=tensor.device)
-    holes = _put_numbers(encoded, list(numbers.values()), schema)
-    start = schema.layout.level_part.start
-    levels = [*codes.values(), *(holes[j] for j in schema.tracked)]
-    for part, code in zip(schema.layout.levels, levels, strict=True):
-        rows = torch.nonzero(~torch.isnan(code)).ravel()
-        encoded[rows, start + part.start + code[rows].to(torch.int64)] = 1.0
-    return encoded
-
-
-def _put_numbers(encoded: Any, numbers: list[Any], schema: Schema) -> list[Any]:
-    """Put numbers and holes where the layout says; return the holes of all numbers."""
     layout = schema.layout
-    holes = [torch.isnan(values) for values in numbers]
-    for j, (values, hole) in enumerate(zip(numbers, holes, strict=True)):
+    encoded = torch.zeros((len(tensor), layout.width), dtype=torch.float64, device=tensor.device)
+    holes = [torch.isnan(values) for values in numbers.values()]
+    for j, (values, hole) in enumerate(zip(numbers.values(), holes, strict=True)):
         encoded[:, layout.n_holes + j] = torch.where(hole, float(layout.middle[j]), values)
     for i, j in enumerate(layout.holes):
         encoded[:, i] = holes[j].to(torch.float64)
-    return [hole.to(torch.float64) for hole in holes]
+    levels = [*codes.values(), *(holes[j].to(torch.float64) for j in schema.tracked)]
+    for part, code in zip(layout.levels, levels, strict=True):
+        rows = torch.nonzero(~torch.isnan(code)).ravel()
+        encoded[rows, layout.level_part.start + part.start + code[rows].to(torch.int64)] = 1.0
+    return encoded

@@ -8,8 +8,7 @@ from typing import Any
 from dpmorse.records.files.data_file import kind_of, problems_told
 from dpmorse.records.files.packed import PackedText
 from dpmorse.records.files.reading import THOUSANDS, Reading
-from dpmorse.records.files.text.looks import Look, seen_in
-from dpmorse.records.files.text.odd_rows import NUMBERS, seen_in_rows
+from dpmorse.records.files.text.looks import NUMBERS, Look, seen_in, seen_in_rows
 from dpmorse.records.files.text.structure import encoding_of
 from dpmorse.records.files.text.text_file import TextFile
 
@@ -32,7 +31,11 @@ def guessed_encoding(path: str) -> str | None:
     with problems_told(path), PackedText(path, packing).opened() as (stream, _):
         while piece := stream.read(_PIECE):
             start = start or piece
-            candidates = {name: decoder for name, decoder in candidates.items() if _decodes(decoder, piece)}
+            for name, decoder in list(candidates.items()):
+                try:
+                    decoder.decode(piece)
+                except UnicodeError:
+                    del candidates[name]
     if encoding_of(start) != "utf-8":
         return None
     for encoding, zeros in (("utf-16-le", start[1:_LETTERS:2]), ("utf-16-be", start[:_LETTERS:2])):
@@ -40,14 +43,6 @@ def guessed_encoding(path: str) -> str | None:
             return encoding
     found = next(iter(candidates))
     return None if found == "utf-8" else found
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
-    try:
-        decoder.decode(piece)
-    except UnicodeError:
-        return False
-    return True
 
 
 def guessed_reading(text: TextFile) -> Reading:

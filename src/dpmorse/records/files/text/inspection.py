@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.files.batched_table import is_number, is_text
+from dpmorse.records.files.batched_table import Asked, is_number, is_text
 from dpmorse.records.files.data_file import DataFile, problems_told
 from dpmorse.records.files.reading import Reading
 from dpmorse.records.files.remote import is_address, remote_file
@@ -73,25 +73,23 @@ class FileFacts:
 def inspected(path: str, told: Reading) -> FileFacts:
     """Read a file once or twice, and say what it is like."""
     path = remote_file(path) if is_address(path) else path
-    data = _opened(path, replace(told, encoding=told.encoding or guessed_encoding(path)))
+    told = replace(told, encoding=told.encoding or guessed_encoding(path))
+    try:
+        data = DataFile.open(path, told)
+    except LinesAboveError as error:  # titles above the names are left out
+        data = DataFile.open(path, replace(told, skip=error.n_lines))
     if data.text is not None:
         with problems_told(path):
             guess = guessed_reading(data.text)
         data = DataFile.open(path, guess)
     watches = {name: _Watch(name, data.reading) for name in data.names}
-    for batch, _ in data.parts([], data.names, raw=True):  # text as text, in which nothing is missing yet
+    for batch, _ in data.parts(
+        Asked([], data.names, raw=True)
+    ):  # text as text, in which nothing is missing yet
         for name in data.names:
             watches[name].see(batch.column(name))
     columns = {name: watch.facts() for name, watch in watches.items()}
     return FileFacts(data, _reading(data, columns), columns)
-
-
-def _opened(path: str, reading: Reading) -> DataFile:
-    """Open a file; titles above the names are left out."""
-    try:
-        return DataFile.open(path, reading)
-    except LinesAboveError as error:
-        return DataFile.open(path, replace(reading, skip=error.n_lines))
 
 
 def _reading(data: DataFile, columns: dict[str, ColumnFacts]) -> Reading:
@@ -168,31 +166,23 @@ class _Watch:
         if not is_text(column.type):
             return column
         trimmed = without_marks(column, self.reading)
-        return trimmed.filter(
-            pc.invert(
-                pc.is_in(
-                    trimmed, value_set=pa.array([*NULLS, *self.reading.texts_of(self.name)], trimmed.type)
-                )
-            )
-        )
+        codes = pa.array([*NULLS, *self.reading.texts_of(self.name)], trimmed.type)
+        return trimmed.filter(pc.invert(pc.is_in(trimmed, value_set=codes)))
 
     def _seen(self, present: Any) -> Seen:
         kind = present.type
         if is_text(kind):
-            self._see_decimals(present)
+            # how many decimals numbers have, 0 standing for another form: three may be thousands
+            sign = re.escape(self.reading.sign)
+            signed = present.filter(pc.match_substring_regex(present, rf"^[+-]?\d*{sign}\d*$"))
+            grouped = pc.match_substring_regex(signed, rf"^[+-]?[1-9]\d{{0,2}}{sign}\d{{3}}$")
+            self.decimals |= {3 if is_grouped else 0 for is_grouped in pc.unique(grouped).to_pylist()}
             return seen_in(present, self.reading.sign)
         if pa.types.is_boolean(kind):
             return Seen(frozenset({Look.TRUTH}))
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             return Seen(frozenset({Look.DATES}))
         return Seen(frozenset({Look.NUMBERS if is_number(kind) else Look.TEXT}))
-
-    def _see_decimals(self, present: Any) -> None:
-        """Notice how many decimals numbers have, 0 standing for another form: three may be thousands."""
-        sign = re.escape(self.reading.sign)
-        signed = present.filter(pc.match_substring_regex(present, rf"^[+-]?\d*{sign}\d*$"))
-        grouped = pc.match_substring_regex(signed, rf"^[+-]?[1-9]\d{{0,2}}{sign}\d{{3}}$")
-        self.decimals |= {3 if is_grouped else 0 for is_grouped in pc.unique(grouped).to_pylist()}
 
     def _see_values(self, present: Any) -> None:
         """Notice whether a value occurs twice; many values are not kept once one has."""

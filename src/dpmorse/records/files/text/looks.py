@@ -5,15 +5,19 @@ in the public lists below: these are no values of records, but what everybody wr
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.text.number_texts import without_marks
 from dpmorse.schema import FALSE_WORDS, TRUE_WORDS
 
 
@@ -41,6 +45,9 @@ class Look(StrEnum):
     SUMS = "words of a line of sums"
     TEXT = "text"
 
+
+NUMBERS = frozenset({Look.NUMBERS, Look.PADDED})
+"""Kinds of values that are read as numbers."""
 
 MARKS = {Look.COMMAS: ",", Look.POINTS: ".", Look.APOSTROPHES: "'", Look.BLANKS: " "}
 """Marks between thousands, by the kind of numbers that have them."""
@@ -71,22 +78,8 @@ _UNITS = (
     *(*_CURRENCIES, "%", "‰"),
     *("kg", "g", "mg", "µg", "ug", "lb", "lbs", "oz", "t"),
     *("km", "m", "cm", "mm", "µm", "in", "ft", "m²", "m2"),
-    *(
-        "l",
-        "dl",
-        "ml",
-        "mmhg",
-        "bpm",
-        "/min",
-        "mg/dl",
-        "mmol/l",
-        "g/dl",
-        "µmol/l",
-        "u/l",
-        "iu",
-        "kcal",
-        "kwh",
-    ),
+    *("l", "dl", "ml", "mmhg", "bpm", "/min", "mg/dl", "mmol/l", "g/dl", "µmol/l", "u/l", "iu"),
+    *("kcal", "kwh"),
     *("kg/m²", "kg/m2", "°c", "°f", "°", "h", "min", "s", "sec", "ms", "d", "days", "day", "tage", "jours"),
     *("weeks", "wochen", "months", "monate", "mois", "years", "year", "yrs", "yr", "y", "jahre", "ans"),
 )
@@ -98,6 +91,9 @@ _SUMS = (
     *("somme", "totaux", "total général", "moyenne"),
 )
 """What often heads a line of sums below the records, in lower case."""
+
+_FIRST_ROWS = 3
+"""Rows below the names that are looked at one by one: units, and questions of a survey, stand there."""
 
 _DIGITS = r"(?:\d+(?:{0}\d*)?|{0}\d+)"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -121,15 +117,7 @@ class Seen:
 
 
 def seen_in(texts: Any, decimal: str = ".") -> Seen:
-    """Return what is seen of the values of a column of text, missing ones aside.
-
-    Parameters
-    ----------
-    texts : pyarrow Array
-        The values.
-    decimal : str
-        The sign before decimals.
-    """
+    """Return what is seen of the values of an Arrow column of text, missing ones aside."""
     rest = pc.utf8_trim_whitespace(texts.drop_null())
     rest = rest.filter(pc.invert(pc.is_in(rest, value_set=pa.array(NULLS, rest.type))))
     found: dict[Look, Any] = {}
@@ -142,16 +130,12 @@ def seen_in(texts: Any, decimal: str = ".") -> Seen:
             rest = rest.filter(pc.invert(matches))
     kinds = frozenset({*found, Look.TEXT} if len(rest) else found)
     codes = pc.unique(found[Look.CODES]).to_pylist() if Look.CODES in found else ()
-    seen = Seen(kinds, frozenset(codes))
-    return seen | _beside_units(found[Look.UNITS], decimal) if Look.UNITS in found else seen
-
-
-def _beside_units(texts: Any, decimal: str) -> Seen:
-    """Return which units of a public list stand beside numbers, and how these numbers are written."""
-    numbers = pc.replace_substring_regex(texts, r"^[^\d+.,-]+|[^\d.,]+$", "")
-    beside = pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, r"[+-]?[\d.,']+", ""))
+    if Look.UNITS not in found:
+        return Seen(kinds, frozenset(codes))
+    numbers = pc.replace_substring_regex(found[Look.UNITS], r"^[^\d+.,-]+|[^\d.,]+$", "")
+    beside = pc.utf8_trim_whitespace(pc.replace_substring_regex(found[Look.UNITS], r"[+-]?[\d.,']+", ""))
     units = {text for text in pc.unique(beside).to_pylist() if text.lower() in _UNITS}
-    return Seen(seen_in(numbers, decimal).kinds - {Look.NUMBERS, Look.PADDED}, units=frozenset(units))
+    return Seen(kinds | (seen_in(numbers, decimal).kinds - NUMBERS), frozenset(codes), frozenset(units))
 
 
 def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
@@ -181,6 +165,38 @@ def _patterns(decimal: str) -> Iterator[tuple[Look, str]]:
     yield Look.TRUTH, "|".join((*TRUE_WORDS, *FALSE_WORDS))
     yield Look.CODES, "|".join(map(re.escape, _TEXT_CODES))
     yield Look.SUMS, "|".join(map(re.escape, _SUMS))
+
+
+def seen_in_rows(batches: Iterable[Any], reading: Reading) -> tuple[dict[str, Seen], int]:
+    """Return what is seen of each column of text, and how many rows below the names seem to be no records.
+
+    These hold text in all columns in which the rows below them hold numbers.
+    """
+    first: list[dict[str, Seen]] = []
+    rest: dict[str, Seen] = {}
+    for batch in batches:
+        n = min(_FIRST_ROWS - len(first), len(batch))
+        first += [_seen(batch.slice(i, 1), reading) for i in range(n)]
+        rest = _both(rest, _seen(batch.slice(n), reading))
+    numeric = [name for name, seen in rest.items() if seen.kinds and not seen.kinds - NUMBERS]
+    held = ([row[name].kinds for name in numeric if row[name].kinds] for row in first)
+    are_names = (bool(kinds) and all(Look.TEXT in of for of in kinds) for kinds in held)
+    n_above = sum(1 for _ in takewhile(bool, are_names))
+    return (rest, n_above) if n_above else (reduce(_both, first, rest), 0)
+
+
+def _seen(batch: Any, reading: Reading) -> dict[str, Seen]:
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return {name: seen_in(without_marks(column, reading), reading.sign) for name, column in columns}
+
+
+def _both(one: dict[str, Seen], other: dict[str, Seen]) -> dict[str, Seen]:
+    return {name: one.get(name, Seen()) | other.get(name, Seen()) for name in {**one, **other}}
+
+
+def odd_columns(seen: Mapping[str, Seen]) -> dict[str, Seen]:
+    """Return the columns that hold something else than numbers, or words for true and false."""
+    return {name: one for name, one in seen.items() if one.kinds - NUMBERS - {Look.TRUTH}}
 
 
 def simplified(kinds: frozenset[Look] | set[Look]) -> set[Look]:

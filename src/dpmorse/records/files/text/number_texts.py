@@ -12,13 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmorse.records.files.reading import Reading
+from dpmorse.records.files.reading import NOTHING_SAID, Reading
 from dpmorse.schema import FALSE_WORDS, NO_NUMBER, NUMBER, TRUE_WORDS
 
 _MARKS = {" ": r"[ \x{a0}\x{2009}\x{202f}]", "'": r"['\x{2019}]"}
 """Marks that are written in several ways, as regular expressions."""
-
-_NOTHING_SAID = Reading()
 
 
 def without_marks(texts: Any, reading: Reading) -> Any:
@@ -35,7 +33,7 @@ def without_marks(texts: Any, reading: Reading) -> Any:
     return pc.if_else(grouped, pc.replace_substring_regex(texts, mark, ""), texts)
 
 
-def numbers_in(texts: Any, reading: Reading = _NOTHING_SAID, nulls: Sequence[str] = ()) -> Any:
+def numbers_in(texts: Any, reading: Reading = NOTHING_SAID, nulls: Sequence[str] = ()) -> Any:
     """Return texts as 64-bit floats, each by itself: what they write, null if missing, infinity if no number.
 
     The rule is that of ``dpmorse.schema.number_of``, without marks, and beside codes for missing values.

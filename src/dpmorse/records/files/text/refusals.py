@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.records.files.reading import MARK_NAMES
-from dpmorse.records.files.text.looks import MARKS, Look, Seen, simplified
+from dpmorse.records.files.text.looks import MARKS, NUMBERS, Look, Seen, simplified
 
 _NOT_SHOWN = "(Values are not shown: an error message is an output too.)"
 
@@ -19,23 +19,24 @@ _MENDED = frozenset({Look.COMMA, Look.POINT, Look.CODES, Look.UNITS, Look.SUMS, 
 
 
 def refuse_texts(path: str, found: Mapping[str, Seen], separator: str) -> NoReturn:
-    """Refuse all columns that are not numbers at once.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    found : mapping
-        The columns, and what is seen in them.
-    separator : str
-        What is between values.
-    """
-    kinds = {name: simplified(seen.kinds) - {Look.NUMBERS, Look.PADDED} for name, seen in found.items()}
+    """Refuse all columns that are not numbers at once, by what is seen in them."""
+    kinds = {name: simplified(seen.kinds) - NUMBERS for name, seen in found.items()}
     held = ", ".join(f"{name!r} ({' and '.join(sorted(of))})" for name, of in kinds.items())
     every = Seen(
         frozenset().union(*kinds.values()), units=frozenset().union(*(seen.units for seen in found.values()))
     )
-    hints = [*_of_separator(kinds, separator), *_of_numbers(every), *_of_columns(path, kinds)]
+    hints = []
+    if len(kinds) == 1 and any("  " in name.strip() for name in kinds):
+        hints.append("Are there blanks between its values? Save it as CSV, with commas or semicolons.")
+    if len(kinds) == 1 and any(mark in name for name in kinds for mark in ";|:\t") and separator == ",":
+        hints.append("Is its separator another one? Give it, such as --separator ';' (separator=';').")
+    hints += _of_numbers(every)
+    others = [name for name, of in kinds.items() if of - _MENDED]
+    if others:
+        hints.append(
+            f"Leave columns out with {excluded(others)} (exclude={others!r}), or say what they are: "
+            f"dpmorse inspect {shlex.quote(path)} -o schema.toml writes a file for --bounds to fill in."
+        )
     raise InvalidParameterError(
         f"{path!r} must hold numbers in the columns that are clustered; these hold something else: {held}. "
         f"{' '.join(hints)} {_NOT_SHOWN}"
@@ -83,13 +84,6 @@ def excluded(names: list[str]) -> str:
     return " ".join(f"--exclude {shlex.quote(text)}" for text in joined if text)
 
 
-def _of_separator(kinds: Mapping[str, set[Look]], separator: str) -> Iterator[str]:
-    if len(kinds) == 1 and any("  " in name.strip() for name in kinds):
-        yield "Are there blanks between its values? Save it as CSV, with commas or semicolons."
-    if len(kinds) == 1 and any(mark in name for name in kinds for mark in ";|:\t") and separator == ",":
-        yield "Is its separator another one? Give it, such as --separator ';' (separator=';')."
-
-
 def _of_numbers(seen: Seen) -> Iterator[str]:
     """Yield the options by which values that are numbers, or stand for none, are read."""
     for kind, mark in MARKS.items():
@@ -108,12 +102,3 @@ def _of_numbers(seen: Seen) -> Iterator[str]:
         Look.SUMS: "Remove the line of sums, which is no record, from the file.",
     }
     yield from (hint for kind, hint in hints.items() if kind in seen.kinds)
-
-
-def _of_columns(path: str, kinds: Mapping[str, set[Look]]) -> Iterator[str]:
-    others = [name for name, of in kinds.items() if of - _MENDED]
-    if others:
-        yield (
-            f"Leave columns out with {excluded(others)} (exclude={others!r}), or say what they are: "
-            f"dpmorse inspect {shlex.quote(path)} -o schema.toml writes a file for --bounds to fill in."
-        )

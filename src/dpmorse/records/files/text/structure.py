@@ -70,14 +70,9 @@ def guessed_separator(path: str, text: str) -> str:
 
 
 def lines_above(text: str, separator: str | None = None) -> int:
-    """Return how many lines are above the names of the columns: those before as many values as below.
+    """Return how many lines of the beginning of a file are above the names of the columns.
 
-    Parameters
-    ----------
-    text : str
-        The beginning of the file.
-    separator : str, optional
-        What is between values, if that is known.
+    They have another number of values than those below, whichever separator is meant, if none is given.
     """
     marks = SEPARATORS if separator is None else (separator,)
     found = [above for above in (_above(text, mark) for mark in marks) if above is not None]

@@ -1,7 +1,7 @@
 """Files of text with a line of names: the names, and rows in batches."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,11 @@ import pyarrow.csv
 
 from dpmorse import _atomic
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.records.files.batched_table import Asked, Part
 from dpmorse.records.files.packed import PackedText
 from dpmorse.records.files.reading import Reading
-from dpmorse.records.files.text.looks import NULLS
+from dpmorse.records.files.text.looks import NULLS, odd_columns, seen_in_rows
 from dpmorse.records.files.text.number_texts import numbers_in, texts_in
-from dpmorse.records.files.text.odd_rows import odd_columns, seen_in_rows
 from dpmorse.records.files.text.refusals import (
     LinesAboveError,
     refuse_encoding,
@@ -45,23 +45,10 @@ _ADD_NAMES = "Put a line with names above it."
 
 @dataclass(frozen=True)
 class TextFile:
-    """A table as text.
+    """A table as text: where it is, its line of names, how it is written, and the lines above the names.
 
-    Attributes
-    ----------
-    packed : PackedText
-        Where it is, and how it is packed.
-    names : list of str
-        Its line of names.
-    separator, encoding : str
-        How it is written.
-    reading : Reading
-        What else was said of how it is written.
-    skip : int
-        Lines above the names.
-    marked : set of str
-        Columns that were asked for as numbers, in which something else was met: they are read as text, and
-        each text as the number that it writes. Plain numbers are read as the same numbers either way.
+    In ``marked`` columns, which were asked for as numbers, something else was met: they are read as text, and
+    each text as the number that it writes. Plain numbers are read as the same numbers either way.
     """
 
     packed: PackedText
@@ -94,29 +81,27 @@ class TextFile:
         _check_names(path, names, encoding)
         return cls(packed, names, separator, encoding, reading, skip)
 
-    def parts(
-        self, numbers: Sequence[str], others: Sequence[str], *, raw: bool, lenient: Collection[str]
-    ) -> Iterator[tuple[Any, float]]:
+    def parts(self, asked: Asked) -> Iterator[Part]:
         """Yield rows: numbers, and others as text; true and false are numbers, too.
 
         Only values can tell which columns hold plain numbers. When another one is met, reading goes on where
-        it was, with its column as text. In ``lenient`` columns what cannot be read is missing.
+        it was, with its column as text.
         """
         n_read = 0
         while True:
-            kinds = {name: self._kind(name, numbers, lenient) for name in (*others, *numbers)}
+            kinds = {name: self._kind(name, asked) for name in (*asked.others, *asked.numbers)}
             try:
-                for batch, done in _after(n_read, self.batches(kinds, told_nulls=not raw)):
-                    asked = self._as_asked(batch, numbers, others, lenient)
+                for batch, done in _after(n_read, self.batches(kinds, told_nulls=not asked.raw)):
+                    part = self._as_asked(batch, asked)
                     n_read += len(batch)
-                    yield asked, done
+                    yield part, done
             except pa.ArrowInvalid as error:
                 message = str(error)  # told below, where no error is chained: it quotes a value
             else:
                 return
             self.marked.add(self._newly_marked(message))
 
-    def batches(self, kinds: Mapping[str, Any], *, told_nulls: bool) -> Iterator[tuple[Any, float]]:
+    def batches(self, kinds: Mapping[str, Any], *, told_nulls: bool) -> Iterator[Part]:
         """Yield rows of columns in these types, and how much was read."""
         with self.packed.opened() as (stream, fraction), self._reader(stream, kinds, told_nulls) as reader:
             for batch in reader:
@@ -146,29 +131,30 @@ class TextFile:
     def _nulls(self) -> list[str]:
         return [*NULLS, *self.reading.nulls]
 
-    def _as_asked(
-        self, batch: Any, numbers: Sequence[str], others: Sequence[str], lenient: Collection[str]
-    ) -> Any:
+    def _as_asked(self, batch: Any, asked: Asked) -> Any:
         """Return the columns in order, with numbers for texts that write them."""
-        columns = {name: batch.column(name) for name in (*numbers, *others)}
+        columns = {name: batch.column(name) for name in asked.columns}
         columns |= {name: texts_in(of) for name, of in columns.items() if pa.types.is_binary(of.type)}
-        texts = [name for name in numbers if pa.types.is_string(columns[name].type)]
+        texts = [name for name in asked.numbers if pa.types.is_string(columns[name].type)]
         read = {name: numbers_in(columns[name], self.reading, self._nulls) for name in texts}
         odd = [name for name in texts if pc.any(pc.is_inf(read[name])).as_py()]
-        strict = [name for name in numbers if name not in lenient]
-        if not set(odd) <= set(lenient):
-            self._refuse_texts(strict)
+        if not set(odd) <= set(asked.lenient):
+            strict = [name for name in asked.numbers if name not in asked.lenient]
+            seen, n_above = seen_in_rows(self.as_texts(strict), self.reading)
+            if n_above:
+                refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
+            if refused := odd_columns(seen):  # infinity is left to those who asked
+                refuse_texts(self.packed.path, refused, self.separator)
         nothing = pa.scalar(None, pa.float64())
-        read |= {
-            name: pc.if_else(pc.is_inf(read[name]), nothing, read[name]) for name in odd if name in lenient
-        }
+        for name in set(odd) & set(asked.lenient):
+            read[name] = pc.if_else(pc.is_inf(read[name]), nothing, read[name])
         return pa.RecordBatch.from_pydict(columns | read)
 
-    def _kind(self, name: str, numbers: Sequence[str], lenient: Collection[str]) -> Any:
+    def _kind(self, name: str, asked: Asked) -> Any:
         """Return the type in which a column is read: bytes, where those that are no text are missing."""
-        if name in numbers and self.reading.plain_numbers and name not in self.marked:
+        if name in asked.numbers and self.reading.plain_numbers and name not in self.marked:
             return pa.float64()
-        return pa.binary() if name in lenient else pa.string()
+        return pa.binary() if name in asked.lenient else pa.string()
 
     def _newly_marked(self, message: str) -> str:
         """Return the column that pyarrow could not read as plain numbers, if that is what it says."""
@@ -181,15 +167,6 @@ class TextFile:
         if name in self.marked:
             raise pa.ArrowInvalid(message)
         return name
-
-    def _refuse_texts(self, numbers: Sequence[str]) -> None:
-        """Refuse columns that hold something else than numbers; infinity is left to those who asked."""
-        seen, n_above = seen_in_rows(self.as_texts(numbers), self.reading)
-        if n_above:
-            refuse_lines_below(self.packed.path, (self.reading.skip_below or 0) + n_above)
-        odd = odd_columns(seen)
-        if odd:
-            refuse_texts(self.packed.path, odd, self.separator)
 
     def as_texts(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield rows of columns as text, missing where that is so by the codes that are known."""
@@ -205,7 +182,7 @@ def _check_names(path: str, names: list[str], encoding: str) -> None:
     refuse_data_as_names(names, f"the first line of {path!r}", _ADD_NAMES)
 
 
-def _after(n_rows: int, batches: Iterator[tuple[Any, float]]) -> Iterator[tuple[Any, float]]:
+def _after(n_rows: int, batches: Iterator[Part]) -> Iterator[Part]:
     """Leave out the first rows."""
     for batch, done in batches:
         left = min(n_rows, len(batch))
