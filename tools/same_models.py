@@ -78,7 +78,7 @@ def _ways() -> Iterator[tuple[str, "Fit"]]:
         shares = MomentShares(count=0.2, sum=0.3, second_moment=0.5)
         yield f"{base.__name__}-{d}-shares", fit(base, d, shares=shares)
     for rule, d in itertools.product(RULES, (2, 5)):
-        yield f"DPMorse-{d}-{rule}", fit(DPMorse, d, n_clusters=3, n_components=None, merge=rule)
+        yield f"DPMorse-{d}-by-{rule}", fit(DPMorse, d, n_clusters=3, n_components=None, merge=rule)
     for d in (1, 2, 4, 12):
         yield f"DPMorse-{d}-auto", fit(DPMorse, d, n_clusters="auto", n_components=None)
         yield f"DPMorse-{d}-persons", fit(DPMorse, d, n_clusters=4, n_components=None, max_rows_per_group=2)
@@ -130,6 +130,8 @@ def write(folder: Path, only: str = "") -> None:
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     every: list[tuple[str, Fit | TableFit]] = [*ways(), *table_ways()]
+    if len(dict(every)) < len(every):
+        raise ValueError("every fit must have a name of its own: one would overwrite the files of another.")
     for name, make in every:
         if only.lower() not in name.lower():
             continue
