@@ -163,8 +163,10 @@ def _directions(traits: Sequence[Trait], X: FloatArray, own: Any) -> list[int]:
 def _is_right(trait: Trait, own: FloatArray, others: FloatArray) -> bool:
     mine, theirs = own[:, trait.place], others[:, trait.place]
     if trait.about is About.LEVEL:
-        mine, theirs = mine == trait.level, theirs == trait.level
-    return bool(np.sign(trait.difference) == np.sign(mine.mean() - theirs.mean()))
+        difference = np.mean(mine == trait.level) - np.mean(theirs == trait.level)
+    else:
+        difference = np.median(mine) - np.median(theirs)
+    return bool(np.sign(trait.difference) == np.sign(difference))
 
 
 # -- the table ----------------------------------------------------------------------------------------

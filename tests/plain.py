@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpmorse.privacy.exact import opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
     GRID_BITS,
@@ -11,16 +12,13 @@ from dpmorse.statistics import (
     Domain,
     ExactMoments,
     GaussianCells,
-    ProfileCells,
+    ProfileCounts,
     Projection,
-    RadiusHistograms,
 )
 
 
-def exact_moments(X, statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ExactMoments:
+def exact_moments(X, statistic: CellMoments, cells: GaussianCells) -> ExactMoments:
     """Integer sums with Python-visible integer arithmetic only."""
-    if isinstance(cells, ProfileCells):
-        return profile_moments(X, cells)
     q = statistic.domain.quantise(np.asarray(X))
     if statistic.weight_bits:
         weights = cells.responsibilities(q)
@@ -34,27 +32,6 @@ def exact_moments(X, statistic: CellMoments, cells: GaussianCells | ProfileCells
         np.einsum("nk,nki->ki", weights, z),
         np.einsum("nk,nki,nkj->kij", weights, z, z),
     )
-
-
-def profile_moments(X, cells: ProfileCells) -> ExactMoments:
-    """Sums over the residuals of the records of each cell, one cell after the other."""
-    labels, z = cells.labels(np.asarray(X)), cells.residuals(np.asarray(X))
-    of_cells = [z[labels == k] for k in range(cells.n_cells)]
-    return ExactMoments(
-        np.array([len(own) for own in of_cells]),
-        np.array([own.sum(axis=0) for own in of_cells]),
-        np.array([own.T @ own for own in of_cells]),
-    )
-
-
-def radius_counts(X, statistic: RadiusHistograms):
-    """Counts of records by cell and bin, one record after the other."""
-    counts = np.zeros((statistic.cells.n_cells, statistic.n_bins), dtype=np.int64)
-    X = np.asarray(X)
-    for label, place in zip(statistic.cells.labels(X), statistic.bins(X), strict=True):
-        if place >= 0:
-            counts[label, place] += 1
-    return counts
 
 
 def units(X, statistic, cells):
@@ -77,39 +54,35 @@ def random_cells(rng, n_components, n_features, radii=1.0, **options) -> Gaussia
 
 
 def random_profile(
-    rng, n_cells, n_features, radii=3.0, *, wide=8.0, constant=None, **options
-) -> ProfileCells:
-    """Cells in a ball of the unit box, measured in a wider box around another centre.
+    rng, n_cells, n_features, *, n_edges=7, wide=8.0, constant=None, **options
+) -> ProfileCounts:
+    """Cells in a ball of the unit box, whose records are counted in a wider box around another centre.
 
     ``constant`` is a column in which all records are equal.
     """
-    weights, means, covariances = random_mixture(rng, n_cells, n_features, **options)
     lower, upper = np.full(n_features, -wide), np.full(n_features, wide + 1.0)
     sides = -np.ones(n_features), np.ones(n_features)
     if constant is not None:
         lower[constant] = upper[constant] = sides[0][constant] = sides[1][constant] = 0.25
-    box = Domain(lower, upper, None, FINE_GRID_BITS)
-    scaled = (means - box.centre) / box.unit, covariances / np.outer(box.unit, box.unit)
-    return ProfileCells(
-        GaussianCells.from_mixture(weights, means, covariances, grid_bits=FINE_GRID_BITS),
-        Domain(*sides, 1.1, FINE_GRID_BITS),
-        GaussianCells.from_mixture(weights, *scaled, radii, FINE_GRID_BITS),
-        box,
-    )
+    ball = Domain(*sides, 1.1, FINE_GRID_BITS)
+    mixture = random_mixture(rng, n_cells, n_features, **options)
+    return profile_of(rng, mixture, ball, Domain(lower, upper, None, FINE_GRID_BITS), n_edges)
 
 
-def projected_profile(rng, n_cells, n_columns, n_directions, radii=3.0) -> ProfileCells:
-    """Cells of projected records, measured in all columns."""
-    whole = random_profile(rng, n_cells, n_columns, radii)
+def profile_of(rng, mixture, ball, box, n_edges=7) -> ProfileCounts:
+    """Counts of numbers in the box, in the cells that a mixture has in the ball."""
+    rule = GaussianCells.from_mixture(*mixture, grid_bits=ball.grid_bits)
+    one = 1 << box.grid_bits
+    edges = np.sort(rng.integers(-one, one + 1, size=(rule.n_cells, box.n_features, n_edges)), axis=2)
+    layout = Layout(tuple(box.lower.tolist()), tuple(box.upper.tolist()))
+    return ProfileCounts(rule, ball, box, layout, edges)
+
+
+def projected_profile(rng, n_cells, n_columns, n_directions) -> ProfileCounts:
+    """Cells of projected records, which are counted in all columns."""
     ball = projected_box(rng, n_columns, n_directions, None, FINE_GRID_BITS)
-    mixture = random_mixture(rng, n_cells, n_directions)
-    cells = GaussianCells.from_mixture(*mixture, grid_bits=FINE_GRID_BITS)
-    return ProfileCells(cells, ball, whole.units, whole.box)
-
-
-def profile_statistics(cells: ProfileCells) -> tuple[CellMoments, RadiusHistograms]:
-    """What is released of profile cells."""
-    return CellMoments(cells.box, cells.n_cells, of_residuals=True), RadiusHistograms(cells)
+    box = random_profile(rng, n_cells, n_columns).box
+    return profile_of(rng, random_mixture(rng, n_cells, n_directions), ball, box)
 
 
 def unit_box(n_features, radius=None) -> Domain:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dpmorse.statistics import LARGEST_RESIDUAL, ExactMoments, ProfileCells
+from dpmorse.schema import Layout
+from dpmorse.statistics import LARGEST_RESIDUAL, ExactMoments
 from dpmorse.statistics.cells import ROUNDING_BITS
 
 
@@ -27,13 +28,39 @@ def encoded_records(layout, n, rng, *, outside=False):
     return E
 
 
+OF_HISTOGRAMS = {
+    "one number": Layout((-1.0,), (1.0,)),
+    "numbers": Layout((-1.0,) * 5, (1.0,) * 5),
+    "table": Layout((-1.0, 0.0, 7.0, -1e6), (1.0, 1e-3, 7.0, 1e18), (1, 3), (3, 2)),
+    "all may be missing": Layout((0.1,) * 3, (0.7,) * 3, (0, 1, 2)),
+}
+
+
+def records_of_histograms(layout, rng):
+    """Records of which the first are at the bounds and beside them."""
+    E = encoded_records(layout, 3000, rng, outside=True)
+    E[:9, layout.number_part] = at_ends(np.array(layout.lower), np.array(layout.upper))
+    return E
+
+
+def at_ends(lower, upper):
+    """The bounds, what is next to them on either side, and what is as far away as floats go."""
+    big = np.full_like(lower, 1e300)
+    return np.array(
+        [
+            *(lower, np.nextafter(lower, -np.inf), np.nextafter(lower, np.inf)),
+            *(upper, np.nextafter(upper, -np.inf), np.nextafter(upper, np.inf)),
+            *(big, -big, lower + (upper - lower) / 4),
+        ]
+    )
+
+
 def table_moments(E, statistic, cells):
     """The sums of the statistic, with NumPy's integers only."""
-    q, of_profile = statistic.domain.quantise(E), isinstance(cells, ProfileCells)
-    labels = cells.labels(E if of_profile else q)
-    hard = np.eye(statistic.n_cells, dtype=np.int64)[labels]
+    q = statistic.domain.quantise(E)
+    hard = np.eye(statistic.n_cells, dtype=np.int64)[cells.labels(q)]
     weights = cells.responsibilities(q) if statistic.weight_bits else hard
-    z = _residuals(q, cells.units if of_profile else cells, statistic.measured)
+    z = _residuals(q, cells, statistic.measured)
     sums = np.einsum("nk,ni->ki", weights, q)
     sums[:, statistic.measured] = np.einsum("nk,nki->ki", weights, z)
     return ExactMoments(weights.sum(axis=0), sums, np.einsum("nk,nki,nkj->kij", weights, z, z))

@@ -3,8 +3,7 @@
 import numpy as np
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
-from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.profiles import LevelCounts, Profile
+from dpmorse.densities import ProductMixture
 from mixture_profiles import invented_profile
 
 SCHEMA = Schema.of(
@@ -23,6 +22,7 @@ class TableModel:
 
     def __init__(self, mixture, schema, privacy, profile=None):
         self.mixture_, self.schema_, self.privacy_, self.profile_ = mixture, schema, privacy, profile
+        self.partition_ = mixture
 
     @property
     def landscape_(self):
@@ -42,21 +42,5 @@ def table_model(privacy, *, schema=SCHEMA, counts=(6000, 3000, 1000), with_profi
     )
     weights = np.array(counts) / np.sum(counts)
     mixture = ProductMixture(weights, means, covariances, probabilities, layout)
-    profile = table_profile(mixture, counts) if with_profile else None
+    profile = invented_profile(mixture, counts, schema=schema) if with_profile else None
     return TableModel(mixture, schema, privacy, profile)
-
-
-def table_profile(mixture, counts, *, missing=0.1, stddev=10.0):
-    """A profile without error that states a little noise; a tenth of what may be missing is."""
-    layout, counts = mixture.layout, np.array(counts, dtype=float)
-    levels = LevelCounts(
-        holes=np.tile(missing * counts[:, None], layout.n_holes),
-        levels=counts[:, None] * mixture.probabilities,
-        stddev=stddev,
-        layout=layout,
-    )
-    if not layout.n_numbers:
-        return Profile.of_levels(counts, stddev, levels)
-    gaussians = GaussianMixture(mixture.weights, mixture.means, mixture.covariances)
-    bounds = {"lower": np.array(layout.lower), "upper": np.array(layout.upper)}
-    return invented_profile(gaussians, counts, count_stddev=stddev, levels=levels, **bounds)

@@ -11,6 +11,7 @@ from dpmorse.audit import AuditResult, Pair, audit_mechanism
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import Neighboring, PlannedChoice, PlannedRelease
 from dpmorse.privacy.exact import opened
+from dpmorse.statistics import ProfileCounts
 from dpmorse.typing import FloatArray, IntArray
 
 ADD_REMOVE, REPLACE_ONE = Neighboring.ADD_REMOVE, Neighboring.REPLACE_ONE
@@ -19,7 +20,7 @@ RELATIONS = (ADD_REMOVE, REPLACE_ONE)
 MUS = (1.0, 2.0)
 """The budgets that are tried, as those of Gaussian mechanisms."""
 
-_INNER = ("cells", "partition", "ball", "box", "codes", "domain", "projection")
+_INNER = ("cells", "rule", "gaps", "ball", "box", "codes", "domain", "projection")
 """Attributes of statistics and rules that hold further rules."""
 
 Datasets = tuple[FloatArray, FloatArray]
@@ -76,9 +77,14 @@ def sums_of_cells(
 
 def counts_of_bins(named: str, planned: PlannedRelease, histograms: Any, datasets: Datasets) -> Case:
     """Return the release of counts of records in bins."""
-    groups = histograms.counts
-    first, second = (opened(groups.to_units(InMemoryEngine().count(X, histograms))) for X in datasets)
-    return Case(named, planned, first, second, attacked=parts_of(histograms, groups))
+    released = released_of(histograms)
+    first, second = (opened(released.to_units(InMemoryEngine().count(X, histograms))) for X in datasets)
+    return Case(named, planned, first, second, attacked=parts_of(histograms, released))
+
+
+def released_of(histograms: Any) -> Any:
+    """Return what plans the release of counts in bins: a profile does it itself."""
+    return histograms if isinstance(histograms, ProfileCounts) else histograms.counts
 
 
 def parts_of(*objects: Any) -> tuple[type, ...]:

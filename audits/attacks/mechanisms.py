@@ -151,7 +151,8 @@ def _cells_of_table(layout: Layout, domain: Domain) -> GaussianCells:
 def counts(relation: Neighboring, cost: float, noise: Noise = GAUSSIAN, *, statistic: Any = None) -> Case:
     """Return counts of disjoint groups, or of the bins of a kind of histogram."""
     if statistic is not None:
-        histograms = statistic(_BOX) if statistic is ColumnHistograms else statistic(N_FEATURES)
+        layout = Layout((-1.0,) * N_FEATURES, (1.0,) * N_FEATURES)
+        histograms = statistic(layout if statistic is ColumnHistograms else N_FEATURES)
         planned = histograms.counts.plan(Step("counts"), cost, relation, noise)
         datasets = _neighbours(np.full((1, N_FEATURES), 0.99), relation)
         name = f"{statistic.__name__}, {noise.name}, {relation}"

@@ -6,7 +6,6 @@ Shares of the cost are those of the stages, so that the worst pair is the one of
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +15,7 @@ from audits.attacks.cases import (
     RELATIONS,
     REPLACE_ONE,
     Case,
+    Datasets,
     counts_of_bins,
     neighbours,
     parts_of,
@@ -24,7 +24,6 @@ from audits.attacks.cases import (
 from audits.attacks.mechanisms import far_record
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, whiten_numbers
 from dpmorse.bases.staged.histogram_with_missing import codes_with_missing, places_with_missing
-from dpmorse.bases.staged.profile import SHARES
 from dpmorse.engine import InMemoryEngine
 from dpmorse.privacy import Neighboring, PlannedRelease, Step
 from dpmorse.privacy.exact import opened
@@ -35,14 +34,14 @@ from dpmorse.statistics import (
     WEIGHT_BITS,
     BinaryCodes,
     CellMoments,
+    ColumnHistograms,
     Domain,
     GaussianCells,
     GroupCounts,
     MomentShares,
     NearestCubes,
-    ProfileCells,
+    ProfileCounts,
     Projection,
-    RadiusHistograms,
     SecondMoments,
     counts_starting_with,
 )
@@ -51,51 +50,44 @@ from dpmorse.typing import FloatArray, IntArray
 OF_CORESET = MomentShares(count=1 / 6, sum=2 / 3, second_moment=1 / 6)
 OF_DIRECTIONS = MomentShares(count=0.01, sum=0.04, second_moment=0.95)
 OF_LEVELS = MomentShares(count=0.2, sum=0.8)
-"""Shares of counts, sums and second moments in stages of these names; ``SHARES`` are those of profiles."""
+"""Shares of counts, sums and second moments in stages of these names."""
 
 MIXED = Layout((-8.0, -8.0), (8.0, 8.0), (1,), (3, 2))
 CATEGORIES = Layout((), (), (), (3, 5))
 
 _FAR = np.array([[8.0, 0.0]])
-"""A record at the edge of the box in which profiles are measured, far outside of every cell."""
+"""A record at the edge of the box in which profiles are counted, far outside of every cell."""
 
 
 def profile(relation: Neighboring, mu: float) -> Case:
-    """Return moments of profile cells: the cell of the clipped record, the residual of the record itself."""
-    cells = _profile_cells()
-    statistic = CellMoments(cells.box, 2, of_residuals=True)
-    planned = _planned(statistic, SHARES, relation, mu)
+    """Return sizes and bins of profile cells, a record being far outside of what cells are found in."""
+    statistic = _counts_of_profile(Layout((-8.0, -8.0), (8.0, 8.0)))
     datasets = neighbours(_few(2), _FAR, relation, -_FAR)
-    return sums_of_cells(f"profile moments, {relation}", planned, (statistic, cells), datasets)
+    return _profile("profile", (relation, mu), statistic, datasets)
 
 
-def lengths(relation: Neighboring, mu: float) -> Case:
-    """Return counts of lengths in profile cells."""
-    histograms = RadiusHistograms(_profile_cells())
-    planned = histograms.counts.plan(Step("lengths"), mu**2 / 2, relation)
-    datasets = neighbours(_few(2), _FAR, relation, -_FAR)
-    return counts_of_bins(f"profile lengths, {relation}", planned, histograms, datasets)
+def table_profile(relation: Neighboring, mu: float, *, missing: bool) -> Case:
+    """Return the same of a table: a record counts in each column, by its value or because it is missing.
+
+    The one in its place is of the other cell; where values are missing, all that may be are missing there.
+    """
+    statistic = _counts_of_profile(MIXED)
+    record, other = (_of_table(sign * np.ones(2), int(sign > 0)) for sign in (1.0, -1.0))
+    if missing:
+        record[:, MIXED.hole_part], record[:, MIXED.level_part] = 1.0, 0.0
+        record[:, MIXED.number_part] = [8.0, 0.0]
+    others = np.repeat(_of_table(np.zeros(2), 1), 50, axis=0)
+    name = f"table profile{', missing' if missing else ''}"
+    return _profile(name, (relation, mu), statistic, neighbours(others, record, relation, other))
 
 
-def table_profile(relation: Neighboring, mu: float) -> Case:
-    """Return moments, missing values and levels of profile cells: all that a record can have of each."""
-    cells = _profile_of_table()
-    statistic = CellMoments(cells.box, 2, of_residuals=True, layout=MIXED)
-    scales = statistic.calibrate(mu**2 / 2, relation, replace(SHARES, levels=0.6))
-    (planned,) = statistic.plan([Step("profile")], scales, relation)
-    record, other = (far_record(MIXED, 8.0 * sign * np.ones(2), int(sign > 0)) for sign in (1, -1))
-    others = np.repeat(far_record(MIXED, np.zeros(2), 1), 50, axis=0)
-    datasets = neighbours(others, record, relation, other)
-    return sums_of_cells(f"table profile moments, {relation}", planned, (statistic, cells), datasets)
-
-
-def table_lengths(relation: Neighboring, mu: float) -> Case:
-    """Return counts of lengths of the numbers of a table."""
-    histograms = RadiusHistograms(_profile_of_table(), n_coordinates=2)
-    planned = histograms.counts.plan(Step("lengths"), mu**2 / 2, relation)
-    record, other = (far_record(MIXED, 8.0 * sign * np.ones(2), 0) for sign in (1, -1))
-    datasets = neighbours(np.repeat(other, 50, axis=0), record, relation, other)
-    return counts_of_bins(f"table profile lengths, {relation}", planned, histograms, datasets)
+def ranges(relation: Neighboring, mu: float) -> Case:
+    """Return histograms of numbers: one record has all of them outside of the bounds, the other inside."""
+    histograms = ColumnHistograms(MIXED)
+    planned = histograms.counts.plan(Step("ranges"), mu**2 / 2, relation)
+    outside, inside = _of_table(np.array([1e300, -np.inf]), 0), _of_table(np.array([8.0, -8.0]), 0)
+    datasets = neighbours(np.repeat(_of_table(np.zeros(2), 1), 50, axis=0), outside, relation, inside)
+    return counts_of_bins(f"ranges, {relation}", planned, histograms, datasets)
 
 
 def directions(relation: Neighboring, mu: float) -> Case:
@@ -201,10 +193,10 @@ def _grid(
 def all_stages() -> list["partial[Case]"]:
     """Return the makers of the cases of stages."""
     stages: tuple[Callable[..., Case], ...] = (
+        ranges,
         profile,
-        lengths,
-        table_profile,
-        table_lengths,
+        partial(table_profile, missing=False),
+        partial(table_profile, missing=True),
         directions,
         partial(levels, layout=MIXED),
         partial(levels, layout=CATEGORIES),
@@ -230,31 +222,36 @@ def _few(n_features: int) -> FloatArray:
     return np.asarray(np.random.default_rng(0).uniform(-1, 1, size=(50, n_features)))
 
 
-def _apart(grid_bits: int = 12, box: float = 1.0) -> GaussianCells:
+def _apart() -> GaussianCells:
     """Return two narrow cells, split by the sign of the first coordinate."""
-    means = np.array([[-0.5, 0.0], [0.5, 0.0]]) / box
-    covariances = np.tile(0.01 / box**2 * np.eye(2), (2, 1, 1))
-    return GaussianCells.from_mixture(np.full(2, 0.5), means, covariances, 2.0, grid_bits)
+    means = np.array([[-0.5, 0.0], [0.5, 0.0]])
+    covariances = np.tile(0.01 * np.eye(2), (2, 1, 1))
+    return GaussianCells.from_mixture(np.full(2, 0.5), means, covariances, 2.0)
 
 
-def _profile_cells() -> ProfileCells:
-    """Return cells in the unit ball, measured in a box eight times as wide."""
-    one = np.ones(2)
+def _counts_of_profile(layout: Layout) -> ProfileCounts:
+    """Return counts in bins of the bounds of two numbers; two cells are in a box an eighth as wide."""
     ball, box = (
-        Domain(-size * one, size * one, radius, FINE_GRID_BITS) for size, radius in ((1, 1.0), (8, None))
+        encoded_domain(layout, -size * np.ones(2), size * np.ones(2), FINE_GRID_BITS) for size in (1.0, 8.0)
     )
-    return ProfileCells(_apart(FINE_GRID_BITS), ball, _apart(FINE_GRID_BITS, 8.0), box)
+    means, factors = np.array([[-0.5, 0.0], [0.5, 0.0]]), np.tile(0.1 * np.eye(2), (2, 1, 1))
+    whiten, shift = whiten_numbers(layout, ball, means, factors)
+    rule = GaussianCells.from_scores(whiten, shift, np.zeros(2), 1.0, FINE_GRID_BITS)
+    edges = np.tile(np.arange(-3, 4) << (FINE_GRID_BITS - 2), (2, 2, 1))
+    counted = tuple(range(layout.n_categories))
+    may_miss = (*layout.holes, *range(2, 2 + layout.n_categories))
+    return ProfileCounts(rule, ball, box, layout, edges, counted, may_miss)
 
 
-def _profile_of_table() -> ProfileCells:
-    """Return the same for the numbers of a table."""
-    ball, box = (
-        encoded_domain(MIXED, -size * np.ones(2), size * np.ones(2), FINE_GRID_BITS) for size in (1.0, 8.0)
-    )
-    rules = []
-    for domain, size in ((ball, 1.0), (box, 8.0)):
-        means = np.array([[-0.5, 0.0], [0.5, 0.0]]) / size
-        factors = np.tile(0.1 / size * np.eye(2), (2, 1, 1))
-        whiten, shift = whiten_numbers(MIXED, domain, means, factors)
-        rules.append(GaussianCells.from_scores(whiten, shift, np.zeros(2), 2.0, FINE_GRID_BITS))
-    return ProfileCells(rules[0], ball, rules[1], box)
+def _profile(name: str, at: tuple[Neighboring, float], statistic: ProfileCounts, datasets: Datasets) -> Case:
+    relation, mu = at
+    planned = statistic.plan(Step("profile"), mu**2 / 2, relation)
+    return counts_of_bins(f"{name}, {relation}", planned, statistic, datasets)
+
+
+def _of_table(numbers: FloatArray, level: int) -> FloatArray:
+    """Return one encoded record without missing values, and with the same level in every category."""
+    record = np.zeros((1, MIXED.width))
+    record[:, MIXED.number_part] = numbers
+    record[:, [MIXED.level_part.start + own.start + level for own in MIXED.levels]] = 1.0
+    return record

@@ -16,7 +16,7 @@ from audits.kernels.questions import Question, Sums
 from dpmorse.audit import Pair
 from dpmorse.engine import Checked, Fingerprint, InMemoryEngine, Partitions, Reads, StreamedEngine, _rules
 from dpmorse.privacy import Neighboring
-from dpmorse.statistics import Domain, GaussianCells, ProfileCells
+from dpmorse.statistics import Domain, GaussianCells, ProfileCounts
 from dpmorse.typing import FloatArray, IntArray
 
 try:
@@ -132,16 +132,18 @@ def _as_type(X: FloatArray, dtype: Any) -> Any:
 
 def _rules_of(question: Question) -> list[tuple[Domain, GaussianCells]]:
     """Return the rules that have scores, with the domains that they are for."""
-    cells = getattr(question, "cells", getattr(question.statistic, "cells", None))
-    if isinstance(cells, ProfileCells):
-        return [(cells.ball, cells.partition), (cells.box, cells.units)]
-    domain = getattr(question.statistic, "domain", None)
+    if isinstance(question.statistic, ProfileCounts):
+        return [(question.statistic.ball, question.statistic.rule)]
+    cells, domain = getattr(question, "cells", None), getattr(question.statistic, "domain", None)
     return [(domain, cells)] if domain is not None and isinstance(cells, GaussianCells) else []
 
 
 def _plain_is_exact(question: Question, X: FloatArray) -> bool:
-    """Say whether the plain form is right about scores, where there are any."""
-    return all(plain.scores_are_exact(domain.quantise(X), rule) for domain, rule in _rules_of(question))
+    """Say whether the plain form is right about scores, and about missing numbers, where there are any."""
+    exact = all(plain.scores_are_exact(domain.quantise(X), rule) for domain, rule in _rules_of(question))
+    if not isinstance(question.statistic, ProfileCounts):
+        return exact
+    return exact and plain.integrals_are_right(X, question.statistic)
 
 
 def _move(found: Compared, question: Question, X: FloatArray, rng: Rng) -> None:

@@ -12,10 +12,10 @@ from dpmorse.statistics import (
     MATRIX_BITS,
     Domain,
     GaussianCells,
-    ProfileCells,
+    ProfileCounts,
     Projection,
 )
-from dpmorse.typing import FloatArray
+from dpmorse.typing import FloatArray, IntArray
 
 Rng = np.random.Generator
 
@@ -66,20 +66,17 @@ def rule(rng: Rng, n_cells: int, n_features: int, kind: str, grid_bits: int = GR
 
 def profile(
     rng: Rng, n_cells: int, n_features: int, kind: str, n_directions: int | None = None
-) -> ProfileCells:
-    """Return cells of clipped records, perhaps of projected ones, that are measured in a wider box."""
+) -> ProfileCounts:
+    """Return counts of numbers in cells of clipped records, perhaps of projected ones."""
     whole = box(rng, n_features, grid_bits=FINE_GRID_BITS)
     quarter = whole.half_width / 4
     ball = Domain(whole.centre - quarter, whole.centre + quarter, 1.0, FINE_GRID_BITS)
     if n_directions is not None:
         ball = projected(rng, n_features, n_directions, FINE_GRID_BITS)
         whole = Domain(*_outside(ball), None, FINE_GRID_BITS)
-    return ProfileCells(
-        rule(rng, n_cells, ball.n_features, kind, FINE_GRID_BITS),
-        ball,
-        rule(rng, n_cells, n_features, "needles" if kind == "far" else kind, FINE_GRID_BITS),
-        whole,
-    )
+    table = Layout(tuple(whole.lower.tolist()), tuple(whole.upper.tolist()))
+    cells = rule(rng, n_cells, ball.n_features, kind, FINE_GRID_BITS)
+    return ProfileCounts(cells, ball, whole, table, bin_edges(rng, n_cells, n_features))
 
 
 def _outside(ball: Domain) -> tuple[FloatArray, FloatArray]:
@@ -107,16 +104,59 @@ def table_rule(rng: Rng, table: Layout, n_cells: int, grid_bits: int = GRID_BITS
     )
 
 
-def table_profile(rng: Rng, table: Layout, n_cells: int) -> ProfileCells:
-    """Return cells in a narrow box, and coordinates of the numbers in the public one."""
-    lower, upper, d = np.array(table.lower), np.array(table.upper), table.n_numbers
-    quarter = (upper - lower) / 4
-    ball = encoded_domain(table, lower + quarter, upper - quarter, FINE_GRID_BITS)
+def table_profile(rng: Rng, table: Layout, n_cells: int) -> ProfileCounts:
+    """Return counts of a table; where numbers may be missing, they go together in every cell."""
+    lower, upper = np.array(table.lower), np.array(table.upper)
+    part = float(rng.choice([1 / 4, 0.0, -1.0])) * (upper - lower)
+    ball = encoded_domain(table, lower + part, upper - part, FINE_GRID_BITS)
     public = encoded_domain(table, lower, upper, FINE_GRID_BITS)
-    factors = np.tril(0.1 * rng.normal(size=(n_cells, d, d)), -1) + 0.2 * np.eye(d)
-    whiten, shift = whiten_numbers(table, public, 0.3 * rng.normal(size=(n_cells, d)), factors)
-    units = GaussianCells.from_scores(whiten, shift, np.zeros(n_cells), 1.5, FINE_GRID_BITS)
-    return ProfileCells(table_rule(rng, table, n_cells, FINE_GRID_BITS), ball, units, public)
+    cells = table_rule(rng, table, n_cells, FINE_GRID_BITS)
+    if table.holes:
+        cells = whitening_rule(rng, table, n_cells, ball)
+    counted = tuple(int(j) for j in rng.permutation(table.n_categories)[: rng.integers(4)])
+    may_miss = [*table.holes, *range(table.n_numbers, table.n_numbers + len(counted))]
+    some = tuple(j for j in may_miss if rng.random() < 0.7)
+    return ProfileCounts(cells, ball, public, table, bin_edges(rng, n_cells, table.n_numbers), counted, some)
+
+
+def whitening_rule(rng: Rng, table: Layout, n_cells: int, ball: Domain) -> GaussianCells:
+    """Return cells that whiten numbers which nearly say one another, or do not; some are the same cell."""
+    d = table.n_numbers
+    together = rng.normal(size=(n_cells, d, int(rng.integers(1, d + 1))))
+    alone = 10.0 ** rng.uniform(-3, 0, size=(n_cells, 1, 1)) * np.eye(d)
+    covariances = together @ together.transpose(0, 2, 1) + alone**2
+    means = 0.4 * rng.normal(size=(n_cells, d))
+    covariances[-1], means[-1] = covariances[0], means[0] + rng.choice([0.0, 1e-7])
+    whiten, shift = whiten_numbers(table, ball, means, 0.3 * np.linalg.cholesky(covariances))
+    others = np.ones(table.width, dtype=np.bool_)
+    others[table.number_part] = False
+    places = np.flatnonzero(others)
+    whiten[:, places, places] = rng.choice([0.0, 1.0, 3.0], size=(n_cells, len(places)))
+    shift[:, places] = rng.normal(size=(n_cells, len(places)))
+    return GaussianCells.from_scores(whiten, shift, rng.random(n_cells), 1.0, FINE_GRID_BITS)
+
+
+def bin_edges(rng: Rng, n_cells: int, n_numbers: int) -> IntArray:
+    """Return ends of bins: anywhere, at and next to the bounds, several at one place, or none."""
+    shape = (n_cells, n_numbers, int(rng.choice([0, 1, 2, 7, 49])))
+    one = 1 << FINE_GRID_BITS
+    drawn = rng.integers(-one, one + 1, size=shape)
+    special = rng.choice([-one, 1 - one, -1, 0, 1, one - 1, one], size=shape)
+    return np.asarray(np.sort(np.where(rng.random(shape) < 0.3, special, drawn), axis=2))
+
+
+def at_edges(rng: Rng, X: FloatArray, statistic: ProfileCounts) -> FloatArray:
+    """Put a third of the numbers at the ends of bins: on them, next to them, and half a step away."""
+    part, box, edges = statistic.layout.number_part, statistic.box, statistic.edges
+    if not edges.size:
+        return X
+    numbers = X[:, part]
+    k, i = (rng.integers(size, size=numbers.shape) for size in (len(edges), edges.shape[2]))
+    steps = edges[k, np.arange(numbers.shape[1]), i] + rng.choice([-0.5, 0.0, 0.5, 1.0], size=numbers.shape)
+    values = box.centre[part] + box.half_width[part] * steps * 2.0**-FINE_GRID_BITS
+    values = rng.choice([values, np.nextafter(values, np.inf), np.nextafter(values, -np.inf)])
+    X[:, part] = np.where(rng.random(numbers.shape) < 1 / 3, values, numbers)
+    return X
 
 
 def records(rng: Rng, n: int, domain: Domain, means: FloatArray | None = None) -> FloatArray:

@@ -20,7 +20,6 @@ from dpmorse.statistics import (
     MagnitudeHistograms,
     NearestCubes,
     PrefixCells,
-    RadiusHistograms,
     SecondMoments,
 )
 from dpmorse.typing import FloatArray
@@ -54,16 +53,14 @@ def projected(rng: Rng, kind: str) -> Question:
 
 
 def profile(rng: Rng, kind: str) -> Question:
-    """Moments of profile cells."""
-    cells = _profile(rng, kind)
-    statistic = CellMoments(cells.box, cells.n_cells, second_moments=_any_kind(rng), of_residuals=True)
-    return Sums(statistic, cells, lambda rng, n: hostile.records(rng, n, cells.box))
-
-
-def lengths(rng: Rng, kind: str) -> Question:
-    """Counts of lengths in profile cells."""
-    cells = _profile(rng, kind)
-    return Bins(RadiusHistograms(cells), lambda rng, n: hostile.records(rng, n, cells.box))
+    """Counts of numbers in profile cells."""
+    d = int(rng.integers(2, 9))
+    n_directions = int(rng.integers(1, d)) if kind == "far" else None
+    statistic = hostile.profile(rng, int(rng.integers(1, 7)), d, kind, n_directions)
+    return Bins(
+        statistic,
+        lambda rng, n: hostile.at_edges(rng, hostile.records(rng, n, statistic.box), statistic),
+    )
 
 
 def table(rng: Rng, kind: str) -> Question:
@@ -76,28 +73,18 @@ def table(rng: Rng, kind: str) -> Question:
 
 
 def table_profile(rng: Rng, kind: str) -> Question:
-    """Moments, missing values and levels of profile cells."""
+    """Counts of tables in profile cells: numbers, categories, what is missing."""
     del kind
-    layout = _with_numbers(rng)
-    cells = hostile.table_profile(rng, layout, int(rng.integers(1, 6)))
-    return Sums(
-        CellMoments(cells.box, cells.n_cells, of_residuals=True, layout=layout), cells, _encoded(layout)
-    )
-
-
-def table_lengths(rng: Rng, kind: str) -> Question:
-    """Counts of lengths of the numbers of tables."""
-    del kind
-    layout = _with_numbers(rng)
-    cells = hostile.table_profile(rng, layout, int(rng.integers(1, 6)))
-    return Bins(RadiusHistograms(cells, n_coordinates=layout.n_numbers), _encoded(layout))
+    layout = hostile.layout(rng)
+    statistic = hostile.table_profile(rng, layout, int(rng.integers(1, 6)))
+    return Bins(statistic, lambda rng, n: hostile.at_edges(rng, hostile.encoded(rng, layout, n), statistic))
 
 
 def columns(rng: Rng, kind: str) -> Question:
-    """Histograms of columns, or of projections."""
-    d = int(rng.integers(1, 7))
-    domain = hostile.projected(rng, d + 3, d) if kind == "far" else hostile.box(rng, d)
-    return Bins(ColumnHistograms(domain), lambda rng, n: hostile.records(rng, n, domain))
+    """Histograms of the numbers of tables."""
+    del kind
+    layout = _with_numbers(rng)
+    return Bins(ColumnHistograms(layout), _encoded(layout))
 
 
 def magnitudes(rng: Rng, kind: str) -> Question:
@@ -148,11 +135,9 @@ PATHS: dict[str, Callable[[Rng, str], Question]] = {
     "soft cells": soft,
     "residuals of soft cells": soft_residuals,
     "projected records": projected,
-    "profile cells": profile,
-    "lengths in profile cells": lengths,
+    "profiles": profile,
     "tables": table,
-    "profile cells of tables": table_profile,
-    "lengths of tables": table_lengths,
+    "profiles of tables": table_profile,
     "histograms of columns": columns,
     "histograms of magnitudes": magnitudes,
     "codes": codes,
@@ -193,13 +178,6 @@ def _means(rule: GaussianCells, domain: Domain) -> FloatArray | None:
 
 def _any_kind(rng: Rng) -> SecondMoments:
     return list(SecondMoments)[int(rng.choice([0, 0, 0, 1, 2, 3]))]
-
-
-def _profile(rng: Rng, kind: str) -> Any:
-    d = int(rng.integers(2, 9))
-    return hostile.profile(
-        rng, int(rng.integers(1, 7)), d, kind, int(rng.integers(1, d)) if kind == "far" else None
-    )
 
 
 def _with_numbers(rng: Rng) -> Layout:

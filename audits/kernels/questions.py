@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.attacks.cases import released_of
 from audits.kernels import plain
 from audits.kernels.hostile import Rng
 from dpmorse.privacy import Neighboring, PlannedChoice, PlannedRelease, Step
@@ -53,23 +54,24 @@ class Sums:
 
 @dataclass(frozen=True)
 class Bins:
-    """Counts of records in bins."""
+    """Counts of records in bins of columns, or of cells."""
 
     statistic: Any
     draw: Callable[[Rng, int], FloatArray]
 
     def plain(self, X: FloatArray) -> IntArray:
         """Return the plain form of the answer."""
-        return opened(self.statistic.counts.to_units(sealed(plain.counts(X, self.statistic))))
+        return opened(released_of(self.statistic).to_units(sealed(plain.counts(X, self.statistic))))
 
     def answer(self, engine: Any, records: Any) -> IntArray:
         """Return the answer without noise."""
-        return opened(self.statistic.counts.to_units(engine.count(records, self.statistic)))
+        return opened(released_of(self.statistic).to_units(engine.count(records, self.statistic)))
 
     def planned(self, rng: Rng, relation: Neighboring) -> PlannedRelease:
         """Plan the release."""
         del rng
-        return self.statistic.counts.plan(Step("bins"), _COST, relation)  # type: ignore[no-any-return]
+        planned: PlannedRelease = released_of(self.statistic).plan(Step("bins"), _COST, relation)
+        return planned
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,12 @@ def profiles() -> bool:
     return audited(base(PrivateGaussianMixture, "add-remove", 1.0), runs=2000, seed=1, n_candidates=2).passed
 
 
+def profiles_of_persons() -> bool:
+    """The same where persons with three rows are protected."""
+    estimator = base(PrivateGaussianMixture, "add-remove", 1.0, max_rows_per_group=3)
+    return audited(estimator, runs=200, seed=1, n_candidates=2).passed
+
+
 def clipped() -> bool:
     """Records out of bounds count as records at the bounds."""
     return all(_clips(base(kind, "add-remove", 1.0)) for kind in (DPMoGHard, DPTree))
@@ -89,6 +95,14 @@ def questions() -> bool:
     """Given the same answers, a fit asks the same questions of other records."""
     estimator = base(DPTree, "add-remove", 1.0, bounds="private")
     first, second = repeated_fits(estimator, any_records(0, 700), any_records(1, 90), seed=2)
+    return first.questions == second.questions
+
+
+def questions_of_profiles() -> bool:
+    """The same for the default base, whose profile has bins that earlier releases choose."""
+    first, second = repeated_fits(
+        base(PrivateGaussianMixture, "add-remove", 1.0), any_records(0, 700), -any_records(0, 700), seed=2
+    )
     return first.questions == second.questions
 
 
@@ -117,8 +131,10 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "tables": tables,
     "stages": stages,
     "profiles": profiles,
+    "profiles_of_persons": profiles_of_persons,
     "clipped": clipped,
     "questions": questions,
+    "questions_of_profiles": questions_of_profiles,
     "reservations": reservations,
 }
 

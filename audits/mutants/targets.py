@@ -9,6 +9,8 @@ OTHERS = (
 QUESTIONS = "tests/audit/test_bases.py::test_questions_depend_on_answers_only"
 CLIPPED = "tests/audit/test_bases.py::test_only_clipped_records_are_looked_at"
 GROUPS = "tests/audit/test_bases.py::test_groups_of_rows_are_protected_as_claimed"
+COMPARED = "tests/audit/test_kernels.py"
+PERSONS = "tests/audit/test_bases.py::test_persons_are_protected_in_every_release_of_the_default_base"
 TABLE_NEIGHBOURS = "tests/statistics/test_tables.py::test_neighbours_never_differ_by_more_than_declared"
 
 EM = "dpmorse.bases.em.rounds:PrivateEM"

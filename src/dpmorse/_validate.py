@@ -55,6 +55,14 @@ def open_unit_interval(**named: object) -> float:
     return number
 
 
+def open_unit_intervals(**named: object) -> list[float]:
+    """Return numbers strictly between 0 and 1, of a list of them."""
+    ((name, values),) = named.items()
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidTypeError(f"{name} must list numbers between 0 and 1, got {describe(values)}.")
+    return [open_unit_interval(**{name: value}) for value in values]
+
+
 def boolean(**named: object) -> bool:
     """Return True or False; values that are merely true or false in a condition are refused."""
     ((name, value),) = named.items()

@@ -284,7 +284,7 @@ REVIEWED = {
         "1 << 21": FIXED,
         "settings.n_components": PARAMETER,
         "n_features": COLUMNS,
-        "settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2": COLUMNS,
+        "n_values = settings.n_components * settings.values_of_a_component": COLUMNS,
     },
     "bases/centres/dp_cube.py": {"value": PARAMETER},
     "clustering/dp_morse.py": {

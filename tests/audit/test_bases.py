@@ -89,6 +89,14 @@ def test_groups_of_rows_are_protected_as_claimed():
     assert result.certified > 0.85 * result.claimed
 
 
+def test_persons_are_protected_in_every_release_of_the_default_base():
+    """The profile is the last of them, and plans what one row may cost by itself."""
+    estimator = base(PrivateGaussianMixture, "add-remove", 1.0, max_rows_per_group=3)
+    result = audited(estimator, runs=2000, seed=10, n_candidates=2)
+    assert result.passed, str(result)
+    assert moved(result) > 0.95
+
+
 def test_bases_of_other_packages_and_meta_estimators_are_audited_too():
     for estimator in (
         GridKMeans(2, epsilon=4.0, bounds=(-1, 1)),

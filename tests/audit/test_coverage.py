@@ -23,8 +23,14 @@ from dpmorse.audit.invented import base_of
 from dpmorse.bases import BASES, PrivateMixtureEstimator, Queries
 from dpmorse.clustering.base import MorseEstimator
 
-QUESTIONS = ("histograms", "group_counts", "total", "moments", "choose")
+QUESTIONS = ("histograms", "profile", "group_counts", "total", "moments", "choose")
 """What ``Queries`` releases: a tally alone is sealed."""
+
+NOT_RELEASED = {
+    *("neighboring", "noise", "public_size", "tally", "rounds", "calibrate"),
+    *("cost_of_a_row", "noise_of_counts", "noise_of_bins"),
+}
+"""What ``Queries`` says of plans, or keeps sealed."""
 
 
 def public_classes(module):
@@ -33,13 +39,13 @@ def public_classes(module):
 
 
 def released_statistics():
-    """Statistics that can be planned, and histograms, which are planned as counts."""
+    """Statistics that can be planned, and histograms, which are planned as counts or by themselves."""
     return {one for one in public_classes(statistics) if hasattr(one, "plan") or hasattr(one, "counts")}
 
 
 def rules():
-    """What decides, of a record, where it counts: cells, codes, projections."""
-    methods = ("labels", "codes", "apply")
+    """What decides, of a record, where it counts: cells, codes, projections, what integrates out."""
+    methods = ("labels", "codes", "apply", "change")
     return {
         one
         for one in public_classes(statistics)
@@ -54,12 +60,17 @@ def attacked_estimators():
 
 
 def test_the_lists_below_are_not_empty():
-    assert {"CellMoments", "SwapCosts", "RadiusHistograms", "GroupCounts"} <= {
+    assert {"CellMoments", "SwapCosts", "ProfileCounts", "ColumnHistograms", "GroupCounts"} <= {
         one.__name__ for one in released_statistics()
     }
-    assert {"GaussianCells", "ProfileCells", "PrefixCells", "NearestCubes", "BinaryCodes", "Projection"} <= {
+    assert {"GaussianCells", "GapRule", "PrefixCells", "NearestCubes", "BinaryCodes", "Projection"} <= {
         one.__name__ for one in rules()
     }
+
+
+def test_every_question_is_known_to_release_or_not_to():
+    public = {name for name in vars(Queries) if not name.startswith("_")}
+    assert public == {*QUESTIONS, *NOT_RELEASED}
 
 
 def test_every_base_is_attacked():

@@ -427,7 +427,7 @@ def test_out_of_bounds_values_are_clipped_without_a_word(way, rng):
 def test_too_large_a_model_is_refused_up_front():
     model = DPMoGHard(2000, epsilon=1.0, bounds=(-1, 1))
     with pytest.raises(
-        InvalidParameterError, match="n_components=2000 with 200 columns needs 40200000 covariance entries"
+        InvalidParameterError, match="n_components=2000 with 200 columns needs 40200000 values"
     ):
         model.fit(np.zeros((3, 200)))
 

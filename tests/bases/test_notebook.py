@@ -1,5 +1,7 @@
 """A notebook shows clusters, intervals and the promise of fitted models; reprs fit on a line."""
 
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -75,8 +77,16 @@ def test_a_fitted_model_shows_the_numbers_of_its_summary(model):
     for row, (_, share) in zip(rows, shares.iterrows(), strict=True):
         value, low, high = (100 * share[name] for name in ("share", "share_low", "share_high"))
         assert row[1] == f"{value:.1f} % ({low:.1f} to {high:.1f})"
-        assert float(row[2].split()[0]) == pytest.approx(share["centre"], abs=0.5)
-        assert "spread" in row[2]
+        median, low, high, q1, q3 = map(float, re.findall(r"[\d.]+", row[2]))
+        for name, shown in (
+            ("median", median),
+            ("median_low", low),
+            ("median_high", high),
+            ("q1", q1),
+            ("q3", q3),
+        ):
+            assert shown == pytest.approx(share[name], abs=0.05), name
+        assert "half: " in row[2]
 
 
 def test_the_promise_and_what_must_be_said_are_shown_and_names_are_escaped(model):
@@ -98,10 +108,34 @@ def test_levels_are_shown_the_most_frequent_first(table_model):
 
 def test_dates_are_shown_as_dates(table_model):
     _, *rows = Cells(table_model._repr_html_()).rows
-    days = table_model.summary().query("column == 'admitted'")["centre"]
-    for row, day in zip(rows, days, strict=True):
-        assert row[4].startswith(str(np.datetime64("2010-01-01") + np.timedelta64(round(day), "D")))
-        assert "spread days" in row[4]
+    days = table_model.summary().query("column == 'admitted'")
+    for row, (_, known) in zip(rows, days.iterrows(), strict=True):
+        names = ("median", "median_low", "median_high", "q1", "q3")
+        shown = [str(np.datetime64("2010-01-01") + np.timedelta64(int(known[name]), "D")) for name in names]
+        assert row[4] == "{} ({} to {})half: {} to {}".format(*shown)
+
+
+def test_missing_values_are_shown_and_what_noise_hides_is_not_known():
+    X = pd.DataFrame(make_patient_table(4000, random_state=1)[0])
+    columns = {"age": Numeric(0, 110), "pressure": Numeric(60, 220, missing="ignore")}
+    columns["ward"] = Nominal(["surgery", "medicine", "cardiology"], missing="ignore")
+    model = DPMorse(2, 2, epsilon=3.0, columns=columns, random_state=0).fit(X[list(columns)])
+    profile = model.base_.profile_
+    small = model.component_labels_ == 1
+    model.base_.profile_ = replace(
+        profile,
+        sizes=np.where(small, 1.0, profile.sizes),
+        entries=np.where(small[:, None], 0.0, profile.entries),
+    )
+    html = model._repr_html_()
+    _, known, hidden = Cells(html).rows
+    summary = model.summary().query("cluster == 0").set_index("column")["missing"]
+    assert "missing" not in known[2]
+    for place, name in ((3, "pressure"), (4, "ward")):
+        part = 100 * float(np.ravel(summary[name])[0])
+        assert f"missing: {part:.1f} % (" in known[place]
+    assert hidden[2:] == ["not known"] * 3
+    assert not re.search(r"\bnan\b", html)
 
 
 @pytest.mark.parametrize("bare", [True, False], ids=["without numbers", "with numbers"])

@@ -95,8 +95,8 @@ def test_every_stage_costs_what_its_event_says(n_features, profile, neighboring,
         histograms = slice(2, 4 if profile else 3)
         for scales, event in zip(calls[histograms], events[histograms], strict=True):
             assert event.rho == pytest.approx(_pairs(neighboring) * (one / scales[0]) ** 2 / 2, rel=1e-9)
-        assert [event.step.stage for event in events[4:]] == (["profile"] * 2 if profile else [])
-    _check_costs_of_profile(calls, events, model.mixture_.n_components, neighboring)
+        assert [event.step.stage for event in events[4:]] == (["profile"] if profile else [])
+    _check_costs_of_profile(calls, events, model.mixture_.means.shape, neighboring)
     shares = [
         sum(event.rho for event in events if event.step.stage == stage.name) for stage in model.plan_.stages
     ]
@@ -109,18 +109,16 @@ def test_every_stage_costs_what_its_event_says(n_features, profile, neighboring,
     assert np.array(shares) / sum(shares) == pytest.approx(wanted, rel=1e-4)
 
 
-def _check_costs_of_profile(calls, events, n_components, neighboring):
-    """A record moves one count of lengths; its residual is one on the sphere of one component."""
+def _check_costs_of_profile(calls, events, shape, neighboring):
+    """A record is in one component, and in one bin of each column."""
+    n_components, n_features = shape
     one = 2.0**UNIT_BITS
     for scales, event in zip(calls, events, strict=True):
-        if event.step.stage == "profile" and "lengths" in event.step.part:
-            assert event.rho == pytest.approx(_pairs(neighboring) * (one / scales[0]) ** 2 / 2, rel=1e-9)
-        elif event.step.stage == "profile" and neighboring == "add-remove":
-            d = round(
-                np.sqrt(2 * len(scales) / n_components - 1.75) - 1.5
-            )  # 1 + d + d (d + 1) / 2 values each
-            blocks = scales[[0, n_components, n_components * (1 + d)]].astype(float)
-            assert event.rho == pytest.approx(np.sum((one / blocks) ** 2) / 2, rel=1e-6)
+        if event.step.stage == "profile":
+            rows = scales.reshape(n_components, -1).astype(float)
+            assert len(np.unique(rows[:, 0])) == len(np.unique(rows[:, 1:])) == 1
+            moved = (one / rows[0, 0]) ** 2 + n_features * (one / rows[0, 1]) ** 2
+            assert event.rho == pytest.approx(_pairs(neighboring) * moved / 2, rel=1e-9)
 
 
 def _pairs(neighboring):
@@ -167,6 +165,7 @@ def test_units_do_not_matter(blobs):
 def test_occupied_ranges_hold_the_records(monkeypatch, rng):
     """Without noise on the counts, the box is the occupied bins and as much again on either side."""
     from dpmorse import InMemoryEngine
+    from dpmorse.schema import Layout
     from dpmorse.statistics import Domain
 
     class Silent:
@@ -175,10 +174,11 @@ def test_occupied_ranges_hold_the_records(monkeypatch, rng):
 
     X = rng.uniform([0.25, -1.0], [0.5, 1.0], size=(100_000, 2))
     queries = Queries(Source(X, InMemoryEngine()), Silent(), Budget(1.0))
-    box, piled = ranges.occupied_box(queries, Domain.from_bounds((-1.0, 1.0), 2), Step("ranges"), 1.0)
+    layout = Layout((-1.0, -1.0), (1.0, 1.0))
+    box, outside = ranges.occupied_box(queries, layout, Step("ranges"), 1.0)
     assert box.lower == pytest.approx([0.0, -1.0], abs=0.04)
     assert box.upper == pytest.approx([0.75, 1.0], abs=0.07), "records may reach into one bin more"
-    assert not piled.any(), "records that are spread evenly up to a bound do not pile up there"
+    assert not outside.counts.any(), "records that are spread evenly up to a bound are not beyond it"
     metric = units.release_units(queries, Domain.from_bounds((-1.0, 1.0), 2), box, Stage("moments", 1.0, 5))
     assert metric.n_records == pytest.approx(100_000, abs=1)
     assert metric.domain.centre == pytest.approx([0.375, 0.0], abs=0.01)

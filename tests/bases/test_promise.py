@@ -90,15 +90,18 @@ def test_files_of_version_2_load_without_a_profile(name, tmp_path):
     assert base.partition_ is base.mixture_
     assert base.get_params().get("profile", False) is False
     assert base.mixture_.means.tolist() == base_written["mixture"]["means"]
-    assert base.privacy_.epsilon == pytest.approx(base_written["privacy"]["epsilon"], rel=1e-12)
+    assert base.privacy_.epsilon == pytest.approx(base_written["privacy"]["epsilon"], rel=1e-6)
     with pytest.raises(InvalidTypeError, match="has no profile"):
         model.table()
     model.save(tmp_path / "again.json")
     again = json.loads((tmp_path / "again.json").read_text())
-    assert again["version"] == 3
+    assert again["version"] == 4
     base_again = again.get("base", again)
     for part in ("mixture", "domain", "feature_names"):
         assert base_again[part] == base_written[part]
-    for part in ("budget", "reserved", "events", "secure"):
+    # What was reserved is added from the plan, whose stages have more noise values than those of then.
+    costs = [[event["rho"] for event in of["privacy"]["reserved"]] for of in (base_again, base_written)]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-6)
+    for part in ("budget", "events", "secure"):
         assert base_again["privacy"][part] == base_written["privacy"][part]
     assert load(tmp_path / "again.json").privacy_ == model.privacy_

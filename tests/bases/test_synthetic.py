@@ -1,16 +1,17 @@
 """Synthetic records with missing values: as often as was released, where the schema allows it, and consistent."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from counted_profiles import counted, with_noise
 from dpmorse import Date, InvalidParameterError, InvalidTypeError, Nominal, Numeric, Schema
 from dpmorse.bases import draw_records as drawn_columns
 from dpmorse.densities import GaussianMixture, ProductMixture
-from dpmorse.profiles import LevelCounts, to_frame
+from dpmorse.profiles import group_table, to_frame
 from dpmorse.records import open_records
-from mixture_profiles import invented_profile
 
 pd = pytest.importorskip("pandas")
 
@@ -51,20 +52,36 @@ def gaussians():
     return GaussianMixture([0.5, 0.5], means, covariances)
 
 
-def profile(counts=(1000.0, 1000.0)):
-    counts = np.array(counts)
-    levels = PROBABILITIES * counts[:, None]
-    levels[:, :3] *= WARD_IS_KNOWN[:, None]
-    levels[:, 7:10] *= 0.9  # noise in a column that is never missing
-    holes = counts[:, None] * np.column_stack([AGE_IS_MISSING, [0.5, 0.5], [0.1, 0.1]])
-    counted = LevelCounts(holes, levels, 1.0, SCHEMA.layout)
-    return invented_profile(gaussians(), counts, levels=counted, count_stddev=1.0)
+def profile():
+    """That of 20,000 records that are like the mixture, with ward and age missing now and then."""
+    rng, n = np.random.default_rng(0), 20_000
+    numbers, components = gaussians().sample(n, rng)
+    numbers = np.clip(numbers, SCHEMA.layout.lower, SCHEMA.layout.upper)
+    codes = np.empty((n, 3), dtype=int)
+    for j, own in enumerate(SCHEMA.layout.levels[:3]):
+        steps = np.cumsum(PROBABILITIES[:, own], axis=1)[:, :-1]
+        codes[:, j] = (rng.random(n)[:, None] > steps[components]).sum(axis=1)
+    holes = np.zeros((n, 7), dtype=bool)
+    for column, part in (
+        (0, AGE_IS_MISSING),
+        (1, PROBABILITIES[:, 11]),
+        (2, [0.1, 0.1]),
+        (4, 1 - WARD_IS_KNOWN),
+    ):
+        holes[:, column] = rng.random(n) < np.array(part)[components]
+    made = counted(numbers, components, codes=codes, holes=holes, bounds=(0.0, 400.0))
+    bounds = {"lower": np.array(SCHEMA.layout.lower), "upper": np.array(SCHEMA.layout.upper)}
+    limits = {name: bound[:, None] for name, bound in bounds.items()}
+    inside = {name: np.clip(getattr(made, name), *limits.values()) for name in ("edges", "curves")}
+    return replace(with_noise(made, rng, 5.0, 5.0), **bounds, **inside, whole=SCHEMA.whole.astype(float))
 
 
 def base(**changed):
     means, covariances = gaussians().means, gaussians().covariances
+    mixture = ProductMixture([0.5, 0.5], means, covariances, PROBABILITIES, SCHEMA.layout)
     parts = {
-        "mixture_": ProductMixture([0.5, 0.5], means, covariances, PROBABILITIES, SCHEMA.layout),
+        "mixture_": mixture,
+        "partition_": mixture,
         "schema_": SCHEMA,
         "profile_": profile(),
         "n_features_in_": 7,
@@ -111,18 +128,57 @@ def test_a_hole_and_its_level_agree():
     assert np.array_equal(frame["income"].isna(), is_missing)
 
 
-def test_a_component_that_noise_hides_has_the_shares_of_all():
-    counted = LevelCounts([[300, 200, 0], [1, 1, 0]], np.full((2, 12), 100.0), 2.0, SCHEMA.layout)
-    hidden = invented_profile(gaussians(), [1000.0, 1.0], levels=counted, count_stddev=2.0)
-    frame, labels = draw_records(base(profile_=hidden), N, 0, missing=True)
-    assert missing_share(frame, labels, "age") == pytest.approx((0.3, 0.3), abs=0.05)
+def test_columns_are_as_the_account_says():
+    """Quantiles and levels of each component, whole numbers whole, nothing outside of what was stated."""
+    frame, labels = draw_records(base(), 20_000, 2)
+    made = profile()
+    table = group_table(made, np.eye(2))
+    numbers = frame.assign(seen=(frame["seen"] - pd.Timestamp("2020-01-01")).dt.days)
+    for j, name in enumerate(["age", "income", "seen", "visits"]):
+        for k in (0, 1):
+            for p, found in table.quantiles.items():
+                drawn = np.quantile(numbers[name][labels == k], p)
+                assert drawn == pytest.approx(
+                    found.value[k, j], abs=1.0 if name in {"seen", "visits"} else 0.3
+                )
+        lower, upper = SCHEMA.layout.lower[j], SCHEMA.layout.upper[j]
+        assert numbers[name].between(lower, upper).all()
+    assert frame["visits"].dtype.kind == "i"
+    for k in (0, 1):
+        parts = frame["ward"][labels == k].value_counts(normalize=True)
+        expected = table.level_share[0].value[k] / table.level_share[0].value[k].sum()
+        found = parts.reindex(["north", "south", "other"], fill_value=0)
+        assert found.to_numpy() == pytest.approx(expected, abs=0.02)
+
+
+def test_what_noise_hides_is_like_all_records():
+    """A component of no records: its values are those of the other one."""
+    made = profile()
+    entries, sizes = made.entries.copy(), made.sizes.copy()
+    entries[1], sizes[1] = 0.0, 8.0
+    hidden = replace(made, sizes=sizes, entries=entries)
+    frame, labels = draw_records(base(profile_=hidden), 200_000, 0, missing=True)
+    assert 20 < (labels == 1).sum() < 1000
+    assert frame["age"][labels == 1].median() == pytest.approx(frame["age"][labels == 0].median(), abs=2)
+    north = [(frame["ward"][labels == k] == "north").mean() for k in (0, 1)]
+    assert north[1] == pytest.approx(north[0], abs=0.2)
+
+
+def test_numbers_go_together_as_in_their_component():
+    covariances = np.tile(np.diag([4.0, 4.0, 100.0, 1.0]), (2, 1, 1))
+    covariances[:, 0, 1] = covariances[:, 1, 0] = [3.0, -3.0]
+    mixture = ProductMixture([0.5, 0.5], gaussians().means, covariances, PROBABILITIES, SCHEMA.layout)
+    frame, labels = draw_records(base(partition_=mixture), 20_000, 4)
+    for k, expected in enumerate((0.75, -0.75)):
+        own = frame[labels == k]
+        assert np.corrcoef(own["age"], own["income"])[0, 1] == pytest.approx(expected, abs=0.05)
 
 
 def test_what_cannot_be_known_is_refused():
     with pytest.raises(InvalidParameterError, match="profile=True"):
         draw_records(base(profile_=None), 5, 0, missing=True)
     mixture, schema = GaussianMixture([1.0], [[0.0]], [[[1.0]]]), Schema.of_numbers(None, [-9.0], [9.0])
-    plain = SimpleNamespace(mixture_=mixture, schema_=schema, profile_=None)
+    plain = SimpleNamespace(mixture_=mixture, partition_=mixture, schema_=schema, profile_=None)
     with pytest.raises(InvalidParameterError, match="models of tables"):
         draw_records(plain, 5, 0, missing=True)
     with pytest.raises((InvalidTypeError, InvalidParameterError), match="missing"):

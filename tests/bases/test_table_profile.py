@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpmorse.bases.staged.product_profile as stage
 from dpmorse import (
     Boolean,
     DPMorse,
@@ -17,11 +16,7 @@ from dpmorse import (
     PrivateGaussianMixture,
     load,
 )
-from dpmorse.bases.base import read_numbers
 from dpmorse.persistence.older_files import upgraded
-from dpmorse.records import open_records
-from dpmorse.schema import Schema
-from dpmorse.statistics import FINE_GRID_BITS, Domain
 
 COLUMNS = {
     "age": Numeric(0, 120),
@@ -55,70 +50,38 @@ def fitted(frame, columns=None, seed=0, n_clusters=3, **options):
     return DPMorse(n_clusters, epsilon=1.0, columns=columns, random_state=seed, **options).fit(frame)
 
 
-def encoded(model, frame):
-    schema = Schema.of(model.columns)
-    return np.asarray(read_numbers(model.base_, open_records(frame, None, schema)), dtype=np.float64)
-
-
-@pytest.fixture
-def rules(monkeypatch):
-    """The rules by which records found their components, one for each fit."""
-    found, cells_of = [], stage.cells_of
-
-    def kept(*arguments):
-        found.append(cells_of(*arguments))
-        return found[-1]
-
-    monkeypatch.setattr(stage, "cells_of", kept)
+def hits(model, frame):
+    """Whether each interval holds the truth of the records that ``predict`` puts there, by kind of number."""
+    labels, rows, found = model.predict(frame), model.summary(quantiles=[0.1]), {}
+    for row in rows.to_dict("records"):
+        own = frame[labels == row["cluster"]]
+        values = own[row["column"]]
+        truths = {"share": (labels == row["cluster"]).mean(), "missing": values.isna().mean()}
+        column = COLUMNS[row["column"]]
+        if isinstance(row["level"], str):
+            codes = [column.code_of(None if pd.isna(value) else value) for value in values]
+            truths["level_share"] = np.mean(np.equal(codes, column.levels.index(row["level"])))
+        else:
+            numbers = values.map({"low": 0, "mid": 1, "high": 2}) if row["column"] == "grade" else values
+            names = {"q1": 0.25, "median": 0.5, "q3": 0.75, "p10": 0.1}
+            truths |= {name: np.nanquantile(numbers.astype(float), p) for name, p in names.items()}
+        for name, truth in truths.items():
+            low, high = row[f"{name}_low"], row[f"{name}_high"]
+            if not np.isnan(low):  # it is known
+                found.setdefault(name, []).append(low - 1e-9 <= truth <= high + 1e-9)
     return found
 
 
-def truth(model, frame, rule):
-    """The same numbers of the records themselves, with the label of each."""
-    records, layout = encoded(model, frame), model.base_.schema_.layout
-    box = Domain(model.base_.domain_.lower, model.base_.domain_.upper, grid_bits=FINE_GRID_BITS)
-    labels = model.component_labels_[rule.labels(box.quantise(records))]
-    numbers = records[:, layout.number_part].copy()
-    for hole, j in enumerate(layout.holes):
-        numbers[records[:, hole] > 0, j] = np.nan
-    levels = records[:, layout.level_part]
-    of_category = np.eye(layout.n_categories)[layout.category_of_level]
-    for c in range(model.n_clusters_):
-        own = labels == c
-        there = levels[own] @ of_category
-        yield {
-            "share": own.mean(),
-            "centre": np.nanmean(numbers[own], axis=0),
-            "spread": np.nanstd(numbers[own], axis=0),
-            "level": levels[own].sum(axis=0) / there.sum(axis=0)[layout.category_of_level],
-            "missing": np.hstack([np.isnan(numbers[own]).mean(axis=0), 1 - there.mean(axis=0)]),
-        }
-
-
-def hits(model, frame, rule):
-    """Whether each interval holds the truth, by the name of the number."""
-    found = model.table()
-    estimates = {
-        "share": found.share, "centre": found.centre, "spread": found.spread,
-        "level": found.levels.share, "missing": found.levels.missing,
-    }  # fmt: skip
-    rows = list(truth(model, frame, rule))
-    wanted = {name: np.array([row[name] for row in rows]) for name in estimates}
-    return {
-        name: ((of.low <= wanted[name] + 1e-9) & (wanted[name] <= of.high + 1e-9)).ravel()
-        for name, of in estimates.items()
-    }
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_intervals_cover(rules):
+def test_intervals_cover():
     covered = {}
     for seed in range(20):
         frame = table(seed)
         model = fitted(frame, seed=seed)
-        for name, held in hits(model, frame, rules[-1]).items():
-            covered.setdefault(name, []).append(held)
-    rates = {name: float(np.concatenate(held).mean()) for name, held in covered.items()}
+        for name, held in hits(model, frame).items():
+            covered.setdefault(name, []).extend(held)
+    rates = {name: float(np.mean(held)) for name, held in covered.items()}
+    assert set(rates) == {"share", "missing", "level_share", "p10", "q1", "median", "q3"}
     assert min(rates.values()) >= 0.9, rates
 
 
@@ -128,7 +91,7 @@ def test_tables_of_any_kinds_have_a_summary(names, tmp_path):
     summary = model.summary()
     n_rows = sum(len(getattr(COLUMNS[name], "levels", [None])) for name in names)
     assert len(summary) == 2 * n_rows
-    assert model.table().centre.value.shape == (2, sum(name in {"age", "bp"} for name in names))
+    assert model.table().median.value.shape == (2, sum(name in {"age", "bp"} for name in names))
     model.save(tmp_path / "model.json")
     pd.testing.assert_frame_equal(load(tmp_path / "model.json").summary(), summary)
     assert all(caution.kind != "other" for caution in model.cautions())
@@ -182,36 +145,39 @@ def changed(model, change):
     """The base from its document, with a part of it changed."""
     document = json.loads(json.dumps(model.base_._to_document()))
     change(document)
-    return PrivateGaussianMixture._from_document(upgraded(document, version=3))
+    return PrivateGaussianMixture._from_document(upgraded(document, version=4))
 
 
 def _less_noise(base):
-    base["profile"]["levels"]["level_stddev"] /= 2
+    base["profile"]["entry_stddev"] /= 2
 
 
-def _less_noise_of_counts(base):
-    for part in base["profile"].values():
-        part["count_stddev"] /= 2
+def _less_noise_of_sizes(base):
+    base["profile"]["size_stddev"] /= 2
 
 
-def _other_counts(base):
-    base["profile"]["levels"]["counts"][0] += 1
+def _more_sizes(base):
+    base["profile"]["sizes"].append(1.0)
 
 
 def _other_bounds(base):
-    base["profile"]["numbers"]["upper"][0] += 1
+    base["profile"]["upper"][0] += 1
 
 
-def _no_numbers(base):
-    base["profile"]["numbers"] = None
+def _no_edges(base):
+    base["profile"]["edges"] = []
 
 
-def _no_profile(base):
-    base["profile"] = None
+def _other_levels(base):
+    base["profile"]["n_levels"] = [3]
 
 
-def _fewer_levels(base):
-    base["profile"]["levels"]["levels"] = [row[1:] for row in base["profile"]["levels"]["levels"]]
+def _missing_where_it_cannot_be(base):
+    base["profile"]["may_miss"] = [0]
+
+
+def _fewer_entries(base):
+    base["profile"]["entries"] = [row[1:] for row in base["profile"]["entries"]]
 
 
 def _with_partition(base):
@@ -220,8 +186,8 @@ def _with_partition(base):
 
 @pytest.mark.parametrize(
     "change",
-    [_less_noise, _less_noise_of_counts, _other_counts, _other_bounds, _no_numbers, _no_profile, _fewer_levels,
-     _with_partition],
+    [_less_noise, _less_noise_of_sizes, _more_sizes, _other_bounds, _no_edges, _other_levels,
+     _missing_where_it_cannot_be, _fewer_entries, _with_partition],
 )  # fmt: skip
 def test_files_that_contradict_themselves_are_refused(change):
     model = fitted(table(4, 5000)[["age", "ward"]], n_clusters=2)

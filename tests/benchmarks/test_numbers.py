@@ -5,13 +5,23 @@ import pytest
 
 from benchmarks import _drawn, numbers
 from benchmarks._drawn import SHAPES
-from benchmarks.numbers import FIRST_SETTING, Setting
+from benchmarks._tables_drawn import MOST_ROWS, Setting
+from benchmarks.numbers import FIRST_SETTING
+
+SMALL = [i for i in range(400) if (s := Setting.draw(i)).n_records == 2_000 and s.n_columns <= 4]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_setting_is_its_number(shape):
-    assert Setting.draw(3, shape) == Setting.draw(3, shape)
-    assert len({Setting.draw(i, shape) for i in range(20)}) == 20
+def test_a_setting_is_its_number():
+    assert Setting.draw(3) == Setting.draw(3)
+    assert len({Setting.draw(i) for i in range(20)}) == 20
+
+
+def test_settings_have_all_that_tables_have():
+    drawn = [Setting.draw(i) for i in range(FIRST_SETTING, FIRST_SETTING + 60)]
+    for name in ("shape", "n_columns", "n_records", "epsilon", "gaps", "distance", "persons"):
+        assert len({getattr(setting, name) for setting in drawn}) > 1, name
+    assert {setting.missing for setting in drawn} == {0.0, 0.1, 0.3, 0.5}
+    assert {setting.n_categories for setting in drawn} == {0, 1, 3, 8}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -22,31 +32,30 @@ def test_noise_has_mean_0_and_variance_1(shape):
         assert values.var() == pytest.approx(1, abs=0.05)
 
 
-def test_records_have_the_small_cluster_where_the_setting_says():
-    setting = Setting(0, "normal", 3, 50_000, 1.0, 0.1, 8.0, 1.0)
-    X = setting.records(0)
-    far = np.linalg.norm(X, axis=1) > 5
-    assert far.mean() == pytest.approx(0.1, abs=0.01)
-    assert np.linalg.norm(X[far].mean(axis=0)) == pytest.approx(8, abs=0.1)
-    lower, upper = setting.bounds
-    assert np.all((lower < X) & (upper > X))
+@pytest.mark.parametrize("number", SMALL[:12])
+def test_a_table_is_what_its_setting_says(number):
+    setting = Setting.draw(number)
+    table = setting.table(0)
+    assert table.numbers.shape == (2000, setting.n_columns)
+    assert table.codes.shape == table.holes[:, setting.n_columns :].shape == (2000, setting.n_categories)
+    assert np.all(table.codes.max(axis=0, initial=0) < table.n_levels)
+    assert (table.holes.mean() > 0) == (setting.missing > 0 and table.holes.shape[1] > 0)
+    lower, upper = table.bounds
+    assert np.mean((table.numbers < lower) | (table.numbers > upper)) < 0.01
+    if setting.persons:
+        assert np.bincount(table.owners).max() <= MOST_ROWS
 
 
 def test_a_short_run_prints_tables_and_writes_json(tmp_path, capsys):
     out = tmp_path / "numbers.json"
-    first = next(i for i in range(FIRST_SETTING) if all(_is_small(i, shape) for shape in SHAPES))
-    given = ["--out", str(out), "--settings", "1", "--seeds", "1", "--first", str(first), "--jobs", "1"]
+    given = ["--out", str(out), "--settings", "1", "--seeds", "1", "--first", str(SMALL[0]), "--jobs", "1"]
     assert numbers.main(given) == 0
     written = json.loads(out.read_text())
-    assert {row["shape"] for row in written["rows"]} == set(SHAPES)
-    assert all(0 <= of["coverage"]["share"] <= 1 for of in written["summary"].values())
+    everything = written["summary"]["all: settings"]
+    assert 0 <= everything["coverage"]["share"] <= 1
+    assert everything["off"] < 1e-9
+    assert everything["synthetic"]["outside"] == 0
     printed = capsys.readouterr().out
-    assert printed.count("| normal |") == 3
-    assert printed.count("| t3 |") == 3
+    assert "| all: settings | 1 |" in printed
     assert len(written["small and far"]) == 8
     assert "| 2 % at distance 10, columns | isolated |" in printed
-
-
-def _is_small(number, shape):
-    setting = Setting.draw(number, shape)
-    return setting.n_records == 2_000 and setting.n_columns <= 5

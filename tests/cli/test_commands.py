@@ -430,11 +430,14 @@ def test_a_column_called_cluster_keeps_its_name(here, run):
 
 def test_many_columns_are_cut_short_on_screen_only(here, run, run_json, rng):
     write(
-        pa.table(list(rng.uniform(0, 9, size=(9, 300))), names=[f"column {i}" for i in range(9)]),
+        pa.table(list(rng.uniform(0, 9, size=(14, 300))), names=[f"column {i}" for i in range(14)]),
         here / "x.parquet",
     )
-    assert "(5 shown; --json has all)" in run("fit", "x.parquet", *FAST, "-o", "m.json").stdout
-    assert len(run_json("show", "--model", "m.json")["clusters"][0]["mean"]) == 9
+    shown = run("fit", "x.parquet", *FAST, "-o", "m.json").stdout
+    assert "(12 shown; --json has all)" in shown
+    assert "column 11" in shown
+    assert "column 12" not in shown
+    assert len(run_json("show", "--model", "m.json")["clusters"][0]["median"]) == 14
 
 
 # -- demo ---------------------------------------------------------------------------------------------

@@ -214,13 +214,14 @@ def program(*args, **options):
 
 
 def test_the_installed_program(csv_file, here):
+    csv_file.write_text(csv_file.read_text().replace("pressure", "h\xf6he"), encoding="utf-8")
     result = program("fit", csv_file, *FAST, "-o", "m.json", "--json", "--seed", 1)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("{")
     assert "\x1b" not in result.stdout + result.stderr
     assert load(here / "m.json").privacy_.secure is False
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    assert "\\xb1" in program("show", "--model", "m.json", env=ascii_only).stdout
+    assert "h\\xf6he" in program("show", "--model", "m.json", env=ascii_only).stdout
 
 
 def test_a_closed_pipe_is_no_fault(model_file):

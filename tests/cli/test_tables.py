@@ -131,23 +131,62 @@ def test_json_says_what_happened_to_missing_values(data, run_json):
     without_secrets(json.dumps(content))
 
 
-def test_clusters_are_shown_with_levels_and_dates(table_file, run, run_json):
+def test_clusters_are_shown_with_levels_dates_and_missing_values(table_file, run, run_json):
     text = without_secrets(run("show", "--model", table_file).stdout)
     assert all(name in text for name in COLUMNS)
+    assert "missing, %" in text
+    (age, *_) = [line for line in text.splitlines() if " age " in line]
     content = run_json("show", "--model", table_file)
-    assert sum(part["share"] for part in content["clusters"]) == pytest.approx(1)
+    missing = content["clusters"][0]["missing"]["age"]
+    assert abs(float(age.split()[-3]) - 100 * missing) <= 0.5, "the last cell, with its interval"
+    assert sum(part["share"] for part in content["clusters"]) == pytest.approx(1, abs=1e-9)
     for part in content["clusters"]:
-        assert list(part["mean"]) == ["age", "visits", "grade", "joined"]
-        assert "2000-01-01" <= part["mean"]["joined"] <= "2030-01-01"
+        for name in ("median", "q1", "q3", "median_interval", "q3_interval"):
+            assert list(part[name]) == ["age", "visits", "grade", "joined"]
         assert list(part["levels"]["ward"]) == ["north", "south", "other", "missing"]
-        assert sum(part["levels"]["smoker"].values()) == pytest.approx(1, abs=0.1)
         assert part["records"] > 0
         assert part["share_interval"][0] <= part["share"] <= part["share_interval"][1]
-        ends = part["levels_interval"]["ward"]
-        assert all(
-            ends[level][0] <= share <= ends[level][1] for level, share in part["levels"]["ward"].items()
-        )
-        assert list(part["mean_interval"]) == list(part["mean"])
+        for name in ("ward", "smoker"):
+            ends = part["levels_interval"][name]
+            assert all(
+                ends[level][0] <= share <= ends[level][1] for level, share in part["levels"][name].items()
+            )
+            assert sum(part["levels"][name].values()) == pytest.approx(1, abs=1e-9)
+
+
+def test_json_has_values_in_the_terms_of_their_columns(table_file, run_json):
+    """Dates are text, ranks have names, whole numbers are integers: the ends of intervals, too."""
+    for part in run_json("show", "--model", table_file)["clusters"]:
+        for name in ("q1", "median", "q3"):
+            for column, fits in {
+                "visits": lambda value: type(value) is int,
+                "grade": lambda value: value in {"low", "mid", "high"},
+                "joined": lambda value: "2000-01-01" <= value <= "2030-01-01",
+                "age": lambda value: type(value) is float,
+            }.items():
+                value, (low, high) = part[name][column], part[f"{name}_interval"][column]
+                assert fits(value), column
+                assert fits(low), column
+                assert fits(high), column
+                if column != "grade":
+                    assert low <= value <= high
+
+
+def test_levels_and_missing_values_add_up_to_all_records(here, people, run_json):
+    """Of every category, whether missing values are a level of it or none, and with numbers as in ``summary``."""
+    columns = {"ward": Nominal(["north", "south"], missing="ignore"), "age": Numeric(0, 120, missing="level")}
+    columns |= {"grade": Nominal(["low", "mid"], missing="level")}
+    model = DPMorse(2, epsilon=9, columns=columns, random_state=0).fit(people.select(list(columns)))
+    model.save("m.json")
+    summary = model.summary(library="pandas")
+    for c, part in enumerate(run_json("show", "--model", "m.json")["clusters"]):
+        assert list(part["missing"]) == ["ward", "age"], "of the grade it is a level"
+        parts = [*part["levels"]["ward"].values(), part["missing"]["ward"]]
+        assert sum(parts) == pytest.approx(1, abs=1e-9)
+        assert sum(part["levels"]["grade"].values()) == pytest.approx(1, abs=1e-9)
+        (of_age,) = summary[(summary["cluster"] == c) & (summary["column"] == "age")].itertuples()
+        assert part["missing"]["age"] == of_age.missing
+        assert part["missing_interval"]["age"] == [of_age.missing_low, of_age.missing_high]
 
 
 def test_without_a_profile_no_number_has_an_interval(here, people, run, run_json):
@@ -155,11 +194,14 @@ def test_without_a_profile_no_number_has_an_interval(here, people, run, run_json
     DPMorse(2, epsilon=9, columns=COLUMNS, profile=False, random_state=0).fit(described).save("bare.json")
     said = run("show", "--model", "bare.json").stdout
     assert "without interval" in said
-    assert "Sizes of clusters are not available" in said
+    assert "No profile was released, so there are no intervals" in said
     for part in run_json("show", "--model", "bare.json")["clusters"]:
         assert part["share_interval"] is None
         assert part["levels_interval"] is None
         assert part["records"] is None
+        assert part["missing"] == {}
+        assert None not in part["median"].values()
+        assert sum(part["levels"]["ward"].values()) == pytest.approx(1, abs=1e-9)
     assert "needs intervals" in run("show", "--model", "bare.json", "--population", code=1).stderr
 
 

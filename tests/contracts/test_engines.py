@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+from audits.kernels.plain import counts
 from dpmorse import InMemoryEngine, InvalidParameterError, InvalidTypeError
 from dpmorse.engine import _rules
 from dpmorse.engine._kernels import BLOCK
 from dpmorse.engine.base import spans
 from dpmorse.privacy.exact import opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     FINE_GRID_BITS,
     GRID_BITS,
@@ -25,6 +27,7 @@ from dpmorse.statistics import (
 from dpmorse.statistics.cells import WEIGHT_BITS
 from dpmorse.statistics.counts import N_BINS
 from plain import assert_same, exact_moments, projected_box, random_cells, random_mixture, unit_box
+from plain_tables import OF_HISTOGRAMS, at_ends, records_of_histograms
 
 BOTH = pytest.mark.parametrize("weight_bits", [0, WEIGHT_BITS], ids=["hard", "soft"])
 
@@ -80,16 +83,32 @@ def test_needles_have_exact_residuals_too(rng):
     assert_same(opened(InMemoryEngine().reduce(X, statistic, cells)), exact_moments(X, statistic, cells))
 
 
-@pytest.mark.parametrize("n_features", [1, 5])
+@pytest.mark.parametrize("layout", OF_HISTOGRAMS.values(), ids=OF_HISTOGRAMS)
 @pytest.mark.parametrize("options", [{}, {"chunk_rows": 700, "n_threads": 3}])
-def test_histograms_equal_the_plain_form(rng, n_features, options):
-    statistic = ColumnHistograms(unit_box(n_features))
-    X = np.vstack([rng.normal(size=(5000, n_features)), np.ones((3, n_features)), -np.ones((2, n_features))])
-    bins = statistic.bins(statistic.domain.quantise(X))
-    expected = np.array([np.bincount(column, minlength=N_BINS) for column in bins.T])
-    found = opened(InMemoryEngine(**options).count(X, statistic))
-    assert np.array_equal(found, expected)
-    assert np.all(found.sum(axis=1) == len(X))
+def test_histograms_equal_the_plain_form(rng, layout, options):
+    """Values inside, outside by a bit and by far, at the bounds and at the ends of bins; or missing."""
+    statistic = ColumnHistograms(layout)
+    E = records_of_histograms(layout, rng)
+    bins = statistic.bins(E)
+    expected = [np.bincount(column[column >= 0], minlength=N_BINS + 2) for column in bins.T]
+    for X in (E, np.asfortranarray(E[::-1])):
+        found = opened(InMemoryEngine(**options).count(X, statistic))
+        assert np.array_equal(found, expected)
+        assert np.array_equal(found, counts(E, statistic))
+    gone = E[:, layout.hole_part].sum(axis=0)
+    assert np.array_equal(len(E) - found.sum(axis=1)[list(layout.holes)], gone), (
+        "a missing number is in no bin"
+    )
+    assert found.sum() == len(E) * layout.n_numbers - gone.sum()
+
+
+def test_values_outside_of_the_bounds_have_bins_of_their_own():
+    statistic = ColumnHistograms(Layout((0.1, 5.0), (0.7, 5.0)))
+    found = opened(InMemoryEngine().count(at_ends(np.array([0.1, 5.0]), np.array([0.7, 5.0])), statistic))
+    assert found[0, N_BINS:].tolist() == [2, 2], "below and above: nothing that lies at a bound or inside"
+    assert found[1, N_BINS:].tolist() == [3, 3], "one value is inside of equal bounds"
+    assert found[0, [0, 16, N_BINS - 1]].tolist() == [2, 1, 2]
+    assert found[1, N_BINS // 2] == 3
 
 
 @BOTH
@@ -254,10 +273,8 @@ def test_nan_cannot_pass_the_clipping():
             assert np.array_equal(
                 opened(statistic.to_units(sealed(exact))), opened(statistic.to_units(sealed(expected)))
             )
-    histograms = ColumnHistograms(unit_box(2))
-    assert np.array_equal(
-        opened(engine.count(missing, histograms)), opened(engine.count(at_the_bound, histograms))
-    )
+    found = opened(engine.count(missing, ColumnHistograms(Layout((-1.0,) * 2, (1.0,) * 2))))
+    assert found.sum(axis=1).tolist() == found[:, N_BINS].tolist() == [3, 3], "in one bin, that of the lowest"
 
 
 def test_nan_cannot_pass_the_clipping_of_codes_either():

@@ -30,7 +30,8 @@ IN_THE_INTERPRETER = """
     from contracts.test_table_engines import LAYOUTS, random_products, table_of
     from plain import assert_same, exact_moments, projected_box, random_cells, random_profile, twins, unit_box
     from plain_tables import encoded_records, table_moments
-    from profile_checks import check as check_profile, records_of
+    from audits.attacks.tables import TABLES
+    from profile_checks import check as check_profile, records_of, records_of_table, table_profile
 
     kernels = tensors._kernels()
     if kernels is None:
@@ -92,10 +93,14 @@ IN_THE_INTERPRETER = """
     columns[:] = records(100, 3)
     check(columns, 4)
     for d in (3, 18):
-        X = records_of(rng, 65, d)
+        statistic, X = random_profile(rng, 4, d), records_of(rng, 65, d)
+        assert kernels.covers(torch.from_numpy(X), statistic.rule)
         used.clear()
-        check_profile(TensorEngine(), torch.from_numpy(X), X, random_profile(rng, 4, d))
-        assert used >= {"labels", "lengths"}, used
+        check_profile(TensorEngine(), torch.from_numpy(X), X, statistic)
+        assert used == {"quantise", "labels"}, used
+    for name in ("numbers", "categories"):  # whose cells are found on the device
+        statistic, E = table_profile(rng, TABLES[name], 4), records_of_table(rng, TABLES[name], 65)
+        check_profile(TensorEngine(), torch.from_numpy(E), E, statistic)
     for name in ("all", "categories", "no holes"):
         layout = LAYOUTS[name]
         table, E = table_of(layout), encoded_records(layout, 100, rng)
@@ -159,7 +164,6 @@ COMPILED = """
             "quantise": compiled(passes.quantise_kernel, BALL=True, **passes.quantising(d)),
             "members": compiled(passes.members_kernel, **sizes),
             "labels": compiled(passes.labels_kernel, **sizes),
-            "lengths": compiled(passes.lengths_kernel, **sizes),
             "moments": compiled(moments, **measured, **passes.adding_up(d, round_cells=False)),
         }.items():
             ptx, what = kernel.asm["ptx"], (name, d)

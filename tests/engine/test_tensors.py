@@ -5,10 +5,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from audits.kernels.plain import counts  # noqa: E402
 from dpmorse import GaussianMixture, InMemoryEngine, InvalidParameterError, InvalidTypeError  # noqa: E402
 from dpmorse.engine import tensors  # noqa: E402
 from dpmorse.engine.tensors import TensorEngine, labels_of_tensor  # noqa: E402
 from dpmorse.privacy.exact import opened  # noqa: E402
+from dpmorse.schema import Layout  # noqa: E402
 from dpmorse.statistics import (  # noqa: E402
     BinaryCodes,
     CellMoments,
@@ -30,6 +32,7 @@ from plain import (  # noqa: E402
     twins,
     unit_box,
 )
+from plain_tables import OF_HISTOGRAMS, records_of_histograms  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 PLACES = [("cpu", False), *([("cuda", True), ("cuda", False)] if torch.cuda.is_available() else [])]
@@ -110,7 +113,7 @@ def test_no_rows(rng, device):
     X, statistic = torch.empty((0, 3), device=device), CellMoments(unit_box(3), 4)
     exact = opened(TensorEngine().reduce(X, statistic, random_cells(rng, 4, 3)))
     assert exact.counts.tolist() == [0] * 4
-    assert not opened(TensorEngine().count(X, ColumnHistograms(unit_box(3)))).any()
+    assert not opened(TensorEngine().count(X, ColumnHistograms(Layout((-1.0,) * 3, (1.0,) * 3)))).any()
     assert not opened(
         TensorEngine().tally(X, BinaryCodes.rounded(unit_box(3), np.eye(3), 1.0, 4))
     ).counts.size
@@ -245,13 +248,12 @@ def test_cells_that_are_only_labels(rng, device, rule):
         opened(TensorEngine().reduce(torch.from_numpy(X).to(device), CellMoments(domain, k), cells))
 
 
-@pytest.mark.parametrize("n_features", [1, 5])
-def test_histograms_equal_the_plain_form(rng, device, n_features):
-    ones = np.ones((3, n_features))
-    X = np.vstack([rng.normal(size=(5000, n_features)), ones, -ones, 0 * ones, 1e-40 * ones, -1e300 * ones])
-    for statistic in (ColumnHistograms(unit_box(n_features)), MagnitudeHistograms(n_features)):
-        found = opened(TensorEngine(chunk_rows=700).count(torch.from_numpy(X).to(device), statistic))
-        assert np.array_equal(found, opened(InMemoryEngine().count(X, statistic)))
+@pytest.mark.parametrize("layout", OF_HISTOGRAMS.values(), ids=OF_HISTOGRAMS)
+def test_histograms_equal_the_plain_form(rng, device, layout):
+    E = records_of_histograms(layout, rng)
+    for statistic in (ColumnHistograms(layout), MagnitudeHistograms(layout.width)):
+        found = opened(TensorEngine(chunk_rows=700).count(torch.from_numpy(E).to(device), statistic))
+        assert np.array_equal(found, counts(E, statistic))
 
 
 def test_tallies_equal_the_plain_form(rng, device):

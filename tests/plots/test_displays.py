@@ -9,12 +9,15 @@ import pandas as pd
 import pytest
 
 from dpmorse import Date, DPMoGHard, DPMorse, MorseClustering, Nominal, Numeric, Schema
+from dpmorse.bases import draw_records
 from dpmorse.datasets import make_patient_table, make_patients
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.morse import RULES, merge_tree
 from dpmorse.plots import DendrogramDisplay, GraphDisplay, LandscapeDisplay, PairsDisplay, ProfileDisplay
 from dpmorse.plots._drawing import colour
+from dpmorse.plots.profiles import LevelPanel, NumberPanel
+from dpmorse.profiles import Estimate
 from morse_mixtures import random_mixture
 
 mpl.use("Agg")
@@ -163,11 +166,47 @@ def test_a_profile_shows_the_numbers_of_the_table(patients, n_clusters):
     display = ProfileDisplay.from_estimator(patients, n_clusters)
     table = patients.table(n_clusters)
     assert [panel.name for panel in display.panels] == ["age", "pressure"]
-    for j, panel in enumerate(display.panels):
-        assert np.array_equal(panel.centre.low, table.centre.low[:, j])
-        assert np.array_equal(panel.spread.value, table.spread.value[:, j])
     display.plot()
+    for j, (panel, ax) in enumerate(zip(display.panels, display.axes_, strict=True)):
+        assert np.array_equal(panel.median.low, table.median.low[:, j])
+        thin, thick, marks = ax.lines[::3], ax.lines[1::3], ax.lines[2::3]
+        for c, (half, ends, mark) in enumerate(zip(thin, thick, marks, strict=True)):
+            assert half.get_xdata() == pytest.approx([table.q1.value[c, j], table.q3.value[c, j]])
+            assert ends.get_xdata() == pytest.approx([table.median.low[c, j], table.median.high[c, j]])
+            assert ends.get_linewidth() > half.get_linewidth()
+            assert mark.get_xdata() == pytest.approx([table.median.value[c, j]])
+            assert mark.get_ydata() == [c]
     assert [ax.get_title() for ax in display.axes_] == ["age", "pressure"]
+    assert not any(ax.texts for ax in display.axes_), "all is known"
+
+
+def test_a_profile_says_what_is_not_known():
+    """A median that noise hides, and a cluster of which nothing but its share is known."""
+    known = np.array([1.0, 2.0, 3.0])
+    hidden = np.array([False, True, True])
+    number = Estimate(known, known - 1, known + 1)
+    column = NumberPanel("age", number.unknown_where(hidden), number, number.unknown_where(hidden))
+    shares = Estimate.alone(np.array([[0.5, 0.5], [0.2, 0.8], [np.nan, np.nan]]))
+    category = LevelPanel("ward", ("a", "b"), shares)
+    display = ProfileDisplay(Estimate.alone(np.array([0.5, 0.3, 0.2])), [column, category]).plot()
+    of_number, of_levels = display.axes_
+    assert [(text.get_text(), text.get_position()[1]) for text in of_number.texts] == [
+        ("not known", 1),
+        ("not known", 2),
+    ]
+    assert of_levels.get_xlabel() == "% of the cluster (2: not known)"
+    display.figure_.canvas.draw()
+
+
+def test_missing_values_are_a_bar_beside_levels():
+    columns = {"ward": Nominal(["surgery", "medicine", "cardiology"], missing="ignore")}
+    X = pd.DataFrame(make_patient_table(2000, random_state=1)[0])[list(columns)]
+    X.loc[X.index % 5 == 0, "ward"] = None
+    model = DPMorse(1, epsilon=5.0, columns=columns, random_state=0).fit(X)
+    (panel,) = ProfileDisplay.from_estimator(model).panels
+    assert panel.levels == ("surgery", "medicine", "cardiology", "other", "missing")
+    assert panel.share.value.sum() == pytest.approx(1)
+    assert panel.share.value[0, -1] == pytest.approx(0.2, abs=0.05)
 
 
 def test_levels_are_bars_with_intervals_in_the_order_of_the_columns(table):
@@ -186,7 +225,8 @@ def test_pairs_show_synthetic_records_and_densities_that_add_up_to_shares(table)
     display = PairsDisplay.from_estimator(table, n_samples=300)
     assert display.names == ["age", "admitted (days since 2010-01-01)"]
     assert display.points.shape == (300, 2)
-    assert display.points[:, 0].min() >= 0
+    columns, _ = draw_records(table.base_, 300, 0)
+    assert np.array_equal(display.points[:, 0], columns["age"]), "the records of sample"
     step = np.diff(display.grids[0])[0]
     shares = np.bincount(table.component_labels_, weights=table.mixture_.weights)
     assert display.densities[0].sum(axis=1) * step == pytest.approx(shares, abs=0.03)

@@ -12,6 +12,7 @@ import pytest
 from dpmorse import DPMoGHard, InMemoryEngine, InvalidTypeError
 from dpmorse.privacy import Exact
 from dpmorse.privacy.exact import opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import BinaryCodes, CellMoments, ColumnHistograms, Domain, GaussianCells
 
 SECRET = 987_654_321
@@ -113,7 +114,7 @@ def test_engines_seal_all_that_they_return(rng):
     cells, engine = GaussianCells.nearest(np.zeros((1, 2))), InMemoryEngine()
     answers = (
         engine.reduce(X, CellMoments(domain, 1), cells),
-        engine.count(X, ColumnHistograms(domain)),
+        engine.count(X, ColumnHistograms(Layout((-1.0,) * 2, (1.0,) * 2))),
         engine.tally(X, BinaryCodes.rounded(domain, np.eye(2), 1.0, 3)),
     )
     assert {type(answer) for answer in answers} == {Exact}

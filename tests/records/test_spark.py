@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession, functions
 
+from audits.attacks.tables import TABLES
 from described_tables import SCHEMA, columns
 from dpmorse import (
     Budget,
@@ -38,10 +39,12 @@ from dpmorse import (
 )
 from dpmorse.engine import Checked, Fingerprint, Partitions, SparkEngine, SparkParts, spark_jobs
 from dpmorse.privacy.sampler import NativeSampler
+from dpmorse.records import open_records
 from dpmorse.records.clusters import spark as spark_frames
 from dpmorse.records.clusters import spark_packing
 from dpmorse.statistics import Domain
 from own_process import printed_by
+from profile_checks import check, records_of_table, table_profile
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own, of pandas and of sockets
 
@@ -132,6 +135,15 @@ def test_categories_dates_and_holes(spark):
     fitted = mixture.fit(lazy)
     assert fitted.mixture_ == expected
     assert np.array_equal(values(fitted.predict(lazy), "cluster"), fitted.predict(frame))
+
+
+def test_profiles_are_counted_as_the_plain_form_does(spark, rng):
+    """Records with missing values of every kind, which executors find the cells of."""
+    table = TABLES["numbers, categories, missing values"]
+    statistic, E = table_profile(rng, table, 5), records_of_table(rng, table, N)
+    named = ", ".join(f"c{j} double" for j in range(E.shape[1]))
+    records = open_records(in_partitions(spark, E.tolist(), 3, named))
+    check(records.engine(None), records.read(None), E, statistic)
 
 
 def test_private_bounds_whole_numbers_and_one_partition(spark):

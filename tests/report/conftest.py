@@ -39,26 +39,17 @@ def bare_model():
 
 @pytest.fixture(scope="session")
 def doubtful_model(hard_model):
-    """Three components: a heavy tail, a spread that cannot be told from 0, a size that may be noise.
+    """Three components: one that is well known, one whose medians noise hides, one that may be noise itself.
 
-    The second column piles up at its upper bound.
+    Many values of the second column lie above its upper bound.
     """
 
     class Fitted:
         mixture_ = GaussianMixture(
-            [0.5, 0.48, 0.02], [[0, 0], [20, 5], [-20, 9]], np.tile(np.eye(2), (3, 1, 1))
+            [0.985, 0.01, 0.005], [[0, 0], [20, 5], [-20, 9]], np.tile(np.eye(2), (3, 1, 1))
         )
         privacy_, merge_tree_, n_clusters_ = hard_model.privacy_, merge_tree(mixture_), 3
-        tails, squares = np.zeros((3, 20)), np.tile(np.eye(2), (3, 1, 1))
-        tails[0, 4], squares[1, 0, 0] = 300, 0
-        counts = np.array([5000.0, 4000.0, 20.0])
-        profile_ = invented_profile(
-            mixture_,
-            counts,
-            tails=tails,
-            second_moments=squares * counts[:, None, None],
-            piled=np.array([[0, 0], [0, 1.0]]),
-        )
+        profile_ = invented_profile(mixture_, [5000, 50, 15], outside=np.array([[0, 0], [0, 500]]))
 
     return Fitted()
 

@@ -15,6 +15,7 @@ import pytest
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
+from dpmorse.profiles import ClusterView
 from dpmorse.report import write_report
 from dpmorse.report.noise import noise_of_last_release
 from needed import skip_or_fail
@@ -107,23 +108,20 @@ def number(text):
     return float(re.sub(r"[^\d.e-]", "", text.replace("\u2212", "-")))
 
 
+NOT_A_NUMBER = re.compile(r"\b(NaN|null|undefined|Infinity)\b|\[object")
+
+
+def assert_readable(seen):
+    """No text of the page, no name of a picture and no place in one is what a script makes of nothing."""
+    assert not NOT_A_NUMBER.search(seen.page.inner_text("main"))
+    drawn = seen.page.locator("main svg").evaluate_all("nodes => nodes.map((node) => node.outerHTML)")
+    assert not any(NOT_A_NUMBER.search(svg) for svg in drawn)
+
+
 def expected(model, k):
-    """Return shares, centres and spreads of the clusters, straight from the mixture."""
-    mixture = model.mixture_
-    labels = model.merge_tree_.cut(k)[: mixture.n_components]
-    shares = np.bincount(labels, weights=mixture.weights)
-    centres = np.array(
-        [
-            np.average(mixture.means[labels == c], axis=0, weights=mixture.weights[labels == c])
-            for c in range(k)
-        ]
-    )
-    second = np.diagonal(mixture.covariances, axis1=1, axis2=2) + (mixture.means - centres[labels]) ** 2
-    spreads = [
-        np.sqrt(np.average(second[labels == c], axis=0, weights=mixture.weights[labels == c]))
-        for c in range(k)
-    ]
-    return shares, centres, np.array(spreads)
+    """Return the clusters of a model without a profile, straight from the mixture."""
+    labels = model.merge_tree_.cut(k)[: model.mixture_.n_components]
+    return ClusterView.of_mixture(model.mixture_, labels, model.base_.schema_)
 
 
 def test_moving_the_slider_changes_clusters_table_and_colours(visit, default_model):
@@ -161,42 +159,75 @@ def test_the_table_shows_what_the_model_says(visit, default_model, k):
         cells.locator(".value").all_inner_texts(), cells.locator(".interval").all_inner_texts(), strict=True
     )
     shown = np.array([[number(value), *map(number, ends.split(" to "))] for value, ends in texts])
-    shown = shown.reshape(k, 5, 3)
-    for i, estimate in ((0, table.share), (1, table.centre), (2, table.spread)):
-        for part, name in enumerate(("value", "low", "high")):
-            values = np.reshape(getattr(estimate, name), (k, -1)) * (100 if i == 0 else 1)
-            wide = np.reshape(estimate.high - estimate.low, (k, -1)) * (100 if i == 0 else 1)
-            found = shown[:, :1, part] if i == 0 else shown[:, i::2, part]
-            assert np.all(np.abs(found - values) <= 0.06 * wide)
+    shown = shown.reshape(k, 3, 3)
+    for found, estimate in (
+        (shown[:, 0], table.share),
+        (shown[:, 1], table.median[:, 0]),
+        (shown[:, 2], table.median[:, 1]),
+    ):
+        unit = 100 if estimate is table.share else 1
+        exact = unit * np.column_stack([estimate.value, estimate.low, estimate.high])
+        assert np.all(np.abs(found - exact) <= 0.06 * (exact[:, [2]] - exact[:, [1]]))
+    halves = [row.split("\t")[i] for row in seen.rows() for i in (-3, -1)]
+    found = np.reshape([list(map(number, half.split(" to "))) for half in halves], (k, 2, 2))
+    assert np.all(np.abs(found[..., 0] - table.q1.value) <= 0.06 * (table.q1.high - table.q1.low))
+    assert np.all(np.abs(found[..., 1] - table.q3.value) <= 0.06 * (table.q3.high - table.q3.low))
     assert "records at hand" in seen.page.inner_text("#cluster-caption")
     assert not seen.page.is_visible("#records")
+    assert_readable(seen)
+
+
+def test_the_medians_of_the_page_are_those_of_the_summary(visit, default_model):
+    seen = visit(default_model, columns=["a", "b"])
+    shown = [
+        number(text) for text in seen.page.locator("#cluster-table tbody td.start .value").all_inner_texts()
+    ]
+    summary = default_model.summary(library="pandas")
+    medians = np.reshape(shown, (4, 3))[:, 1:].ravel()
+    assert np.all(
+        np.abs(medians - summary["median"]) <= 0.06 * (summary["median_high"] - summary["median_low"])
+    )
 
 
 def test_notes_are_beside_the_numbers_and_can_be_read(visit, doubtful_model):
     seen = visit(doubtful_model, columns=["age", "income"])
     marks = seen.page.locator("#cluster-table .mark")
     notes = seen.page.locator("#notes li").all_inner_texts()
-    assert len(notes) == 4
+    assert len(notes) == 3
     for i in range(marks.count()):
         mark = marks.nth(i)
         text = notes[int(mark.inner_text()) - 1]
         assert mark.get_attribute("aria-label").endswith(text)
         assert mark.get_attribute("href") == f"#note-{mark.inner_text()}"
     rows = seen.page.locator("#cluster-table tbody tr")
-    assert "heavy tail" in rows.nth(0).locator("th .mark").get_attribute("aria-label")
-    assert "spread of column 'age'" in rows.nth(1).locator("td:nth-child(6) .mark").get_attribute(
-        "aria-label"
-    )
+    assert rows.nth(0).locator(".mark").count() == 0
+    assert "'age', 'income' are not known" in rows.nth(1).locator("th .mark").get_attribute("aria-label")
     assert "may be noise" in rows.nth(2).locator("td:nth-child(3) .mark").get_attribute("aria-label")
-    assert "piles up" in seen.page.locator("#cluster-table thead .mark").get_attribute("aria-label")
+    head = seen.page.locator("#cluster-table thead .mark").get_attribute("aria-label")
+    assert "lie above its upper bound and were moved to it" in head
     doubts = [
         "cluster may be noise" in text for text in seen.page.locator("#mode-table tbody tr").all_inner_texts()
     ]
     assert sorted(doubts) == [False, False, True], "a certified mode of a cluster that may be noise"
-    assert seen.page.locator(".whisker").count() == 6
     seen.page.fill("#k-number", "1")
     seen.settle()
-    assert seen.page.locator("#notes li").count() == 2, "of a column, and of a tail"
+    assert seen.page.locator("#notes li").count() == 1, "of a column"
+
+
+def test_what_noise_hides_is_said_to_be_not_known(visit, doubtful_model):
+    """Of a cluster that may be noise its share is shown, and nothing else; a line needs a median."""
+    seen = visit(doubtful_model)
+    known, hidden, noise = (row.split("\t") for row in seen.rows())
+    assert "not known" not in known
+    assert [hidden[4], hidden[6]] == ["not known"] * 2
+    assert re.match(r"[\d.]+ %", noise[2].strip())
+    assert noise[4:] == ["not known"] * 4
+    assert seen.page.locator(".profile-line").count() == 1
+    assert seen.page.locator(".whisker").count() == 2
+    portraits = seen.page.locator(".portrait .said").all_inner_texts()
+    assert portraits[1].startswith("No column stands out from the noise")
+    assert portraits[2].startswith("May be noise")
+    assert_readable(seen)
 
 
 @pytest.mark.parametrize("k", [2, 4, 6])
@@ -207,41 +238,35 @@ def test_without_a_profile_the_table_shows_what_the_mixture_says(visit, bare_mod
     seen.page.fill("#k-number", str(k))
     seen.page.keyboard.press("Tab")
     seen.settle()
-    cells = [[number(cell) for cell in row.split("\t")] for row in seen.rows()]
-    shares, centres, spreads = expected(bare_model, k)
-    assert [row[0] for row in cells] == list(range(k))
-    assert [row[2] for row in cells] == pytest.approx(100 * shares, abs=0.06)
-    assert np.array([[row[4], row[7]] for row in cells]) == pytest.approx(centres, abs=6e-3)
-    assert np.array([[row[5], row[8]] for row in cells]) == pytest.approx(spreads, abs=6e-3)
+    rows, view = [row.split("\t") for row in seen.rows()], expected(bare_model, k)
+    assert [number(row[0]) for row in rows] == list(range(k))
+    assert [number(row[2]) for row in rows] == pytest.approx(100 * view.share.value, abs=0.06)
+    for j, column in enumerate(view.columns):
+        assert [number(row[4 + 2 * j]) for row in rows] == pytest.approx(column.median.value, abs=6e-3)
+        halves = np.array([list(map(number, row[5 + 2 * j].split(" to "))) for row in rows])
+        assert halves == pytest.approx(np.column_stack([column.q1.value, column.q3.value]), abs=6e-3)
+    assert_readable(seen)
 
 
 @pytest.mark.parametrize("name", ["bare_model", "hard_model"])
-def test_the_noise_beside_each_number(visit, name, request):
-    """In records for a size; for a centre as for 1,000 records, or for the number that the reader enters."""
+def test_the_noise_beside_each_size(visit, name, request):
+    """In records, and, where the reader enters their number, in percent."""
     model = request.getfixturevalue(name)
     seen = visit(model)
     mixture, labels = model.mixture_, model.component_labels_
     noise = noise_of_last_release(model.base_, mixture, model.base_.domain_)
-    _, centres, _ = expected(model, 4)
-    for cluster, row in enumerate(seen.rows()):
-        cells = row.split("\t")
-        mine = (labels == cluster) & (mixture.weights > 0)
-        counts = np.square(noise.counts)[mine]
-        assert number(cells[3]) == pytest.approx(np.sqrt(counts.sum()), rel=0.06)
-        if name == "bare_model":
-            variances = np.diagonal(mixture.covariances[mine], axis1=1, axis2=2)
-            own = np.square(noise.residuals)[mine] @ variances
-            square = own + counts @ (mixture.means[mine] - centres[cluster]) ** 2
-        else:
-            square = mine.sum() * noise.records**2 + counts.sum() * centres[cluster] ** 2
-        assert [number(cells[6]), number(cells[9])] == pytest.approx(np.sqrt(square) / 1000, rel=0.06)
-    before = number(seen.rows()[0].split("\t")[6])
+    of_sizes = [np.linalg.norm(noise[(labels == c) & (mixture.weights > 0)]) for c in range(4)]
+    shown = [number(row.split("\t")[3]) for row in seen.rows()]
+    assert shown == pytest.approx(of_sizes, rel=0.06)
     seen.page.fill("#records", "100000")
     seen.settle()
-    cells = seen.rows()[0].split("\t")
-    records = number(cells[3])
-    assert records == pytest.approx(100_000 * expected(model, 4)[0][0], rel=0.01)
-    assert number(cells[7]) == pytest.approx(before * 1000 / records, rel=0.11)
+    cells, share = seen.rows()[0].split("\t"), expected(model, 4).share.value[0]
+    assert number(cells[3]) == pytest.approx(100_000 * share, rel=0.01)
+    of_others = np.linalg.norm(noise[mixture.weights > 0]) ** 2 - of_sizes[0] ** 2
+    of_share = np.sqrt((1 - share) ** 2 * of_sizes[0] ** 2 + share**2 * of_others) / 1000
+    records, percent = cells[4].split(" (")
+    assert number(records) == pytest.approx(of_sizes[0], rel=0.06)
+    assert number(percent) == pytest.approx(of_share, rel=0.06)
 
 
 def test_a_click_on_the_tree_cuts_it_there(visit, default_model):
@@ -361,19 +386,39 @@ def test_a_table_is_drawn_with_levels_gaps_ranks_and_dates(visit, table_of_patie
     page.select_option("#group", label="all 5")
     seen.settle()
     assert page.locator("#portraits .portrait").count() == 3
-    assert page.locator("#levels .level-bar").count() == 3 * (3 + 3), (
-        "clusters times levels of both categories"
+    assert page.locator("#levels .level-bar").count() == 3 * (4 + 3), (
+        "clusters times levels of both categories; the ward may be missing"
     )
-    assert page.locator("#levels .whisker").count() == 18
+    assert page.locator("#levels .whisker").count() == 21
     heads = page.locator("#cluster-table thead tr").nth(1).inner_text()
     assert heads.count("most frequent") == heads.count("missing") == 2
     table = page.inner_text("#cluster-table tbody")
     assert re.search(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", table)
-    assert re.search(r"\(near (low|mid|high)\)", table)
+    assert re.search(r"\b(low|mid|high)\b", table)
+    assert_readable(seen)
     assert "Direction 1" in page.locator("#view-x option:checked").inner_text()
     page.select_option("#view-x", label="joined")
     seen.settle()
     assert re.search(r"20\d\d-\d\d", page.text_content("#overlay"))
+
+
+def test_of_a_table_hidden_levels_and_gaps_are_not_known(visit, hard_model):
+    seen = visit(table_model(hard_model.privacy_, counts=(6000, 60, 9)))
+    seen.page.fill("#k-number", "3")
+    seen.page.select_option("#group", label="all 5")
+    seen.settle()
+    rows = [row.split("\t") for row in seen.rows()]
+    (noise,) = [row for row in rows if row[-1] == "not known" and "not known" in row[4]]
+    # Levels and missing values of the ward, median, half and missing values of age, and so on.
+    assert noise[4:] == ["not known"] * 10
+    assert "The levels of cluster 2 are not known" in seen.page.inner_text("#levels-caption")
+    assert seen.page.locator("#levels .level-bar").count() == 2 * (4 + 3)
+    assert_readable(seen)
+    with seen.page.expect_download() as download:
+        seen.page.click("#table-csv")
+    with open(download.value.path(), encoding="utf-8-sig") as file:
+        saved = [row for row in csv.DictReader(file) if row["cluster"] == "2"]
+    assert all(row["share"] and not row["median"] + row["level_share"] + row["missing"] for row in saved)
 
 
 @pytest.mark.parametrize("name", ["default_model", "bare_model", "table_of_patients"])
@@ -392,8 +437,19 @@ def test_table_and_pictures_can_be_saved(visit, name, request):
     assert all(found[button].startswith(b"<svg") for button in found if button.endswith("svg"))
     assert all(found[button].startswith(b"\x89PNG") for button in found if button.endswith("png"))
     if name == "default_model":
-        shares = [float(row["share"]) for row in rows[::2]]
-        assert shares == pytest.approx(model.table().share.value, abs=1e-3)
+        summary = model.summary(library="pandas")
+        for part in ("share", "q1", "median", "q3"):
+            for end in ("", "_low", "_high"):
+                saved = [float(row[part + end]) for row in rows]
+                wide = summary[f"{part}_high"] - summary[f"{part}_low"]
+                assert np.all(np.abs(saved - summary[part + end]) <= 0.06 * wide), part + end
+    if name == "table_of_patients":
+        of_ward = [row for row in rows if row["cluster"] == "0" and row["column"] == "ward"]
+        parts = [float(row["level_share"]) for row in of_ward] + [float(of_ward[0]["missing"])]
+        assert sum(parts) == pytest.approx(1, abs=2e-4)
+        (joined,) = [row for row in rows if row["cluster"] == "0" and row["column"] == "joined"]
+        assert all(re.fullmatch(r"20\d\d-\d\d-\d\d", joined[part]) for part in ("q1", "median", "q3_high"))
+    assert not re.search(r"NaN|null|undefined", found["table-csv"].decode())
 
 
 AXE = os.environ.get("DPMORSE_AXE")

@@ -12,7 +12,7 @@ from dpmorse.morse import merge_tree
 from dpmorse.report import contents as contents_module
 from dpmorse.report import render
 from dpmorse.report.axes import choose_axes
-from dpmorse.report.noise import REACH, NoiseOfLastRelease, noise_of_last_release
+from dpmorse.report.noise import REACH, noise_of_last_release
 
 
 @pytest.fixture(scope="module")
@@ -128,17 +128,15 @@ def test_what_a_ledger_tells(blobs):
     default.fit(np.column_stack([X, X]))
     centres = DPTree(2, epsilon=1.0, bounds=(-1, 1)).fit(X)
     mixture = GaussianMixture([0.5, 0.5], [[-1.0] * 4, [1.0] * 4], np.tile(np.eye(4), (2, 1, 1)))
-    read = [noise_of_last_release(base, mixture) for base in (hard, default, centres)]
-    stddevs = [base.privacy_.events[-1].noise_stddev for base in (hard, default, centres)]
-    assert [noise.counts for noise in read] == [[stddev["count"]] * 2 for stddev in stddevs]
-    assert [noise.records for noise in read] == [stddevs[0]["sum"], None, None]
-    assert [noise.residuals for noise in read] == [None, [1.5 * math.sqrt(4) * stddevs[1]["sum"]] * 2, None]
+    for base in (hard, default, centres):
+        stated = base.privacy_.events[-1].noise_stddev["count"]
+        assert noise_of_last_release(base, mixture).tolist() == [stated] * 2
 
 
-def with_last_release(n_values, stddev, sums_of, reach):
+def with_last_release(n_values, stddev, *, of_cells=False):
     """Return a base without a profile."""
     event = SimpleNamespace(n_draws=n_values, noise_stddev=stddev, step=SimpleNamespace(stage="last"))
-    plan = {"last": SimpleNamespace(sums_of=sums_of, reach=reach)}
+    plan = {"last": SimpleNamespace(of_cells=of_cells)}
     return SimpleNamespace(plan_=plan, privacy_=SimpleNamespace(events=(event,)))
 
 
@@ -147,53 +145,46 @@ def test_a_component_has_the_noise_of_the_cells_it_covers(constant):
     """100 x 100 cells of width 1, an ellipse; in one column, a line. Smoothing adds 1/2 to a variance."""
     half = np.array([50.0, 0.0 if constant else 50.0])
     box = SimpleNamespace(centre=np.zeros(2), half_width=half, unit=np.where(half > 0, half, 1.0))
-    base = with_last_release(100 if constant else 10_000, {"count": 4.0}, "cells", 1.0)
+    base = with_last_release(100 if constant else 10_000, {"count": 4.0}, of_cells=True)
     mixture = GaussianMixture([1.0], [[0.0, 0.0]], [np.diag([35.5, 3.5])])
-    noise = noise_of_last_release(base, mixture, box)
     n_cells = 2 * REACH * 6 if constant else math.pi * REACH**2 * 6 * 2
-    assert noise.counts == pytest.approx([4 * math.sqrt(n_cells)])
-    assert noise.residuals == pytest.approx([noise.counts[0] * REACH / math.sqrt(3 if constant else 4)])
-    assert noise_of_last_release(base, mixture).counts is None
+    assert noise_of_last_release(base, mixture, box) == pytest.approx([4 * math.sqrt(n_cells)])
+    assert noise_of_last_release(base, mixture) is None
 
 
 @pytest.mark.parametrize(
     "base",
     [
         SimpleNamespace(mixture_=None),
-        with_last_release(1, {}, "records", 1.0),
-        with_last_release(5, {"sum": 1.0}, "residuals", 2.0),
+        with_last_release(1, {}),
+        with_last_release(5, {"sum": 1.0}),
     ],
 )
 def test_nothing_is_derived_where_the_noise_of_counts_is_not_known(base):
-    mixture = GaussianMixture([1.0], [[0.0]], [[[1.0]]])
-    assert noise_of_last_release(base, mixture) == NoiseOfLastRelease()
+    assert noise_of_last_release(base, GaussianMixture([1.0], [[0.0]], [[[1.0]]])) is None
 
 
 def test_numbers_of_a_profile_have_intervals_and_need_no_noise(default_model):
     base = default_model.base_
-    assert noise_of_last_release(base, base.mixture_, base.domain_) == NoiseOfLastRelease()
+    assert noise_of_last_release(base, base.mixture_, base.domain_) is None
 
 
 @pytest.mark.long
-def test_the_noise_of_shares_and_centres_is_the_noise_that_is_drawn(blobs, monkeypatch):
-    """Compare fits with and without noise: the formulas of the page, for one round of expectation-maximisation."""
+def test_the_noise_of_shares_is_the_noise_that_is_drawn(blobs, monkeypatch):
+    """Compare fits with and without noise: the formula of the page, for one round of expectation-maximisation."""
     from dpmorse.privacy.sampler import NativeSampler
 
     X = blobs[0] * 0.5 + 0.25
     settings = {"epsilon": 1.0, "bounds": (-1, 1), "n_iter": 1}
     fits = [DPMoGHard(2, random_state=seed, **settings).fit(X) for seed in range(150)]
-    noise = noise_of_last_release(fits[0], fits[0].mixture_)
-    of_count = noise.counts[0]
+    of_count = noise_of_last_release(fits[0], fits[0].mixture_)[0]
     monkeypatch.setattr(
         NativeSampler, "gaussian", lambda self, scales: np.zeros(scales.shape, dtype=np.int64)
     )
     exact = [DPMoGHard(2, random_state=seed, **settings).fit(X).mixture_ for seed in range(150)]
-    in_shares, in_centres = [], []
+    errors = []
     for fit, clean in zip(fits, exact, strict=True):
         share = clean.weights[0]
-        spread = of_count * math.sqrt((1 - share) ** 2 + share**2) / len(X)
-        in_shares.append((fit.mixture_.weights[0] - share) / spread)
-        spread = np.hypot(noise.records, of_count * clean.means[0]) / (share * len(X))
-        in_centres.extend((fit.mixture_.means[0] - clean.means[0]) / spread)
-    assert np.std(in_shares) == pytest.approx(1, abs=0.2)
-    assert np.std(in_centres) == pytest.approx(1, abs=0.2)
+        stddev = of_count * math.sqrt((1 - share) ** 2 + share**2) / len(X)
+        errors.append((fit.mixture_.weights[0] - share) / stddev)
+    assert np.std(errors) == pytest.approx(1, abs=0.2)

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from dpmorse import Boolean, DPMorse, Nominal, Numeric, Schema, load
+from dpmorse.bases import draw_records
 from dpmorse.datasets import make_patient_table
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import cluster_table
+from dpmorse.profiles import cluster_table, to_frame
+from dpmorse.records import open_records
 from dpmorse.report import render
 from dpmorse.report.released import released
 from table_models import table_model
@@ -36,21 +38,35 @@ def test_columns_stand_in_the_order_of_the_table(data):
     assert first_day == dt.date(2000, 1, 1)
 
 
+def hundredths(estimate, *place):
+    """Return a share and the ends of its interval as pages have them."""
+    return [round(1e4 * part) for part in estimate.at(*place)]
+
+
 def test_levels_and_gaps_of_every_cut_are_those_of_the_table(model, data):
     tree = released(model).tree
     for k in (1, 2, 3):
         table = cluster_table(model.profile_, tree.cut(k)[:3])
         for c, node in enumerate(data["nodes"][k - 1]):
             row = data["numbers"]["rows"][node]
-            shown = [triple for category in row["levels"] for triple in category]
-            share = table.levels.share
-            exact = np.column_stack([share.value[c], share.low[c], share.high[c]])
-            assert np.array(shown) / 1e4 == pytest.approx(exact, abs=6e-5)
-            gaps = [None if gap is None else gap[0] / 1e4 for gap in row["missing"]]
-            assert gaps == [pytest.approx(0.0, abs=1e-4), pytest.approx(0.1, abs=1e-3), None, None, None]
-            assert [centre[0] for centre in row["centre"]] == pytest.approx(
-                table.centre.value[c], rel=0.02, abs=0.02
+            for shown, estimate in zip(row["levels"], table.level_share, strict=True):
+                assert shown == [hundredths(estimate, c, level) for level in range(len(shown))]
+            # Numbers come first among the columns of the profile: age, grade, joined, ward, smoker.
+            assert (
+                row["missing"]
+                == [hundredths(table.missing, c, 3), hundredths(table.missing, c, 0)] + [None] * 3
             )
+            assert row["missing"][1][0] == pytest.approx(1000, abs=1)
+            medians = [column[1][0] for column in row["numbers"]]
+            assert medians == pytest.approx(table.median.value[c], abs=0.05)
+            assert medians[1:] == table.median.value[c, 1:].tolist(), "ranks and days are whole numbers"
+
+
+def test_levels_and_missing_values_of_a_page_add_up_to_all_records(data):
+    for row in data["numbers"]["rows"]:
+        for column, levels, missing in (("ward", 0, row["missing"][0]), ("smoker", 1, None)):
+            parts = [level[0] for level in row["levels"][levels]] + ([missing[0]] if missing else [])
+            assert sum(parts) == pytest.approx(10_000, abs=len(parts) / 2), column
 
 
 def test_modes_of_the_shadow_stand_where_records_near_them_are(model):
@@ -62,13 +78,27 @@ def test_modes_of_the_shadow_stand_where_records_near_them_are(model):
         assert np.all(np.abs(point[:3] - model.mixture_.means[nearest]) < spread)
 
 
-def test_synthetic_records_are_drawn_in_numbers_and_directions(model):
-    space = released(model).space
-    points, components = space.sampled(20_000, np.random.default_rng(0))
-    for k in range(3):
-        mine = points[components == k]
-        stderr = np.sqrt(np.diagonal(space.mixture.covariances[k]) / len(mine))
-        assert np.all(np.abs(mine.mean(axis=0) - space.mixture.means[k]) < 5 * stderr)
+def test_synthetic_records_are_those_of_sample_in_numbers_and_directions(model):
+    """Numbers and levels are those of the profile; directions are made of them."""
+    parts = released(model)
+    points, components = parts.space.sampled(2000, np.random.default_rng(5))
+    columns, same = draw_records(model, 2000, 5)
+    assert np.array_equal(components, same)
+    encoded = open_records(to_frame(columns, "pandas"), schema=model.schema_).read(None)
+    layout, (matrix, origin) = model.mixture_.layout, model.mixture_.shadow_map
+    assert points[:, :3] == pytest.approx(encoded[:, layout.number_part])
+    mapped = np.hstack([encoded[:, layout.number_part], encoded[:, layout.level_part]]) - origin
+    assert points[:, 3:] == pytest.approx(mapped @ matrix.T)
+
+
+def test_whether_a_number_is_missing_is_drawn_where_it_is_a_level(hard_model):
+    schema = Schema.of({"age": Numeric(0, 100, missing="level"), "sex": Nominal(["f", "m"])})
+    table = table_model(hard_model.privacy_, schema=schema)
+    source = released(table).space.source
+    records, _ = source.drawn(4000, np.random.default_rng(0))
+    levels = records[:, schema.layout.level_part]
+    assert all(np.all(levels[:, part].sum(axis=1) == 1) for part in schema.layout.levels)
+    assert levels[:, schema.layout.levels[-1]][:, 1].mean() == pytest.approx(0.1, abs=0.02)
 
 
 def test_stated_columns_head_the_page(model):
@@ -89,9 +119,15 @@ def test_stated_columns_head_the_page(model):
 def test_without_a_profile_levels_are_those_of_the_mixture(hard_model, embedded):
     model = table_model(hard_model.privacy_, with_profile=False)
     data = embedded(render(model))
-    assert data["numbers"] is None
-    flat = [[p for category in row for p in category] for row in data["components"]["levels"]]
-    assert np.array(flat) == pytest.approx(model.mixture_.probabilities, abs=6e-5)
+    assert not data["numbers"]["measured"]
+    rows = [data["numbers"]["rows"][i] for i in data["nodes"][2]]
+    labels = released(model).tree.cut(3)[:3]
+    for c, row in enumerate(rows):
+        (component,) = np.flatnonzero(labels == c)
+        shown = [part for category in row["levels"] for part in category]
+        expected = np.rint(1e4 * model.mixture_.probabilities[component])
+        assert shown == [[part, None, None] for part in expected]
+        assert row["missing"] == [None] * 5, "it was not measured"
 
 
 @pytest.mark.parametrize("counts", [(900,), (600, 300), (500, 300, 200)])
@@ -107,7 +143,7 @@ def test_without_a_profile_levels_are_those_of_the_mixture(hard_model, embedded)
 def test_tables_of_one_kind(columns, counts, hard_model, embedded):
     data = embedded(render(table_model(hard_model.privacy_, schema=Schema.of(columns), counts=counts)))
     assert len(data["table"]) == len(columns)
-    assert all(len(row["centre"]) == len(data["columns"]) for row in data["numbers"]["rows"])
+    assert all(len(row["numbers"]) == len(data["columns"]) for row in data["numbers"]["rows"])
 
 
 @pytest.mark.parametrize("n_columns", [2, 20, 40])

@@ -7,10 +7,11 @@ import pytest
 
 from dpmorse import Boolean, Date, Nominal, Numeric, Ordinal, Schema
 from dpmorse.densities import ProductMixture
-from dpmorse.profiles import Interval, group_table
+from dpmorse.profiles import Interval, beyond_noise, group_table
 from dpmorse.report.columns import Measured, ShownColumn, table_columns
-from dpmorse.report.traits import About, Trait, Traits, described, sentence
-from table_models import table_profile
+from dpmorse.report.sentences import compared, described, sentence
+from dpmorse.report.traits import About, Trait, Traits
+from mixture_profiles import invented_profile
 
 SCHEMA = Schema.of(
     {
@@ -25,23 +26,37 @@ SCHEMA = Schema.of(
 LEVELS = [[0.1, 0.88, 0.02, 0.49, 0.49, 0.02], [0.8, 0.18, 0.02, 0.09, 0.89, 0.02]]
 
 
-def measured(*, counts=(8000, 2000), levels=LEVELS, ages=(40.0, 60.0), stddev=10.0):
+PLACES = {name: place for place, name in enumerate(SCHEMA.names)}
+
+
+def measured(
+    *, counts=(8000, 2000), levels=LEVELS, ages=(40.0, 60.0), missing=0.0, noise=2.0, pains=(1.0, 1.0)
+):
     """Two components: ages differ by two standard deviations, pain and days do not."""
-    means = [[ages[0], 1.0, 3000.0], [ages[1], 1.0, 3000.0]]
-    covariances = np.tile(np.diag([100.0, 0.25, 1e6]), (2, 1, 1))
+    means = [[age, pain, 3000.0] for age, pain in zip(ages, pains, strict=True)]
+    covariances = np.tile(np.diag([100.0, 0.04, 1e6]), (2, 1, 1))
     weights = np.array(counts) / np.sum(counts)
     mixture = ProductMixture(weights, means, covariances, levels, SCHEMA.layout)
     columns = table_columns(SCHEMA)
-    profile = table_profile(mixture, counts, missing=0.0, stddev=stddev)
+    stated = {"size_stddev": noise, "entry_stddev": noise}
+    profile = invented_profile(mixture, counts, schema=SCHEMA, missing=missing, **stated)
     return Measured(profile, columns, np.arange(len(columns)), SCHEMA)
 
 
-def test_differences_are_to_the_rest_and_in_standard_deviations_of_all():
+def by_column(traits):
+    return {trait.column.name: trait for trait in traits}
+
+
+def test_differences_are_those_of_medians_to_the_rest_in_robust_deviations_of_all():
     of_model = measured()
-    found = {trait.column.name: trait for trait in Traits(of_model, np.eye(2)).of(1)}
+    found = by_column(Traits(of_model, np.eye(2)).of(1))
     assert set(found) == {"age", "ward", "smoker"}, "what does not differ is not there"
-    spread = group_table(of_model.profile, np.ones((1, 2))).spread.value[0, 0]
-    assert found["age"].difference == pytest.approx(20 / spread, rel=0.02)
+    everybody = group_table(of_model.profile, np.ones((1, 2)))
+    unit = (everybody.q3.value - everybody.q1.value)[0, 0] / 1.349
+    own, others = group_table(of_model.profile, np.eye(2)[::-1]).median.value[:, 0]
+    assert (found["age"].own, found["age"].others) == pytest.approx((own, others))
+    assert found["age"].difference == pytest.approx((own - others) / unit)
+    assert found["age"].difference == pytest.approx(20 / unit, rel=0.02)
     surgery = 0.8 * 0.1 + 0.2 * 0.8  # among all records
     assert found["ward"].level == 0
     assert found["ward"].difference == pytest.approx(0.7 / np.sqrt(surgery * (1 - surgery)), rel=0.02)
@@ -56,37 +71,90 @@ def test_columns_are_ranked_by_the_size_of_the_difference():
 
 
 def test_what_noise_explains_is_not_a_trait():
-    loud = measured(stddev=900.0)
+    loud = measured(noise=900.0)
     assert Traits(loud, np.eye(2)).of(1) == [], "the cluster itself may be noise"
     assert Traits(loud, np.eye(2)).clear_levels(1) == [[], []]
     close = measured(levels=[LEVELS[0], LEVELS[0]], ages=(40.0, 40.01))
     assert Traits(close, np.eye(2)).of(0) == []
 
 
-def test_intervals_that_overlap_decide():
-    """Every trait has intervals that do not overlap, and every level that is called clear."""
-    of_model, members = measured(stddev=60.0), np.eye(2)
-    own, others = (group_table(of_model.profile, groups) for groups in (members, 1 - members))
-    clear = {level for levels in Traits(of_model, members).clear_levels(1)[:1] for level in levels}
-    apart = (own.levels.share.low[1] > others.levels.share.high[1]) | (
-        own.levels.share.high[1] < others.levels.share.low[1]
+N_COMPARED = 5 + 6 + 2
+"""Columns, levels, and columns that may be missing."""
+
+
+@pytest.mark.parametrize("noise", [5.0, 20.0, 60.0, 120.0])
+@pytest.mark.parametrize("apart", [0.3, 1.0, 3.0, 10.0])
+def test_a_statement_stands_beyond_the_noise_of_both_sides(apart, noise):
+    """The noise of a side is a 1.96th of its interval, towards the other side."""
+    of_model = measured(ages=(40.0, 40.0 + apart), noise=noise)
+    tables = [group_table(of_model.profile, np.eye(2)[k : k + 1]) for k in (1, 0)]
+    (own, others), z = [table.median.at(0, 0) for table in tables], beyond_noise(N_COMPARED)
+    stddev = np.hypot(own.value - own.low, others.high - others.value) / 1.96
+    stated = "age" in by_column(Traits(of_model, np.eye(2)).of(1))
+    over = (own.value - others.value) / stddev
+    assert z > 3
+    if stated:
+        assert over > 0.8 * z  # the width of an interval grows a little less than with z
+    elif not np.isnan(over):
+        assert over < 1.25 * z
+
+
+def test_noise_alone_makes_hardly_any_statement():
+    """Two clusters that are alike, 300 times: in one of 500 something is said, at most, of either."""
+    exact, rng = (
+        measured(levels=[LEVELS[0], LEVELS[0]], ages=(40.0, 40.0), noise=20.0),
+        np.random.default_rng(0),
     )
-    assert clear == set(np.flatnonzero(apart[:3]))
+    n_said = 0
+    for _ in range(300):
+        noisy = replace(
+            exact.profile,
+            sizes=exact.profile.sizes + rng.normal(0, 20.0, 2),
+            entries=exact.profile.entries + rng.normal(0, 20.0, exact.profile.entries.shape),
+        )
+        traits = Traits(replace(exact, profile=noisy), np.eye(2))
+        n_said += any(traits.of(k) for k in (0, 1))
+    assert n_said <= 3
+
+
+def test_clear_levels_are_those_of_traits():
+    of_model = measured(noise=30.0)
+    traits = Traits(of_model, np.eye(2))
+    ward, smoker = traits.clear_levels(1)
+    found = by_column(traits.of(1))
+    assert found["ward"].level in ward
+    assert found["smoker"].level in smoker
+    assert 2 not in ward, "as many have another ward"
+
+
+def test_ranks_of_which_most_are_one_are_measured_in_steps():
+    """Quartiles of all records are one rank; a cluster whose median is another one differs by a step."""
+    of_model = measured(pains=(0.0, 2.0), counts=(9000, 900))
+    everybody = group_table(of_model.profile, np.ones((1, 2)))
+    assert everybody.q1.value[0, 1] == everybody.q3.value[0, 1] == 0
+    trait = by_column(Traits(of_model, np.eye(2)).of(1))["pain"]
+    assert (trait.own, trait.others, trait.half) == (2, 0, (2, 2))
+    assert trait.difference == pytest.approx(2 * 1.349)
+    assert compared(trait) == "median strong, others none"
+    assert described([trait]) == "very high pain (half of them strong)"
 
 
 def test_all_records_have_nothing_to_be_compared_with():
     assert Traits(measured(), np.ones((1, 2))).of(0) == []
 
 
-def test_missing_values_are_a_trait():
-    of_model = measured(levels=[LEVELS[0], LEVELS[0]], ages=(40.0, 40.0))
-    levels = of_model.profile.levels
-    gaps = replace(levels, holes=np.array([[0.0], [1000.0]]))
-    of_model = replace(of_model, profile=replace(of_model.profile, levels=gaps))
-    (trait,) = Traits(of_model, np.eye(2)).of(1)
+@pytest.mark.parametrize(("column", "place"), [("age", 0), ("ward", 3)])
+def test_missing_values_are_a_trait(column, place):
+    missing = np.zeros((2, 5))
+    missing[1, place] = 0.5
+    of_model = measured(levels=[LEVELS[0], LEVELS[0]], ages=(40.0, 40.0), missing=missing)
+    traits = Traits(of_model, np.eye(2))
+    trait = by_column(traits.of(1))[column]
+    if column == "ward":  # its levels are parts of all records: half of them are not there
+        assert 3 in traits.clear_levels(1)[0]
     assert trait.about is About.MISSING
-    assert trait.numbers_in_words == "missing 50\N{NO-BREAK SPACE}%, others 0\N{NO-BREAK SPACE}%"
-    assert described([trait]) == "age more often missing (50\N{NO-BREAK SPACE}%)"
+    assert compared(trait) == "missing 50\N{NO-BREAK SPACE}%, others 0\N{NO-BREAK SPACE}%"
+    assert described([trait]) == column + " more often missing (50\N{NO-BREAK SPACE}%)"
 
 
 # -- words -------------------------------------------------------------------------------------------
@@ -97,24 +165,26 @@ PAIN = ShownColumn("pain", "rank", 2, levels=("none", "some", "strong"))
 WARD = ShownColumn("ward", "category", 0, levels=("surgery", "medicine"))
 
 
-def trait(column, difference, own, *, level=0, decimals=0):
-    about = About.CENTRE if column.is_number else About.LEVEL
-    return Trait(column, 0, about, level, difference, own, 0.0, decimals)
+def trait(column, difference, own, *, half=None, level=0, decimals=0):
+    about = About.MEDIAN if column.is_number else About.LEVEL
+    return Trait(column, 0, about, level, difference, own, 0.0, half, decimals)
 
 
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (trait(AGE, 1.0, 72.4), "high age (72)"),
-        (trait(AGE, -2.0, -3.25, decimals=1), "very low age (\N{MINUS SIGN}3.2)"),
-        (trait(DAY, 0.6, 31.0), "admitted late (1970-02-01)"),
-        (trait(DAY, -1.6, 0.0), "admitted very early (1970-01-01)"),
-        (trait(PAIN, 1.0, 1.8), "high pain (near strong)"),
+        (trait(AGE, 1.0, 72.4), "high age (median 72)"),
+        (trait(AGE, 1.0, 72.4, half=(66.2, 78.1)), "high age (half of them 66 to 78)"),
+        (trait(AGE, -2.0, -3.25, decimals=1), "very low age (median \N{MINUS SIGN}3.2)"),
+        (trait(DAY, 0.6, 31.0), "admitted late (median 1970-02-01)"),
+        (trait(DAY, -1.6, 0.0, half=(0, 31)), "admitted very early (half of them 1970-01-01 to 1970-02-01)"),
+        (trait(PAIN, 1.0, 2.0, half=(1, 2)), "high pain (half of them some to strong)"),
+        (trait(PAIN, 1.0, 2.0, half=(2, 2)), "high pain (half of them strong)"),
         (trait(WARD, 1.0, 0.7), "ward mostly surgery (70 %)"),
         (trait(WARD, 1.0, 0.3, level=1), "ward more often medicine (30 %)"),
         (trait(WARD, -1.0, 0.1), "ward less often surgery (10 %)"),
         (trait(WARD, -1.0, 0.004), "ward hardly ever surgery (0.4 %)"),
-        (trait(AGE, 0.3, 50.0), "close to the other records; slightly high age (50)"),
+        (trait(AGE, 0.3, 50.0), "close to the other records; slightly high age (median 50)"),
     ],
 )
 def test_phrases(one, words):
@@ -133,12 +203,12 @@ def test_phrases(one, words):
 )
 def test_sizes(share, words):
     said = sentence([trait(AGE, 1.0, 72.0)], Interval(*share)).replace("\N{NO-BREAK SPACE}", " ")
-    assert said == f"High age (72); {words}."
+    assert said == f"High age (median 72); {words}."
 
 
 def test_sentences_are_short_and_say_what_is_left_out():
     many = [trait(replace(AGE, name=f"c{i}"), 2.0 - i / 10, 1.0) for i in range(7)]
-    assert described(many[:2]) == "very high c0 (1) and very high c1 (1)"
+    assert described(many[:2]) == "very high c0 (median 1) and very high c1 (median 1)"
     assert described(many).endswith(", and 3 more columns")
     assert described(many[:5]).endswith(", and 1 more column")
     assert described([]) == "no column stands out from the noise"

@@ -142,19 +142,24 @@ def test_long_lists_are_cut_and_texts_made_fit_to_be_shown():
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "ends", "words", "plain"),
+    ("column", "value", "decimals", "text", "plain"),
     [
-        (Numeric(0, 9), 3.25, (3.0, 3.5), "3.2 [..]", 3.25),
-        (GRADES, 1.6, None, "rank 3.2 [..], near HIGH", 1.6),
-        (GRADES, 7.0, None, "rank 3.2 [..], near HIGH", 7.0),
-        (DAYS, 30.6, None, "2000-02-01", "2000-02-01"),
-        (DAYS, 30.6, (-5.0, 32.0), "2000-02-01 [2000-01-01, 2000-02-02]", "2000-02-01"),
-        (DAYS, 1e9, None, "2030-01-01", "2030-01-01"),
+        (Numeric(0, 9), 3.25, 1, "3.2", 3.25),
+        (Numeric(-9, 9), -0.04, 1, "0.0", -0.04),
+        (Numeric(0, 1e-8), 3.25e-9, 10, "3.25e-09", 3.25e-9),
+        (Numeric(0, 1e15), 1234567890123.0, 0, "1.2346e+12", 1234567890123.0),
+        (Numeric(0, 9, integer=True), 3.0, 2, "3", 3),
+        (GRADES, 2.0, 1, "high", "high"),
+        (GRADES, 7.0, 1, "high", "high"),
+        (DAYS, 31.0, 1, "2000-02-01", "2000-02-01"),
+        (DAYS, -5.0, 1, "2000-01-01", "2000-01-01"),
+        (DAYS, 1e9, 1, "2030-01-01", "2030-01-01"),
     ],
 )
-def test_a_centre_is_told_in_the_terms_of_the_column(column, value, ends, words, plain):
-    assert column.centre_in_words("3.2 [..]", value, ends, str.upper) == words
-    assert column.plain_centre(value) == plain
+def test_a_value_is_written_in_the_terms_of_the_column(column, value, decimals, text, plain):
+    assert column.text(value, decimals) == text
+    assert (column.plain(value), type(column.plain(value))) == (plain, type(plain))
+    assert column.plain(math.nan) is None, "it is not known"
 
 
 def test_how_numbers_of_a_kind_are_drawn():

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from audits.kernels import hostile
+from audits.kernels.plain import counts
 from dpmorse import InvalidParameterError, MomentShares
 from dpmorse.privacy import CHOICE, GAUSSIAN, LAPLACE, Neighboring, Step
 from dpmorse.privacy.exact import opened, sealed
+from dpmorse.schema import Layout
 from dpmorse.statistics import (
     GRID_BITS,
     WEIGHT_BITS,
@@ -176,22 +179,34 @@ def test_residuals_are_whitened_coordinates(rng):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_histograms_move_as_far_as_declared(rng, relation):
-    statistic = ColumnHistograms(unit_box(5))
+@pytest.mark.parametrize("far", [0.9, 1.1, 1e300], ids=["inside", "outside", "far outside"])
+def test_histograms_move_as_far_as_declared(rng, relation, far):
+    statistic = ColumnHistograms(Layout((-1.0,) * 5, (1.0,) * 5))
     X = rng.uniform(-1, 1, size=(20, 5))
+    X[0] = far
     Y = X[1:] if relation is ADD_REMOVE else np.vstack([-X[:1], X[1:]])
-
-    def counts(rows):
-        bins = statistic.bins(statistic.domain.quantise(rows))
-        return np.array([np.bincount(column, minlength=64) for column in bins.T])
-
     planned = statistic.counts.plan(Step("test"), 0.01, relation)
-    difference = opened(statistic.counts.to_units(sealed(counts(X)))) - opened(
-        statistic.counts.to_units(sealed(counts(Y)))
-    )
-    moved_by = float(np.square(difference / planned.scales).sum())
+    first, second = (opened(statistic.counts.to_units(sealed(counts(rows, statistic)))) for rows in (X, Y))
+    moved_by = float(np.square((first - second) / planned.scales).sum())
     assert moved_by == pytest.approx(2 * planned.event.rho, rel=1e-6)
     assert 2 * planned.event.rho == pytest.approx(0.02, rel=1e-6)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(RELATIONS))
+def test_histograms_of_tables_never_move_further_than_declared(seed, relation):
+    """Numbers that may be missing, in either of two records, hostile values among them."""
+    rng = np.random.default_rng(seed)
+    layout = hostile.layout(rng)
+    if not layout.n_numbers:
+        return
+    statistic, records = ColumnHistograms(layout), hostile.encoded(rng, layout, 12)
+    others = (
+        records[1:] if relation is ADD_REMOVE else np.vstack([records[1:], hostile.encoded(rng, layout, 1)])
+    )
+    moved = counts(records, statistic) - counts(others, statistic)
+    assert np.abs(moved).sum() <= statistic.counts.moved(relation)
+    assert np.square(moved).sum() <= statistic.counts.moved(relation)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 8, 16, 64])

@@ -17,7 +17,6 @@ from dpmorse.statistics import (
     CellMoments,
     GaussianCells,
     MomentShares,
-    ProfileCells,
 )
 from plain_tables import encoded_records, table_moments
 
@@ -34,24 +33,8 @@ def random_rule(layout, rng, k=4, grid_bits=GRID_BITS):
     return GaussianCells.from_scores(whiten, shift, rng.random(k), 1.5, grid_bits)
 
 
-def profile_cells(layout, rng, k=4):
-    """A rule in a narrow box, and coordinates of numbers in the public one."""
-    lower, upper = np.array(layout.lower), np.array(layout.upper)
-    quarter = (upper - lower) / 4
-    ball = encoded_domain(layout, lower + quarter, upper - quarter, FINE_GRID_BITS)
-    box = encoded_domain(layout, lower, upper, FINE_GRID_BITS)
-    d = layout.n_numbers
-    factors = np.tril(0.1 * rng.normal(size=(k, d, d)), -1) + 0.3 * np.eye(d)
-    whiten, shift = whiten_numbers(layout, box, 0.3 * rng.normal(size=(k, d)), factors)
-    units = GaussianCells.from_scores(whiten, shift, np.zeros(k), 1.5, FINE_GRID_BITS)
-    return ProfileCells(random_rule(layout, rng, k, FINE_GRID_BITS), ball, units, box)
-
-
 def case(layout, kind, rng):
-    """A statistic and its cells: soft ones, hard ones, or those of a profile."""
-    if kind == "profile":
-        cells = profile_cells(layout, rng)
-        return CellMoments(cells.box, cells.n_cells, of_residuals=True, layout=layout), cells
+    """A statistic and its cells: soft ones, hard ones, or hard ones on the fine grid."""
     fine = FINE_GRID_BITS if kind == "fine" else GRID_BITS
     domain = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper), fine)
     return CellMoments(
@@ -59,12 +42,7 @@ def case(layout, kind, rng):
     ), random_rule(layout, rng, grid_bits=fine)
 
 
-CASES = [
-    (name, kind)
-    for name in LAYOUTS
-    for kind in ("soft", "hard", "fine", "profile")
-    if not (name == "categories" and kind == "profile")
-]
+CASES = [(name, kind) for name in LAYOUTS for kind in ("soft", "hard", "fine")]
 
 
 def engines():
@@ -112,8 +90,10 @@ def vector(E, statistic, cells):
 
 def test_missing_numbers_add_nothing(rng):
     layout = Layout((0.0, -5.0), (8.0, 5.0), (0, 1))
-    cells = profile_cells(layout, rng)
+    box = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper), FINE_GRID_BITS)
+    factors = np.tril(0.1 * rng.normal(size=(4, 2, 2)), -1) + 0.3 * np.eye(2)
+    whiten, shift = whiten_numbers(layout, box, 0.3 * rng.normal(size=(4, 2)), factors)
+    units = GaussianCells.from_scores(whiten, shift, np.zeros(4), 1.5, FINE_GRID_BITS)
     E = encoded_records(layout, 500, rng)
     E[:, layout.hole_part], E[:, layout.number_part] = 1.0, layout.middle
-    assert not cells.residuals(E).any()
-    assert cells.squared_lengths(E).max() == 0
+    assert not units.residuals(box.quantise(E)).any()

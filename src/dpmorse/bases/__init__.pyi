@@ -24,15 +24,16 @@ from dpmorse.bases.numbers import numbers_told_later as numbers_told_later
 from dpmorse.bases.parameters import FitParameters as FitParameters
 from dpmorse.bases.plan import Plan as Plan
 from dpmorse.bases.plan import Stage as Stage
-from dpmorse.bases.plan import SumsOf as SumsOf
 from dpmorse.bases.queries import Queries as Queries
 from dpmorse.bases.queries import Tallied as Tallied
+from dpmorse.bases.refits import Refits as Refits
 from dpmorse.bases.registry import BASES as BASES
 from dpmorse.bases.registry import ENTRY_POINTS as ENTRY_POINTS
 from dpmorse.bases.registry import available_bases as available_bases
 from dpmorse.bases.registry import base_from_document as base_from_document
 from dpmorse.bases.rehearsal import Rehearsed as Rehearsed
 from dpmorse.bases.rehearsal import rehearse as rehearse
+from dpmorse.bases.rehearsal import rehearse_all as rehearse_all
 from dpmorse.bases.settings import Settings as Settings
 from dpmorse.bases.settings import parameter as parameter
 from dpmorse.bases.staged.private_gaussian_mixture import PrivateGaussianMixture as PrivateGaussianMixture

@@ -1,7 +1,7 @@
 """Numbers about clusters that may be published: what users of a fitted model ask for."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
@@ -61,9 +61,14 @@ class PublishedNumbers(FrameOutput):
     privacy_: Any
 
     def table(
-        self, n_clusters: int | None = None, *, level: float = 0.95, population: bool = False
+        self,
+        n_clusters: int | None = None,
+        *,
+        level: float = 0.95,
+        population: bool = False,
+        quantiles: Sequence[float] = (),
     ) -> ClusterTable:
-        """Return share, centre and spread of each cluster with their intervals, as arrays. Costs nothing.
+        """Return shares, quartiles, levels and missing values of each cluster with intervals. Costs nothing.
 
         Parameters
         ----------
@@ -73,25 +78,25 @@ class PublishedNumbers(FrameOutput):
             Probability with which an interval holds the truth.
         population : bool, default=False
             False: intervals are about the records at hand, and hold what noise, clipping and rounding may
-            have changed. True: about the population that they were drawn from, at random; these are wider,
-            for spreads by what a normal distribution adds.
+            have changed. True: about the population that they were drawn from, at random; these are wider.
+        quantiles : sequence of float, default=()
+            Further quantiles of numbers, such as (0.05, 0.95): parts of the values that lie below.
 
         Notes
         -----
         A record counts for the cluster of its most probable component, which is its label unless the
-        estimator has ``assign="basin"``.
-
-        Of a table with stated columns, ``centre`` and ``spread`` are those of the columns that are numbers,
-        in their order and of the values that are there; ``levels`` has the shares of levels and of missing
-        values. A record with missing numbers counts for the component that the rule of the fit gives it,
-        which takes them to be at the component's mean.
+        estimator has ``assign="basin"``. All numbers are those of one account: levels of a category and its
+        missing values add up to 1, clusters to all records. What noise hides is NaN.
         """
         check_is_fitted(self, "mixture_")
         level = _validate.open_unit_interval(level=level)
         _validate.boolean(population=population)
+        asked = _validate.open_unit_intervals(quantiles=quantiles)
         labels, profile = self._labels_of_components(n_clusters), self._profile()
         k = n_clusters or self._n_labels
-        return cluster_table(profile, labels, n_clusters=k, level=level, population=population)
+        return cluster_table(
+            profile, labels, n_clusters=k, level=level, population=population, quantiles=asked
+        )
 
     def summary(
         self,
@@ -99,28 +104,30 @@ class PublishedNumbers(FrameOutput):
         *,
         level: float = 0.95,
         population: bool = False,
+        quantiles: Sequence[float] = (),
         library: str | None = None,
     ) -> Any:
         """Return the same as a data frame: one row for each cluster and column.
 
-        Its columns are ``cluster``, ``column``, then ``share``, ``centre`` and ``spread``, each followed by
-        the ends of its interval (``_low`` and ``_high``), and ``warning``: a sentence, or nothing.
+        Its columns are ``cluster``, ``column``, then ``share``, ``q1``, ``median`` and ``q3`` (and ``p5`` for
+        a quantile of 0.05 that was asked for), each followed by the ends of its interval (``_low`` and
+        ``_high``), and ``warning``: a sentence, or nothing. What noise hides is NaN.
 
-        Of a table with stated columns, categories have one row for each ``level``, with ``level_share``: its
-        part of the cluster's records that have the category. ``missing`` is the part of the cluster's records
-        that does not have the column. Both have intervals; what does not apply is NaN, or None for
-        ``level``. Centres of ordered values are ranks, from 0; those of dates are days since the earliest.
+        Of a table with stated columns, categories have one row for each ``level``, with ``level_share``, the
+        part of the cluster's records that has it. ``missing`` is the part that does not have the column. Both
+        have intervals, and those of one category add up to 1; what does not apply is NaN, or None for
+        ``level``. Quantiles of ordered values are ranks, from 0; those of dates are days since the earliest.
 
         Parameters
         ----------
-        n_clusters, level, population
+        n_clusters, level, population, quantiles
             As in ``table``.
         library : {"pandas", "polars", "pyarrow"} or None, default=None
             Library of the frame; None takes that of ``set_output`` or of the fit, or the first installed.
         """
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
-        table = self.table(n_clusters, level=level, population=population)
+        table = self.table(n_clusters, level=level, population=population, quantiles=quantiles)
         view = ClusterView.of(table, self._released.schema_, self._cautions(table))
         return to_frame(columns_of(view), library or self._frames_of)
 
@@ -180,7 +187,7 @@ class PublishedNumbers(FrameOutput):
     def _warn_of_numbers(self, stacklevel: int) -> None:
         """Warn of clusters that may be noise, of bounds that cut and of lists that are too short.
 
-        Spreads and tails are in the summary.
+        What is not known is said in the summary.
         """
         if _TOLD_LATER.get() or self._released.profile_ is None:
             return

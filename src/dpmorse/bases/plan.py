@@ -7,7 +7,6 @@ it, and a model file that is loaded is checked against it.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from typing import Generic, TypeVar
 
@@ -23,7 +22,7 @@ from dpmorse.privacy import (
     release_event,
     same_events,
 )
-from dpmorse.statistics import N_BINS, Domain, MagnitudeHistograms
+from dpmorse.statistics import ColumnHistograms, Domain, MagnitudeHistograms
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
 
@@ -35,20 +34,6 @@ _STEPS_OF_BOUNDS = ("magnitudes", "ranges")
 
 SHARE_OF_BOUNDS = 0.05
 """Part of the budget that ``bounds="private"`` costs: two histograms find bounds at a twentieth already."""
-
-
-class SumsOf(StrEnum):
-    """What a stage adds up, and so what the noise of its sums is measured in.
-
-    ``RECORDS``: records, in half-widths of the domain. ``RESIDUALS``: residuals in a component's own
-    whitened coordinates, divided by ``reach``. ``CELLS``: nothing but counts of the cells of a grid.
-    ``OFFSETS``: offsets in units that are no part of the model.
-    """
-
-    RECORDS = "records"
-    RESIDUALS = "residuals"
-    CELLS = "cells"
-    OFFSETS = "offsets"
 
 
 @dataclass(frozen=True)
@@ -64,11 +49,8 @@ class Stage:
     n_draws: int
     """The most noise values that may be drawn for it."""
 
-    sums_of: SumsOf = SumsOf.OFFSETS
-    """What it adds up."""
-
-    reach: float = 1.0
-    """What residuals are divided by."""
+    of_cells: bool = False
+    """Whether it counts cells of a grid, several of which make a component."""
 
     releases: tuple[ReleaseEvent, ...] = ()
     """The releases, where all are known beforehand."""
@@ -110,7 +92,7 @@ class Plan(Generic[AnySettings]):
         if not math.isclose(sum(stage.cost for stage in shares), 1.0, rel_tol=1e-9):
             raise ValueError("the costs of stages are shares of the budget and must add up to 1.")
         budget = settings.budget
-        n_draws_of_bounds = (MagnitudeHistograms(1).n_bins + N_BINS) * settings.n_features
+        n_draws_of_bounds = (MagnitudeHistograms.n_bins + ColumnHistograms.n_bins) * settings.n_features
         n_draws = sum(stage.n_draws for stage in shares) + n_draws_of_bounds
         total = noise_of_sums(budget).affordable(budget, settings.calibration, n_draws=n_draws)
         for_bounds = SHARE_OF_BOUNDS * total if settings.private_bounds else 0.0

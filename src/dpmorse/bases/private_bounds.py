@@ -10,9 +10,10 @@ import numpy as np
 from dpmorse.bases.magnitudes import LARGEST_HIDDEN, bounds_of
 from dpmorse.bases.plan import BOUNDS, Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.ranges import widest_needed
+from dpmorse.bases.ranges import clipped, widest_needed
 from dpmorse.bases.settings import Settings
 from dpmorse.exceptions import NoisyModelWarning
+from dpmorse.schema import Layout
 from dpmorse.statistics import ColumnHistograms, Domain, MagnitudeHistograms
 from dpmorse.typing import FloatArray
 
@@ -60,7 +61,9 @@ def release_bounds(queries: Queries, plan: Plan[Settings]) -> Domain:
 
 def _tighter(queries: Queries, box: Domain, stage: Stage) -> Domain:
     """Return the part of the box that holds the records, by one noisy histogram per column."""
-    counts, stddev = queries.histograms(stage.step("ranges"), ColumnHistograms(box), stage.cost / 2)
+    layout = Layout(tuple(box.lower.tolist()), tuple(box.upper.tolist()))
+    found, stddev = queries.histograms(stage.step("ranges"), ColumnHistograms(layout), stage.cost / 2)
+    counts = clipped(found)
     total = counts.sum() / len(counts) / stddev  # a record is counted once in each column
     parts = np.array([guarded_part(row / stddev, len(counts), total) for row in counts])
     width = box.upper - box.lower

@@ -16,6 +16,7 @@ from dpmorse.privacy import (
     Mechanism,
     Neighboring,
     Noise,
+    ReleaseEvent,
     Step,
     noise_of_sums,
 )
@@ -25,15 +26,13 @@ from dpmorse.statistics import (
     ColumnHistograms,
     GaussianCells,
     GroupCounts,
-    Histograms,
     MagnitudeHistograms,
     MomentShares,
     NearestCubes,
     NoiseScales,
     NoisyMoments,
     PrefixCells,
-    ProfileCells,
-    RadiusHistograms,
+    ProfileCounts,
     SwapCosts,
     Tally,
     counts_starting_with,
@@ -77,13 +76,30 @@ class Queries:
         """The noise of sums: Laplace for a pure promise."""
         return noise_of_sums(self._budget)
 
-    def histograms(self, step: Step, statistic: Histograms, cost: float) -> tuple[FloatArray, float]:
-        """Release histograms, one row for each column or cell; return them with their noise."""
-        if type(statistic) not in {ColumnHistograms, MagnitudeHistograms, RadiusHistograms}:
+    def histograms(
+        self, step: Step, statistic: ColumnHistograms | MagnitudeHistograms, cost: float
+    ) -> tuple[FloatArray, float]:
+        """Release histograms, one row for each column; return them with their noise."""
+        if type(statistic) not in {ColumnHistograms, MagnitudeHistograms}:
             raise TypeError(f"statistic must be one of dpmorse.statistics, got {type(statistic).__name__}")
         exact = self._source.histograms(step, statistic)
         released, stddev = self._counts(step, statistic.counts, exact, cost)
         return released.reshape(statistic.n_features, -1), stddev
+
+    def profile(self, step: Step, statistic: ProfileCounts, cost: float) -> tuple[FloatArray, ReleaseEvent]:
+        """Release the sizes of cells and counts in bins of every column, a row for each cell."""
+        if type(statistic) is not ProfileCounts or type(statistic.rule) is not GaussianCells:
+            raise TypeError("statistic must be one of dpmorse.statistics, with its own rule of cells")
+        planned = statistic.plan(step, self.cost_of_a_row(cost), self.neighboring, self.noise)
+        exact = statistic.to_units(self._source.histograms(step, statistic))
+        released = self._mechanism.release(exact, planned.for_groups(self._budget))
+        return statistic.from_units(released), planned.event
+
+    def noise_of_bins(self, cost: float, n_columns: int) -> float:
+        """Return the noise that bins of a profile of as many columns will have."""
+        counts, of_a_row = GroupCounts(1, n_columns), self.cost_of_a_row(cost)
+        planned = ProfileCounts.plan_bins(Step(""), counts, of_a_row, self.neighboring, self.noise)
+        return planned.event.noise_stddev["count"]
 
     def tally(self, step: Step, codes: BinaryCodes) -> Tallied:
         """Count the records with each code: sealed, for ``group_counts`` and ``SwapCosts``."""
@@ -112,11 +128,16 @@ class Queries:
         planned = GroupCounts(1).plan(Step(""), self.cost_of_a_row(cost), self.neighboring, self.noise)
         return planned.event.noise_stddev["count"]
 
+    @property
+    def public_size(self) -> float | None:
+        """The number of records where it is public: under replace-one."""
+        public = self._source.public_size(self._budget)
+        return None if public is None else float(public)
+
     def total(self, step: Step, cost: float) -> float:
         """Release the number of records, or state it where it is public: at least 1."""
-        public = self._source.public_size(self._budget)
-        if public is not None:
-            return float(public)
+        if self.public_size is not None:
+            return self.public_size
         counts, _ = self._counts(step, GroupCounts(1), self._source.size(), cost)
         return max(1.0, float(counts[0]))
 
@@ -136,7 +157,7 @@ class Queries:
 
         A rule of cells is shown every record: one that is written elsewhere could keep what it sees.
         """
-        if type(cells) not in {GaussianCells, ProfileCells, PrefixCells, NearestCubes}:
+        if type(cells) not in {GaussianCells, PrefixCells, NearestCubes}:
             raise TypeError(f"cells must be those of dpmorse.statistics, got {type(cells).__name__}")
         if cells.n_cells != statistic.n_cells:
             raise ValueError("cells must be as many as those of the statistic")

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpmorse.bases.queries import Queries
 from dpmorse.privacy import Step
+from dpmorse.schema import Layout
 from dpmorse.statistics import N_BINS, ColumnHistograms, Domain
-from dpmorse.typing import BoolArray, FloatArray, IntArray
+from dpmorse.typing import FloatArray, IntArray
 
 _LEAST_PART = 0.1
 """Part of the records that a run of several bins must hold to count as occupied. Where records are few, no
@@ -23,43 +25,50 @@ _OUTSIDE = 0.1
 """Part of the records that may seem to lie outside of that range, or it is made wider. Columns help one
 another: all have the same number of records."""
 
-_PILE = 4.0
-"""Standard deviations by which an outermost bin must exceed what its neighbours let one expect."""
+_SEEN = 3.0
+"""Standard deviations from which on values outside of the bounds are believed to be there."""
 
-_NEXT = 16
-"""Bins next to the outermost one, of which the emptier half tells a continuous column from one of few
-values."""
 
-_EMPTY = 1.0
-"""What the emptier half of these bins exceeds, in standard deviations of noise, if it is not empty. Where the
-records of a column have few values, the sum of the half is -4 to -6, give or take two."""
+@dataclass(frozen=True)
+class Outside:
+    """How many values of each number seem to lie below and above its bounds, and their noise."""
 
-_STEEPEST = 3.0
-"""Largest factor by which counts are expected to grow towards a bound, from one bin to the next."""
+    counts: FloatArray
+    stddev: float
+
+    @classmethod
+    def none(cls) -> "Outside":
+        """Return that of a table without numbers."""
+        return cls(np.zeros((0, 2)), 1.0)
 
 
 def occupied_box(
-    queries: Queries, domain: Domain, step: Step, cost: float, n_missing: FloatArray | float = 0.0
-) -> tuple[Domain, BoolArray]:
-    """Return the part of a public box that holds the records, by one noisy histogram per column.
+    queries: Queries, layout: Layout, step: Step, cost: float, n_missing: FloatArray | float = 0.0
+) -> tuple[Domain, Outside]:
+    """Return the part of public bounds that holds the records, by one noisy histogram per number.
 
-    ``n_missing`` says how many values of each column are missing, and stand in the middle of the box.
-
-    A bin is occupied when its count is above what noise alone reaches in any bin, and so is a run of bins
-    that holds a tenth of the records. Where a column has neither, its bounds stay. Also say which columns
-    pile up at their lower and upper bound.
+    ``n_missing`` says how many values of each number are missing. A bin is occupied when its count is above
+    what noise alone reaches in any bin, and so is a run of bins that holds a tenth of the records. Where a
+    column has neither, its bounds stay. Also return what lies outside of the bounds.
     """
-    counts, stddev = queries.histograms(step, ColumnHistograms(domain), cost)
-    total = counts.sum() / len(counts) - n_missing  # a record is counted once in each column
-    counts[:, N_BINS // 2] -= n_missing
+    counts, stddev = queries.histograms(step, ColumnHistograms(layout), cost)
+    outside = Outside(counts[:, N_BINS:], stddev)
+    counts = clipped(counts, at_least=_SEEN * stddev)
+    # A record is counted once in each column, unless it is missing there.
+    total = (counts.sum() + np.sum(n_missing * np.ones(len(counts)))) / len(counts) - n_missing
     totals = np.broadcast_to(total, len(counts)) / stddev
     parts = np.array(
         [_part_with_most(row / stddev, len(counts), total) for row, total in zip(counts, totals, strict=True)]
     )
-    width = domain.upper - domain.lower
-    box = Domain(domain.lower + parts[:, 0] * width, domain.lower + parts[:, 1] * width)
-    piled = np.column_stack([_piles_up(counts, stddev), _piles_up(counts[:, ::-1], stddev)])
-    return box, piled & (width > 0)[:, None]
+    lower, width = np.array(layout.lower), np.array(layout.upper) - np.array(layout.lower)
+    return Domain(lower + parts[:, 0] * width, lower + parts[:, 1] * width), outside
+
+
+def clipped(counts: FloatArray, at_least: float = -math.inf) -> FloatArray:
+    """Return the bins inside the bounds, values outside in the outermost ones: if they are this many."""
+    inside, outside = counts[:, :N_BINS].copy(), counts[:, N_BINS:]
+    inside[:, [0, -1]] += np.where(outside > at_least, outside, 0.0)
+    return inside
 
 
 def _part_with_most(counts: FloatArray, n_columns: int, total: float) -> tuple[float, float]:
@@ -85,25 +94,6 @@ def widest_needed(
         if part == (0.0, 1.0) or holds(inside):
             return part
         margin *= 2
-
-
-def _piles_up(counts: FloatArray, stddev: float) -> BoolArray:
-    """Say in which columns the first bin holds more than the next two let one expect: clipped values.
-
-    Counts that grow towards the bound by a constant factor, as those of an exponential distribution do, are
-    expected to go on. Whole numbers fall into bins unevenly: no bin is expected to hold less than the third.
-    Where most of the next bins are empty, the column is taken for one of few values, such as 0 and 1.
-    """
-    first, second, third = counts[:, :3].T
-    factor = np.clip(second / np.maximum(third, stddev), 1.0, _STEEPEST)
-    # The noise of first - second^2 / third, linearised; counts of records vary by their root without any.
-    weights = np.column_stack([np.ones_like(factor), 4 * factor**2, factor**4])
-    noise = np.sqrt(np.sum(weights * (stddev**2 + np.maximum(counts[:, :3], 0.0)), axis=1))
-    expected = np.maximum(np.maximum(second, 0.0) * factor, third)
-    emptiest = np.sort(counts[:, 1 : 1 + _NEXT], axis=1)[:, : _NEXT // 2].sum(axis=1)
-    continuous = emptiest > _EMPTY * stddev
-    piled: BoolArray = (first - expected > _PILE * noise) & continuous
-    return piled
 
 
 def occupied_part(counts: FloatArray, n_columns: int, relative_margin: float) -> tuple[float, float]:

@@ -5,7 +5,8 @@ release instead of adding noise to it. What is noted cannot drift from what a fi
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,9 +33,12 @@ class Rehearsed:
     smallest_cluster: int
     """The smallest number of records that noise hides in one of twenty fits at most."""
 
+    most_components: int
+    """Most components that are fitted: there are no more clusters than these."""
+
     def most_clusters(self, n_records: int) -> int:
-        """Return how many clusters of equal size noise does not hide."""
-        return n_records // self.smallest_cluster
+        """Return how many clusters of equal size noise does not hide, and components can be."""
+        return min(n_records // self.smallest_cluster, self.most_components)
 
 
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
@@ -48,4 +52,21 @@ def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     events = mechanism.events
     stddev = base.noise_of_a_count(plan, events)
     smallest = smallest_seen(base.hurdles(plan, events, n_records))
-    return Rehearsed(stddev, len(events), math.fsum(event.rho for event in events), smallest)
+    rho = math.fsum(event.rho for event in events)
+    return Rehearsed(stddev, len(events), rho, smallest, plan.settings.n_components)
+
+
+def rehearse_all(
+    bases: Mapping[float, PrivateFit], n_features: int, n_records: int
+) -> dict[float, Rehearsed]:
+    """Rehearse fits of several budgets; a larger one is promised no less than a smaller one.
+
+    More budget may be spent on finer cells, which a small cluster fills more of. What is promised of a budget
+    holds for all larger ones that are asked for: so it is the largest size of these.
+    """
+    found, largest = {}, 0
+    for epsilon in sorted(bases, reverse=True):
+        one = rehearse(bases[epsilon], n_features, n_records)
+        largest = max(largest, one.smallest_cluster)
+        found[epsilon] = replace(one, smallest_cluster=largest)
+    return dict(sorted(found.items()))

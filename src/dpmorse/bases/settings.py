@@ -207,12 +207,12 @@ class Settings:
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
         settings = cls(**{name: value for name, value in checked.items() if name not in beside})
-        entries = settings.n_triangles * settings.n_components * n_features * (n_features + 1) // 2
-        if entries > LARGEST_MODEL:
+        n_values = settings.n_components * settings.values_of_a_component
+        if n_values > LARGEST_MODEL:
             raise InvalidParameterError(
-                f"n_components={settings.n_components} with {n_features} columns needs {entries} covariance "
-                f"entries; at most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
-                + (", or profile=False." if settings.n_triangles > 1 else ".")
+                f"n_components={settings.n_components} with {n_features} columns needs {n_values} values; at "
+                f"most {LARGEST_MODEL} are supported. Lower n_components, or use fewer columns"
+                + (", or profile=False." if getattr(settings, "profile", False) else ".")
             )
         return settings
 
@@ -240,9 +240,9 @@ class Settings:
         return Budget.of(self)
 
     @property
-    def n_triangles(self) -> int:
-        """Lower triangles that a file holds of each component: of its covariance, and what a base adds."""
-        return 1
+    def values_of_a_component(self) -> int:
+        """Values that a file holds of each component: those of its covariance, and what a base adds."""
+        return self.n_features * (self.n_features + 1) // 2
 
     @cached_property
     def schema(self) -> Schema:

@@ -8,7 +8,8 @@ from dpmorse import _validate
 from dpmorse.bases.fitted import FittedBase
 from dpmorse.bases.randomness import seed_of
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.profiles import SUPPORT, Profile, level_table
+from dpmorse.profiles import draw_missing
+from dpmorse.profiles import draw_records as draw_encoded
 from dpmorse.schema import Schema
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -38,32 +39,20 @@ def draw_records(
     if with_holes and profile is None and any(column.missing == "ignore" for _, column in schema.columns):
         raise InvalidParameterError(_NO_SHARES)
     rng = np.random.default_rng(None if random_state is None else seed_of(random_state))
-    points, components = base.mixture_.sample(n, rng)
+    if profile is None:
+        points, components = base.mixture_.sample(n, rng)
+    else:
+        points, components = draw_encoded(profile, base.partition_, schema, n, rng)
     numbers = base.mixture_.numbers_of(points)
     if not schema.stated:
-        return numbers if profile is None else np.clip(numbers, profile.lower, profile.upper), components
+        return numbers, components
     np.clip(numbers, schema.layout.lower, schema.layout.upper, out=numbers)
-    if with_holes and not schema.layout.only_numbers:
-        parts = np.zeros((base.mixture_.n_components, base.n_features_in_))
+    if with_holes:
+        missing = np.zeros((n, len(schema.names)), dtype=np.bool_)
         if profile is not None:
-            parts = missing_parts(profile, schema)
-        make_holes(points, rng.random((n, parts.shape[1])) < parts[components], schema)
+            missing = draw_missing(profile, schema, components, rng)
+        make_holes(points, missing, schema)
     return schema.decode(points), components
-
-
-def missing_parts(profile: Profile, schema: Schema) -> FloatArray:
-    """Return how often each column is missing in each component: numbers first, then categories.
-
-    A component that the noise hides has the parts of all components together. Columns with
-    ``missing="level"`` have 0: whether they are missing is drawn with the levels.
-    """
-    k = profile.n_components
-    own = level_table(profile, np.eye(k)).missing.value
-    of_all = level_table(profile, np.ones((1, k))).missing.value
-    seen = profile.counts > SUPPORT * profile.count_stddev
-    parts = np.where(seen[:, None], own, of_all)
-    described = [*schema.numbers, *schema.categories]
-    return parts[:, : len(described)] * [column.missing == "ignore" for _, column in described]
 
 
 def make_holes(points: FloatArray, missing: BoolArray, schema: Schema) -> None:
@@ -72,8 +61,7 @@ def make_holes(points: FloatArray, missing: BoolArray, schema: Schema) -> None:
     A number whose missing values have a category of their own is left out where that says so.
     """
     layout, n_numbers = schema.layout, schema.layout.n_numbers
-    levels = points[:, layout.level_part]
-    holes = missing[:, :n_numbers].copy()
+    levels, holes = points[:, layout.level_part], missing[:, :n_numbers].copy()
     for j, part in zip(schema.tracked, layout.levels[len(schema.categories) :], strict=True):
         holes[:, j] = levels[:, part][:, 1] > 0  # the second of its two levels
     points[:, layout.hole_part] = holes[:, list(layout.holes)]

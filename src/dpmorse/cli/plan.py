@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpmorse.bases import Plan, Rehearsed, rehearse
+from dpmorse.bases import Plan, Rehearsed, rehearse_all
 from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.fit_request import DEFAULT, FitRequest, parse_clusters
 from dpmorse.cli.messages import reports_mistakes, say, say_json
@@ -54,7 +54,7 @@ def plan(
 ) -> None:
     """Say what noise a budget buys, without data.
 
-    A fit of invented records is rehearsed for each epsilon. The table shows the noise of a cluster's count
+    A fit of invented records is rehearsed for each epsilon. The table shows the noise of a cluster's size
     (one standard deviation, in records), the smallest cluster that is seen in 19 of 20 fits if it lies apart
     from all others, and how many clusters of that size there is room for.
     """
@@ -75,7 +75,8 @@ def plan(
     _, planned = request.plan(n_columns)  # says what is wrong with the parameters as they were given
     epsilons = sorted({*_EPSILONS, *([] if epsilon is None else [epsilon])})
     bases = {value: replace(request, epsilon=value).plan(n_columns)[0] for value in epsilons}
-    table = {value: _row(value, rehearse(bases[value], n_columns, rows), rows) for value in epsilons}
+    rehearsed = rehearse_all(bases, n_columns, rows)
+    table = {value: _row(value, found, rows) for value, found in rehearsed.items()}
     if json:
         settings = {"delta": delta, "columns": n_columns, "rows": rows, "neighboring": neighboring}
         used = {"base": base or DEFAULT, "components": request.components, "stages": _stages(planned)}

@@ -37,7 +37,8 @@ def least_weight(base: FittedBase) -> float:
     profile = base.profile_
     if profile is None:
         return 0.0
-    return float(NOISY * profile.count_stddev / max(float(profile.counts.sum()), 1.0))
+    noise = float(np.median(profile.count_stddev))
+    return NOISY * noise / max(float(profile.counts.sum()), 1.0)
 
 
 def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:

@@ -54,9 +54,8 @@ class DPMorse(MorseEstimator, FitParameters):
         reduced to max(2 n_clusters + 1, ceil(48 / D)), because more would split clusters. "auto" is fitted as
         for six clusters.
     profile : bool, default=True
-        Whether to spend 10 % of the budget on sizes, centres and spreads, and of tables also levels and
-        missing values, that can be published: ``summary`` (docs/numbers.md). False leaves more for the
-        clusters.
+        Whether to spend 10 % of the budget on sizes, quartiles, levels and missing values that can be
+        published: ``summary`` (docs/numbers.md). False leaves more for the clusters.
 
     Attributes
     ----------

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.engine._kernels import BLOCK, LANES, count_pass, grid_pass, hard_pass, soft_pass
-from dpmorse.engine._layout import Measured, SoftScratch, Totals
-from dpmorse.engine._rules import NO_GRID, grid_of, nearest_cell, padded, padded_rule
+from dpmorse.engine._kernels import BLOCK, LANES, count_pass, grid_pass, hard_pass, profile_pass, soft_pass
+from dpmorse.engine._layout import SoftScratch, Totals
+from dpmorse.engine._rules import counted_of, nearest_cell, numbers_of, padded
 from dpmorse.statistics import (
     BIN_BITS,
     EXP_TABLE,
@@ -25,8 +25,7 @@ from dpmorse.statistics import (
     ExactMoments,
     GaussianCells,
     Histograms,
-    ProfileCells,
-    RadiusHistograms,
+    ProfileCounts,
     SecondMoments,
 )
 from dpmorse.typing import FloatArray, IntArray
@@ -95,63 +94,41 @@ class Memory:
     """What is kept between the calls of one pass, and no longer: parts of records are in it."""
 
     def __init__(self) -> None:
-        self._last: tuple[CellMoments, GaussianCells | ProfileCells, ChunkPass[Totals]] | None = None
+        self._last: tuple[CellMoments, GaussianCells, ChunkPass[Totals]] | None = None
 
-    def prepared(self, statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
+    def prepared(self, statistic: CellMoments, cells: GaussianCells) -> ChunkPass[Totals]:
         """Prepare what is asked, unless it is what was asked last."""
         last = self._last
         if last is None or last[0] is not statistic or last[1] is not cells:
-            if isinstance(cells, ProfileCells) or not statistic.weight_bits:
-                chunk_pass = _hard(statistic, cells)
-            else:
-                chunk_pass = _soft(statistic, cells, local())
+            soft = statistic.weight_bits
+            chunk_pass = _soft(statistic, cells, local()) if soft else _hard(statistic, cells)
             self._last = last = (statistic, cells, chunk_pass)
         return last[2]
 
 
-def _hard(statistic: CellMoments, cells: GaussianCells | ProfileCells) -> ChunkPass[Totals]:
-    no_lengths = np.empty((0, 0), np.int64)
-    if isinstance(cells, ProfileCells):
-        nearest, units = nearest_cell(cells.ball, cells.partition), cells.units
-        grid, rule = grid_of(cells.box), padded_rule(units)
-    else:
-        nearest, units = nearest_cell(statistic.domain, cells), cells
-        grid, rule = NO_GRID, nearest.exact
-    steps = units.residual_steps if statistic.of_residuals else np.empty(0)
+def _hard(statistic: CellMoments, cells: GaussianCells) -> ChunkPass[Totals]:
+    nearest = nearest_cell(statistic.domain, cells)
+    steps = cells.residual_steps if statistic.of_residuals else np.empty(0)
     whitened = (statistic.measured.start, statistic.measured.stop)
-    measured = Measured(grid, rule, steps, np.empty(0), whitened)
 
     def chunk_pass(X: Any, start: int, stop: int, totals: Totals) -> None:
-        hard_pass(X, start, stop, nearest, measured, totals, no_lengths)
+        hard_pass(X, start, stop, nearest, steps, whitened, totals)
 
     return chunk_pass
 
 
 def counting(statistic: Histograms) -> ChunkPass[IntArray]:
     """Prepare what counts records in bins."""
-    if isinstance(statistic, RadiusHistograms):
-        return _counting_lengths(statistic)
+    if isinstance(statistic, ProfileCounts):
+        nearest, counted = nearest_cell(statistic.ball, statistic.rule), counted_of(statistic)
+        return lambda X, start, stop, counts: profile_pass(X, start, stop, nearest, counted, counts)
     if isinstance(statistic, ColumnHistograms):
-        grid, shift = grid_of(statistic.domain), GRID_BITS + 1 - BIN_BITS
-        return lambda X, start, stop, counts: count_pass(X, start, stop, grid, shift, counts)
+        numbers, shift = numbers_of(statistic), GRID_BITS + 1 - BIN_BITS
+        return lambda X, start, stop, counts: count_pass(X, start, stop, numbers, shift, counts)
 
     def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
         for j, column in enumerate(statistic.bins(X[start:stop]).T):
             counts[j] += np.bincount(column, minlength=statistic.n_bins)
-
-    return chunk_pass
-
-
-def _counting_lengths(statistic: RadiusHistograms) -> ChunkPass[IntArray]:
-    cells = statistic.cells
-    nearest, units = nearest_cell(cells.ball, cells.partition), padded_rule(cells.units)
-    every = 0, units.offsets.shape[1]
-    measured = Measured(grid_of(cells.box), units, np.empty(0), statistic.limits, every)
-    counts, sums = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-    no_totals = Totals(counts, sums, np.zeros((0, 0, 0), np.int64))
-
-    def chunk_pass(X: Any, start: int, stop: int, counts: IntArray) -> None:
-        hard_pass(X, start, stop, nearest, measured, no_totals, counts)
 
     return chunk_pass
 

@@ -21,7 +21,7 @@ from dpmorse.engine._gpu import (
     working_on,
 )
 from dpmorse.engine._tensor_rules import DeviceGrid, DeviceRule, Task, Tensor, grid_of, lower_of, rule_of
-from dpmorse.engine._triton_cells import labels_kernel, lengths_kernel, quantise_kernel
+from dpmorse.engine._triton_cells import labels_kernel, quantise_kernel
 from dpmorse.engine._triton_moments import members_kernel, moments_kernel, wide_moments_kernel
 from dpmorse.statistics import Domain, GaussianCells
 
@@ -67,17 +67,15 @@ def _agrees(device: Any, n_features: int) -> bool:
         rules.append(rule_of(cells, device))
     of_round, of_all = rules
     kinds = [(of_all, True), (of_all, False), (of_round, False)]
-    tasks = [
-        Task(grid, rule, grid, rule, soft, residuals=True, first=0, last=n_features) for rule, soft in kinds
-    ]
+    tasks = [Task(grid, rule, soft, residuals=True, first=0, last=n_features) for rule, soft in kinds]
     try:
         same = all(torch.equal(moments(X, task), plain.moments(X, task)) for task in tasks)
-        lengths, expected = squared_lengths(X, tasks[1]), plain.squared_lengths(X, tasks[1])
+        found, expected = labels(X, grid, of_all), plain.labels(X, grid, of_all)
     except torch.cuda.OutOfMemoryError:  # which says nothing about the kernels, and is not remembered
         raise MemoryError("device: there is too little memory to try the kernels.") from None
     except RuntimeError:  # it does not compile
         return False
-    return same and bool(torch.equal(lengths[1], expected[1]))
+    return same and bool(torch.equal(found, expected))
 
 
 class _Members(NamedTuple):
@@ -142,34 +140,12 @@ def moments(X: Tensor, task: Task) -> Tensor:
     q = _quantised(X, task.grid)
     if task.soft:
         return _sums(q, _members_of_soft(q, task.rule), task)
-    labels = _labels(q, task.rule)
-    whole = q if task.apart is None else _quantised(X, task.apart)
-    return _sums(whole, _members_of_labels(labels, task.rule.n_cells), task)
+    return _sums(q, _members_of_labels(_labels(q, task.rule), task.rule.n_cells), task)
 
 
-def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
-    """Return the cell of each record, and its exact squared length in the coordinates of that cell."""
-    q = _quantised(X, task.grid)
-    labels = _labels(q, task.rule)
-    members = _members_of_labels(labels, task.rule.n_cells)
-    whole = q if task.apart is None else _quantised(X, task.apart)
-    units, sizes = task.units, sizes_of(task.units.n_features)
-    found = torch.empty(len(whole), dtype=torch.float64, device=whole.device)
-    with working_on(whole.device):
-        lengths_kernel[_programs(whole, units, soft=False), units.n_cells](
-            _loaded(whole, sizes),
-            units.n_cells,
-            members.rows,
-            members.begins,
-            members.ends,
-            units.factors,
-            units.offsets,
-            found,
-            BITS=_bits(whole),
-            ROUND=units.round,
-            **sizes,
-        )
-    return labels.to(torch.int64), found
+def labels(X: Tensor, grid: DeviceGrid, rule: DeviceRule) -> Tensor:
+    """Return the cell of each record."""
+    return _labels(_quantised(X, grid), rule).to(torch.int64)
 
 
 # -- the cells of records -----------------------------------------------------------------------------
@@ -247,7 +223,7 @@ def _bits(q: Tensor) -> int:
 
 def _sums(q: Tensor, members: _Members, task: Task) -> Tensor:
     """Add up the members of each cell: count, sums and lower second moments."""
-    units, sizes = task.units, adding_up(task.units.n_features, round_cells=task.units.round)
+    units, sizes = task.rule, adding_up(task.rule.n_features, round_cells=task.rule.round)
     width, d = sizes.get("WIDTH", 0), units.n_features
     kernel = wide_moments_kernel if width else moments_kernel
     n_sums = 1 + (1 + width) * width if width else 1 + d + d * (d + 1) // 2

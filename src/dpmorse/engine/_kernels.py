@@ -3,7 +3,7 @@
 Layout. Records are taken in blocks of up to ``BLOCK``; a block is stored one column after the other, so that
 the innermost loops run over records and vectorise. Columns are padded with zeros to a multiple of four.
 
-Exactness. Quantised coordinates are integers up to 2^12, for profile cells up to 2^20, kept in float32 (or
+Exactness. Quantised coordinates are integers up to 2^12, for profiles up to 2^20, kept in float32 (or
 float64), which holds them exactly. What is added up is at most 2^12. Sums are accumulated in float64 over
 at most one block, where they stay below 2^53, and then added to int64 totals. Only the search for the
 nearest cell uses inexact arithmetic, and only to skip work: where float32 scores are closer than their
@@ -12,6 +12,8 @@ proved error bound, exact scores decide.
 All compiled code is in this one file, because numba's cache notices changes per file.
 """
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,9 +21,11 @@ from dpmorse._compile import compiled, compiled_any_order
 from dpmorse.engine._layout import (
     FAR,
     Box,
+    Counted,
+    Gaps,
     Grid,
-    Measured,
     Nearest,
+    Numbers,
     Reals,
     Rule,
     Segments,
@@ -29,7 +33,15 @@ from dpmorse.engine._layout import (
     Span,
     Totals,
 )
-from dpmorse.statistics import GRID_BITS, LARGEST_RESIDUAL, ROUNDING_BITS, WEIGHT_BITS
+from dpmorse.statistics import (
+    GRID_BITS,
+    LARGEST_RESIDUAL,
+    LEAST_PIVOT,
+    LN_2,
+    LOG_TERMS,
+    ROUNDING_BITS,
+    WEIGHT_BITS,
+)
 from dpmorse.typing import FloatArray, IntArray
 
 BLOCK = 4096
@@ -77,36 +89,74 @@ def _rows_of_a_block(n_columns: int) -> int:
 
 
 @compiled
-def count_pass(X: Reals, start: int, stop: int, grid: Grid, shift: int, counts: IntArray) -> None:
-    """Add rows ``start:stop`` of X to the histograms of its columns."""
-    n_features, n_bins = counts.shape
-    block = _rows_of_a_block(n_features)
-    columns = np.zeros((n_features, block))
+def count_pass(X: Reals, start: int, stop: int, numbers: Numbers, shift: int, counts: IntArray) -> None:
+    """Add rows ``start:stop`` of X to the histograms of its numbers, see ``ColumnHistograms``."""
+    last = counts.shape[1] - 3
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for j in range(counts.shape[0]):
+            column, row, hole = X[:, numbers.first + j], counts[j], numbers.holes[j]
+            lower, upper, middle = numbers.lower[j], numbers.upper[j], numbers.box.centre[j]
+            half, step = numbers.box.half_width[j], numbers.box.steps_per_unit[j]
+            for r in range(begin, end):
+                if hole >= 0 and X[r, hole] > 0:
+                    continue
+                x = np.float64(column[r])
+                if lower <= x <= upper:
+                    offset = min(max(x - middle, -half), half)
+                    row[min((np.int64(np.rint(offset * step)) + _GRID_ONE) >> shift, last)] += 1
+                else:  # NaN, which nothing lets pass, would count as below
+                    row[last + 2 if x > upper else last + 1] += 1
+
+
+@compiled
+def profile_pass(
+    X: Reals, start: int, stop: int, nearest: Nearest, counted: Counted, counts: IntArray
+) -> None:
+    """Add rows ``start:stop`` of X to the counts of their cells, see ``ProfileCounts``."""
+    width = counted.grid.box.centre.shape[0]
+    block = _rows_of_a_block(width)
+    columns = np.zeros((nearest.exact.offsets.shape[1], block), np.float32)
+    whole = np.zeros((width, block), np.float32)
+    u, score = np.empty((4, block), np.float32), np.empty(block, np.float32)
+    best, second = np.empty(block, np.float32), np.empty(block, np.float32)
+    in_doubt, labels = np.empty(block, np.bool_), np.empty(block, np.int32)
     for begin in range(start, stop, block):
-        end = min(begin + block, stop)
-        _quantise(X, begin, end, grid, columns)
-        for j in range(n_features):
-            column, row = columns[j], counts[j]
-            for r in range(end - begin):
-                row[min((np.int64(column[r]) + _GRID_ONE) >> shift, n_bins - 1)] += 1
+        n = min(block, stop - begin)
+        _quantise(X, begin, begin + n, nearest.grid, columns)
+        _nearest_fast(columns, nearest.fast, u, score, best, second, labels)
+        _settle(columns, n, nearest.exact, nearest.bound, best, second, in_doubt, labels)
+        if counted.gaps.holes.size:
+            _settle_gaps(columns, n, nearest.exact, counted.gaps, labels)
+        _quantise(X, begin, begin + n, counted.grid, whole)
+        for r in range(n):
+            counts[labels[r], 0] += 1
+        for j in range(counted.holes.size):
+            hole = counted.holes[j]
+            gap = whole[hole] if hole >= 0 else whole[counted.first + j]
+            _count_bins(whole[counted.first + j], gap, hole >= 0, n, labels, j, counted, counts)
+        for j in range(counted.levels.shape[0]):
+            _count_levels(whole, n, labels, j, counted, counts)
 
 
 @compiled
 def hard_pass(
-    X: Reals, start: int, stop: int, nearest: Nearest, measured: Measured, totals: Totals, lengths: IntArray
+    X: Reals,
+    start: int,
+    stop: int,
+    nearest: Nearest,
+    residual_steps: FloatArray,
+    whitened: Span,
+    totals: Totals,
 ) -> None:
     """Add rows ``start:stop`` of X to the totals, each in its nearest cell.
 
-    With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``; with
-    ``limits`` their lengths are counted instead, see ``RadiusHistograms``.
+    With ``residual_steps`` it is their residuals that are added, see ``GaussianCells.residuals``.
     """
-    n_cells, width = measured.rule.offsets.shape
+    n_cells, width = nearest.exact.offsets.shape
     block = _rows_of_a_block(width)
     room = block + n_cells * LANES
-    columns = np.zeros((nearest.exact.offsets.shape[1], block), np.float32)
-    apart = measured.grid.box.centre.size > 0  # the cell is that of the clipped record, numbers of the whole
-    whole = np.zeros((width, block), np.float32) if apart else columns
-    by_cell = np.zeros((width, room), np.float32)
+    columns, by_cell = np.zeros((width, block), np.float32), np.zeros((width, room), np.float32)
     u, score = np.empty((4, block), np.float32), np.empty(block, np.float32)
     best, second = np.empty(block, np.float32), np.empty(block, np.float32)
     in_doubt, labels = np.empty(block, np.bool_), np.empty(block, np.int32)
@@ -119,17 +169,13 @@ def hard_pass(
         _quantise(X, begin, begin + n, nearest.grid, columns)
         _nearest_fast(columns, nearest.fast, u, score, best, second, labels)
         _settle(columns, n, nearest.exact, nearest.bound, best, second, in_doubt, labels)
-        if apart:
-            _quantise(X, begin, begin + n, measured.grid, whole)
-        _sort_by_cell(whole, n, labels, segments, by_cell)
-        if measured.limits.size:
-            _add_lengths(by_cell, segments, measured.rule, measured.limits, scratch, lengths)
-            continue
-        if measured.residual_steps.size:
+        _sort_by_cell(columns, n, labels, segments, by_cell)
+        if residual_steps.size:
             for k in range(n_cells):
                 first, last = segments.begins[k], segments.ends[k]
-                steps = measured.residual_steps[k]
-                _residuals(by_cell, first, last, measured.rule, k, steps, scratch, by_cell, measured.whitened)
+                _residuals(
+                    by_cell, first, last, nearest.exact, k, residual_steps[k], scratch, by_cell, whitened
+                )
         _add_hard(by_cell, segments, ones, totals)
 
 
@@ -444,6 +490,83 @@ def _nearest_exact(columns: Reals, r: int, rule: Rule) -> int:
     return nearest
 
 
+@compiled
+def _settle_gaps(columns: Reals, n: int, rule: Rule, gaps: Gaps, labels: Labels) -> None:
+    """Find the cells of records whose missing numbers have to be integrated out, see ``GapRule``."""
+    members = np.empty(n, np.int32)
+    n_members = 0
+    for r in range(n):
+        for i in range(gaps.holes.size):
+            if columns[i, r] > 0:
+                members[n_members], labels[r] = r, 0
+                n_members += 1
+                break
+    packed = np.zeros((columns.shape[0], _whole_vectors(n_members)))
+    size = _pack(columns, members, n_members, packed)
+    rows, scores, lowest = np.empty((columns.shape[0], size)), np.empty(size), np.full(size, np.inf)
+    for k in range(rule.constants.shape[0]):
+        _score_members(packed, rule, k, scores, (gaps.first, gaps.last), rows)
+        _integrate_out(packed, n_members, gaps, k, rows[gaps.first : gaps.last], scores)
+        for r in range(n_members):
+            if scores[r] < lowest[r]:
+                labels[members[r]], lowest[r] = k, scores[r]
+
+
+@compiled
+def _integrate_out(packed: Reals, n: int, gaps: Gaps, k: int, whitened: Reals, scores: Reals) -> None:
+    """Turn scores in cell k into nats, and add what integrating out the missing numbers of a record adds."""
+    d, unit = whitened.shape[0], gaps.unit
+    holes, whitening, products, logs = gaps.holes, gaps.whitening[k], gaps.products[k], gaps.logs[k]
+    missing, y, solved, root = np.empty(d, np.int64), np.empty(d), np.empty(d), np.empty((d, d))
+    for r in range(n):
+        n_missing = 0
+        for i in range(holes.size):
+            if packed[i, r] > 0:
+                missing[n_missing] = holes[i]
+                n_missing += 1
+        for j in range(d):
+            y[j] = whitened[j, r] * unit
+        change = _change(whitening, products, logs, y, missing[:n_missing], solved, root)
+        scores[r] = scores[r] * unit * unit + change
+
+
+@compiled
+def _change(
+    whitening: Reals, products: Reals, logs: Reals, y: Reals, missing: IntArray, solved: Reals, root: Reals
+) -> float:
+    """Return the change of the score of one record, as ``GapRule.change`` does, in the same order."""
+    total, squares = 0.0, 0.0
+    for a in range(missing.size):
+        i = missing[a]
+        v = 0.0
+        for j in range(i, y.size):
+            v += whitening[j, i] * y[j]
+        for b in range(a + 1):
+            rest = products[i, missing[b]]
+            for c in range(b):
+                rest -= root[a, c] * root[b, c]
+            root[a, b] = np.sqrt(max(rest, LEAST_PIVOT)) if a == b else rest / root[b, b]
+        for c in range(a):
+            v -= root[a, c] * solved[c]
+        solved[a] = v / root[a, a]
+        squares += solved[a] * solved[a]
+        total += _natural_log(root[a, a]) - logs[i]
+    return total - squares
+
+
+@compiled
+def _natural_log(x: float) -> float:
+    """Return ln x as ``natural_log`` does, step by step."""
+    part, exponent = math.frexp(x)
+    if part < 0.7071067811865476:
+        part, exponent = 2 * part, exponent - 1
+    ratio = (part - 1) / (part + 1)
+    square, series = ratio * ratio, 0.0
+    for i in range(LOG_TERMS - 1, -1, -1):
+        series = series * square + 1 / (2 * i + 1)
+    return 2 * ratio * series + exponent * LN_2
+
+
 @compiled_any_order
 def _scores_fast(columns: Reals, rule: Rule, u: Reals, scores: Reals, best: Reals) -> None:
     """Write the float32 scores of every record and cell, and the lowest of each record."""
@@ -656,40 +779,60 @@ def _shrink_residuals(rows: Reals, steps: float, whitened: Span, shrink: Reals) 
 
 
 @compiled
-def _add_lengths(
-    by_cell: Reals, segments: Segments, rule: Rule, limits: FloatArray, scratch: Reals, counts: IntArray
-) -> None:
-    """Count the records of each cell by their exact squared length in its coordinates."""
-    begins, ends, _ = segments
-    width = rule.offsets.shape[1]
-    for k in range(ends.shape[0]):
-        begin, end = begins[k], ends[k]
-        squared = scratch[width, begin:end]
-        squared[:] = 0.0
-        for i in range(0, width, 4):
-            for j in range(0, i + 4, 4):
-                _multiply_add(scratch, rule, k, i, j, by_cell, begin, end)
-            _add_squares(scratch[:, begin:end], squared)
-        _count_lengths(squared, limits, counts[k])
-
-
-@compiled
-def _count_lengths(squared: Reals, limits: FloatArray, counts: IntArray) -> None:
-    """Count squared lengths in bins, most of them in the first: that of records inside a normal cell."""
-    for r in range(squared.shape[0]):
-        place = -1
-        while place + 1 < limits.size and limits[place + 1] <= squared[r]:
-            place += 1
-        if place >= 0:
-            counts[place] += 1
-
-
-@compiled
 def _add_multiple(u: Reals, factor: float, column: Reals) -> None:
     """Add a multiple of a column to u; factors of round cells are mostly 0."""
     if factor != 0:
         for r in range(u.shape[0]):
             u[r] += factor * column[r]
+
+
+# -- from cells to counts -----------------------------------------------------------------------------
+
+
+@compiled
+def _count_bins(
+    column: Reals,
+    gap: Reals,
+    may_miss: bool,
+    n: int,
+    labels: Labels,
+    j: int,
+    counted: Counted,
+    counts: IntArray,
+) -> None:
+    """Count the values of one number in the bins of their cells, or as missing."""
+    start, missing_at = counted.starts[j], counted.missing_at[j]
+    for r in range(n):
+        k = labels[r]
+        if may_miss and gap[r] > 0:
+            if missing_at >= 0:
+                counts[k, missing_at] += 1
+            continue
+        edges, value = counted.edges[k, j], np.float64(column[r])
+        low, high = 0, edges.size  # the number of edges below the value lies between these
+        while low < high:
+            middle = (low + high) >> 1
+            if edges[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        counts[k, start + low] += 1
+
+
+@compiled
+def _count_levels(whole: Reals, n: int, labels: Labels, j: int, counted: Counted, counts: IntArray) -> None:
+    """Count the levels of one category, or that it is missing."""
+    column = counted.holes.size + j
+    start, missing_at = counted.starts[column], counted.missing_at[column]
+    first, last = counted.levels[j, 0], counted.levels[j, 1]
+    for r in range(n):
+        place = missing_at
+        for i in range(first, last):
+            if whole[i, r] > 0:
+                place = start + i - first
+                break
+        if place >= 0:
+            counts[labels[r], place] += 1
 
 
 # -- from cells to sums -------------------------------------------------------------------------------

@@ -59,19 +59,48 @@ class Nearest(NamedTuple):
     bound: Reals
 
 
-class Measured(NamedTuple):
-    """What of a record is added up in its cell.
+class Numbers(NamedTuple):
+    """Numbers whose values are counted: where they are in a record, and between which bounds.
 
-    ``grid`` is another grid than that of the cells, or empty. ``residual_steps`` is empty where the record
-    itself is added up; ``limits`` of squared lengths where it is moments that are, and no counts of lengths.
-    ``whitened`` entries have residuals, others are added up as they are.
+    ``first`` is the place of the first; ``holes`` tells where it stands that each is missing, or has -1.
+    """
+
+    first: int
+    holes: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    box: Box
+
+
+class Gaps(NamedTuple):
+    """A ``GapRule``: numbers are the entries ``first`` to ``last`` of a record.
+
+    ``unit`` is that of whitened numbers. Without numbers that may be missing there are no ``holes``.
+    """
+
+    holes: IntArray
+    first: int
+    last: int
+    unit: float
+    whitening: FloatArray
+    products: FloatArray
+    logs: FloatArray
+
+
+class Counted(NamedTuple):
+    """A ``ProfileCounts``: the grid, the edges of bins, and which entry of a row of counts is whose.
+
+    ``levels`` has the first entry of the levels of each category in a record, and the one after the last.
     """
 
     grid: Grid
-    rule: Rule
-    residual_steps: FloatArray
-    limits: FloatArray
-    whitened: Span
+    edges: FloatArray
+    first: int
+    holes: IntArray
+    levels: IntArray
+    starts: IntArray
+    missing_at: IntArray
+    gaps: Gaps
 
 
 class Segments(NamedTuple):

@@ -6,8 +6,8 @@ this exact is proved here.
 
 import numpy as np
 
-from dpmorse.engine._layout import FAR, Box, Grid, Nearest, Reals, Rule
-from dpmorse.statistics import ROUNDING_BITS, Domain, GaussianCells
+from dpmorse.engine._layout import FAR, Box, Counted, Gaps, Grid, Nearest, Numbers, Reals, Rule
+from dpmorse.statistics import ROUNDING_BITS, ColumnHistograms, Domain, GaussianCells, ProfileCounts
 from dpmorse.typing import BoolArray
 
 
@@ -25,13 +25,43 @@ def grid_of(domain: Domain) -> Grid:
     return Grid(_box(domain), np.ascontiguousarray(domain.projection.matrix), _box(domain.projection.domain))
 
 
+def numbers_of(statistic: ColumnHistograms) -> Numbers:
+    """Return the numbers of a histogram."""
+    box, first = statistic.box, statistic.layout.number_part.start
+    return Numbers(first, statistic.holes, box.lower, box.upper, _box(box))
+
+
+def counted_of(statistic: ProfileCounts) -> Counted:
+    """Return what is counted for a profile."""
+    layout, levels = statistic.layout, statistic.level_places
+    holes = np.full(layout.n_numbers, -1)
+    holes[list(layout.holes)] = np.arange(layout.n_holes)
+    return Counted(
+        grid_of(statistic.box),
+        statistic.edges.astype(np.float64),
+        layout.number_part.start,
+        holes,
+        np.array([(own[0], own[-1] + 1) for own in levels], dtype=np.int64).reshape(-1, 2),
+        statistic.starts,
+        statistic.missing_at,
+        _gaps_of(statistic),
+    )
+
+
+def _gaps_of(statistic: ProfileCounts) -> Gaps:
+    found, unit = statistic.gaps, 2.0**-statistic.rule.score_bits
+    if found is None:
+        none = np.empty((0, 0, 0))
+        return Gaps(np.empty(0, np.int64), 0, 0, unit, none, none, np.empty((0, 0)))
+    return Gaps(found.holes, *found.numbers, unit, found.whitening, found.products, found.logs)
+
+
 def _box(domain: Domain) -> Box:
     squared_radius = 0.0 if domain.radius is None else float(domain.largest_squared_norm)
     return Box(domain.centre, domain.half_width, domain.steps_per_unit, squared_radius)
 
 
 _NO_BOX = Box(np.empty(0), np.empty(0), np.empty(0), 0.0)
-NO_GRID = Grid(_NO_BOX, np.empty((0, 0)), _NO_BOX)
 
 
 def padded(n_columns: int) -> int:

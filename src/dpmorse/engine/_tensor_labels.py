@@ -19,6 +19,7 @@ from dpmorse.statistics import (
     Domain,
     NearestCubes,
     PrefixCells,
+    ProfileCounts,
 )
 from dpmorse.typing import FloatArray, LabelArray
 
@@ -76,10 +77,12 @@ def _axis_cells(rule: BinaryCodes, q: Tensor) -> Tensor:
     return ((y + (rule.width << rule.bits) // 2) // rule.width).clamp_(0, (1 << rule.bits) - 1)
 
 
-def column_bins(q: Tensor) -> Tensor:
-    """Return the bin of each coordinate of quantised records, as ``ColumnHistograms.bins``."""
+def column_bins(values: Tensor, q: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
+    """Return the bin of each number from its value and its integer, as ``ColumnHistograms.bins``."""
     shift = GRID_BITS + 1 - BIN_BITS
-    return ((q.to(torch.int32) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
+    bins = ((q.to(torch.int64) + (1 << GRID_BITS)) >> shift).clamp_(max=N_BINS - 1)
+    bins = torch.where(values <= upper, bins, N_BINS + 1)
+    return torch.where(values >= lower, bins, N_BINS)
 
 
 def magnitude_bins(X: Tensor) -> Tensor:
@@ -91,19 +94,37 @@ def magnitude_bins(X: Tensor) -> Tensor:
 
 
 def counts_of(bins: Tensor, n_bins: int) -> Tensor:
-    """Count the bins of each column, shape (n_features, n_bins)."""
+    """Count the bins of each column, shape (n_features, n_bins); -1 is in none."""
     n_features = bins.shape[1]
     first = n_bins * torch.arange(n_features, dtype=bins.dtype, device=bins.device)
-    return torch.bincount((bins + first).flatten(), minlength=n_features * n_bins).view(n_features, n_bins)
+    found = (bins + first)[bins >= 0]
+    return torch.bincount(found, minlength=n_features * n_bins).view(n_features, n_bins)
 
 
-def counts_between(labels: Tensor, values: Tensor, limits: Tensor, n_cells: int) -> Tensor:
-    """Count the values of each cell between limits, shape (n_cells, limits); the last bin has no end."""
-    places = torch.searchsorted(limits, values, right=True)
-    # One place more than there are bins: the first one is for those in none.
-    n_places = len(limits) + 1
-    counts = torch.bincount(labels * n_places + places, minlength=n_cells * n_places)
-    return counts.view(n_cells, n_places)[:, 1:]
+_APART = 1 << 22
+"""Steps between the edges of one cell and those of the next: more than a grid has."""
+
+
+def profile_counts(labels: Tensor, q: Tensor, statistic: ProfileCounts) -> Tensor:
+    """Count records in the bins of their cells, as ``ProfileCounts.counts``; no number is missing."""
+    n_cells, n_bins = statistic.n_features, statistic.n_bins
+    places = [torch.zeros_like(labels)]
+    cells = np.arange(n_cells)[:, None] * _APART
+    for j in range(statistic.layout.n_numbers):
+        # The edges of all cells in one row: those below a value are those of its cell, and of all before.
+        edges = on_device((cells + statistic.edges[:, j]).ravel(), q.device)
+        value = q[:, statistic.layout.number_part.start + j].to(torch.int64)
+        below = torch.searchsorted(edges, labels * _APART + value) - labels * statistic.edges.shape[2]
+        places.append(int(statistic.starts[j]) + below)
+    for j, levels in enumerate(statistic.level_places, statistic.layout.n_numbers):
+        has = q[:, int(levels[0]) : int(levels[-1]) + 1] > 0
+        level = int(statistic.starts[j]) + has.to(torch.uint8).argmax(dim=1)
+        places.append(torch.where(has.any(dim=1), level, int(statistic.missing_at[j])))
+    total = torch.zeros(n_cells * n_bins, dtype=torch.int64, device=q.device)
+    for place in places:
+        there = place >= 0
+        total += torch.bincount((labels * n_bins + place)[there], minlength=n_cells * n_bins)
+    return total.view(n_cells, n_bins)
 
 
 # -- labels of a density ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ a GPU takes, with or without fused multiply-add. (Reduced precision such as TF32
 there are none here.) Other operations are done one at a time, each correctly rounded as IEEE 754 specifies,
 like in the plain NumPy form; for operations where torch does not promise that, see ``shrink``.
 
-``_fused_passes`` has the functions ``rows_at_a_time``, ``quantise``, ``moments`` and ``squared_lengths`` as
+``_fused_passes`` has the functions ``rows_at_a_time``, ``quantise``, ``moments`` and ``labels`` as
 kernels, with the same results.
 """
 
@@ -126,26 +126,19 @@ def moments(X: Tensor, task: Task) -> Tensor:
         weights = _memberships(_scores(v, task.rule), task.rule)
         if not task.residuals:
             return _sums(weights, q)
-        own = _residuals(v[..., task.first : task.last], task.units.residual_steps)
+        own = _residuals(v[..., task.first : task.last], task.rule.residual_steps)
         return _with_others(_sums_of_each(weights, own), weights, q, task)
-    whole, labels = _whole(X, q, task), _scores(v, task.rule).argmin(dim=1)  # the first of equal scores
-    weights, z = one_hot(labels, task.units.n_cells), whole
+    labels = _scores(v, task.rule).argmin(dim=1)  # the first of equal scores
+    weights, z = one_hot(labels, task.rule.n_cells), q
     if task.residuals:
-        own = _own_coordinates(whole, task.units, labels)[:, task.first : task.last]
-        z = _residuals(own, task.units.residual_steps[labels])
-    return _with_others(_sums(weights, z), weights, whole, task)
+        own = _own_coordinates(q, task.rule, labels)[:, task.first : task.last]
+        z = _residuals(own, task.rule.residual_steps[labels])
+    return _with_others(_sums(weights, z), weights, q, task)
 
 
-def squared_lengths(X: Tensor, task: Task) -> tuple[Tensor, Tensor]:
-    """Return the cell of each record, and its exact squared length in the coordinates of that cell."""
-    q = quantise(X, task.grid)
-    labels = _scores(whitened(q, task.rule), task.rule).argmin(dim=1)
-    return labels, _own_coordinates(_whole(X, q, task), task.units, labels).square().sum(dim=1)
-
-
-def _whole(X: Tensor, q: Tensor, task: Task) -> Tensor:
-    """Return records where they are measured."""
-    return q if task.apart is None else quantise(X, task.apart)
+def labels(X: Tensor, grid: DeviceGrid, rule: DeviceRule) -> Tensor:
+    """Return the cell of each record."""
+    return _scores(whitened(quantise(X, grid), rule), rule).argmin(dim=1)
 
 
 def _with_others(measured: Tensor, weights: Tensor, q: Tensor, task: Task) -> Tensor:

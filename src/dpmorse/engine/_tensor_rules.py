@@ -5,14 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from dpmorse.statistics import (
-    EXP_TABLE,
-    CellMoments,
-    Domain,
-    GaussianCells,
-    ProfileCells,
-    RadiusHistograms,
-)
+from dpmorse.statistics import EXP_TABLE, CellMoments, Domain, GaussianCells
 
 Tensor = Any
 """A torch.Tensor: torch is optional, and has no types where it is not installed."""
@@ -61,15 +54,12 @@ class DeviceRule(NamedTuple):
 class Task(NamedTuple):
     """How records find their cells, and what of them is added up there.
 
-    ``grid`` and ``rule`` give a record its cell. It is measured by ``units`` on the same grid, or on another
-    one, ``apart``. The entries ``first`` to ``last`` are whitened and have second moments, all others are
-    added up as they are; ``residuals`` is False where nothing is whitened.
+    The entries ``first`` to ``last`` are whitened and have second moments, all others are added up as they
+    are; ``residuals`` is False where nothing is whitened.
     """
 
     grid: DeviceGrid
     rule: DeviceRule
-    apart: DeviceGrid | None
-    units: DeviceRule
     soft: bool
     residuals: bool
     first: int
@@ -79,28 +69,14 @@ class Task(NamedTuple):
     def n_sums(self) -> int:
         """How many sums one cell has: a count, sums, lower second moments."""
         d = self.last - self.first
-        return 1 + self.units.n_features + d * (d + 1) // 2
+        return 1 + self.rule.n_features + d * (d + 1) // 2
 
 
-def task_of(statistic: CellMoments, cells: GaussianCells | ProfileCells, device: Any) -> Task:
+def task_of(statistic: CellMoments, cells: GaussianCells, device: Any) -> Task:
     """Return what a pass is told about moments of cells."""
     measured = {"first": statistic.measured.start, "last": statistic.measured.stop}
-    if isinstance(cells, ProfileCells):
-        return Task(*_profile(cells, device), soft=False, residuals=True, **measured)
     grid, rule = grid_of(statistic.domain, device), rule_of(cells, device)
-    soft = bool(statistic.weight_bits)
-    return Task(grid, rule, None, rule, soft=soft, residuals=statistic.of_residuals, **measured)
-
-
-def task_of_lengths(statistic: RadiusHistograms, device: Any) -> Task:
-    """Return what a pass is told about lengths of residuals."""
-    cells, last = statistic.cells, statistic.cells.box.n_features
-    return Task(*_profile(cells, device), soft=False, residuals=True, first=0, last=last)
-
-
-def _profile(cells: ProfileCells, device: Any) -> tuple[DeviceGrid, DeviceRule, DeviceGrid, DeviceRule]:
-    found = grid_of(cells.ball, device), rule_of(cells.partition, device)
-    return *found, grid_of(cells.box, device), rule_of(cells.units, device)
+    return Task(grid, rule, bool(statistic.weight_bits), residuals=statistic.of_residuals, **measured)
 
 
 def grid_of(domain: Domain, device: Any) -> DeviceGrid:

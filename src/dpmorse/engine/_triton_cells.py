@@ -1,4 +1,4 @@
-"""Kernels: from records to integers, from integers to the cells they are in, and to lengths in a cell.
+"""Kernels: from records to integers, from integers to the cells they are in.
 
 Arithmetic is in float64, which an H100 or H200 does at half the speed of float32. Values that are added up
 or multiplied are integers below 2^53 together with all partial sums, so that sums are exact in any order, and
@@ -242,33 +242,3 @@ def labels_kernel(
         label = tl.where(score < lowest, cell, label)
         lowest = tl.minimum(lowest, score)
     tl.store(labels + row, label, mask=there)
-
-
-@jit_any_size
-def lengths_kernel(
-    q: tl.tensor,
-    n_cells: tl.tensor,
-    rows: tl.tensor,
-    begins: tl.tensor,
-    ends: tl.tensor,
-    factors: tl.tensor,
-    offsets: tl.tensor,
-    lengths: tl.tensor,
-    D: tl.constexpr,
-    WIDTH: tl.constexpr,
-    BITS: tl.constexpr,
-    ROUND: tl.constexpr,
-    BLOCK: tl.constexpr,
-) -> None:
-    """Write the exact squared length of the records of one cell in its coordinates.
-
-    ``rows[begins[k] : ends[k]]`` are those of cell k.
-    """
-    program, programs, cell = tl.program_id(0), tl.num_programs(0), tl.program_id(1)
-    begin, end = tl.load(begins + cell), tl.load(ends + cell)
-    for start in range(begin + program * BLOCK, end, programs * BLOCK):
-        there = start + tl.arange(0, BLOCK) < end
-        row = tl.load(rows + start + tl.arange(0, BLOCK), mask=there, other=0)
-        records = load_records(q, row, there, D, WIDTH, BITS)
-        squared = _squared_length(records, factors + cell * D, offsets + cell * D, n_cells, D, WIDTH, ROUND)
-        tl.store(lengths + row, squared, mask=there)

@@ -11,7 +11,6 @@ from dpmorse.statistics import (
     ExactMoments,
     GaussianCells,
     Histograms,
-    ProfileCells,
     SecondMoments,
     Tally,
 )
@@ -47,11 +46,9 @@ def check_cells(statistic: CellMoments, cells: "Cells") -> None:
     """Refuse cells that the statistic is not of: compiled code would write beside its arrays."""
     if cells.n_cells != statistic.n_cells:
         raise ValueError("cells must be as many as those of the statistic")
-    if statistic.layout is not None and not isinstance(cells, GaussianCells | ProfileCells):
+    if statistic.layout is not None and not isinstance(cells, GaussianCells):
         raise ValueError("records of tables are added up in Gaussian cells only")
-    if isinstance(cells, ProfileCells):
-        _check_profile(statistic, cells)
-    elif isinstance(cells, GaussianCells):
+    if isinstance(cells, GaussianCells):
         rule, domain = (cells.offsets.shape[1], cells.grid_bits), statistic.domain
         if rule != (domain.n_features, domain.grid_bits):
             raise ValueError("cells must be for the columns and the grid of the statistic")
@@ -59,13 +56,6 @@ def check_cells(statistic: CellMoments, cells: "Cells") -> None:
         plain = not (statistic.of_residuals or statistic.weight_bits)
         if not plain or statistic.second_moments is not SecondMoments.NONE:
             raise ValueError("cells that are only labels have counts and sums of records, nothing else")
-
-
-def _check_profile(statistic: CellMoments, cells: ProfileCells) -> None:
-    if statistic.weight_bits or not statistic.of_residuals:
-        raise ValueError("profile cells are hard and have moments of residuals, nothing else")
-    if not statistic.domain.is_same_as(cells.box):
-        raise ValueError("profile cells must be measured in the domain of the statistic")
 
 
 class LabelledCells(Protocol):
@@ -81,7 +71,7 @@ class LabelledCells(Protocol):
         ...
 
 
-Cells = GaussianCells | ProfileCells | LabelledCells
+Cells = GaussianCells | LabelledCells
 
 
 class Engine(Protocol):
@@ -98,7 +88,6 @@ class Engine(Protocol):
         """Add up ``statistic`` over all records, each in the cell (or cells) that ``cells`` gives it.
 
         Cells that are only labels have counts and sums of records: no residuals, no second moments.
-        Profile cells have moments of residuals, in the domain that they are measured in.
         """
         ...
 

@@ -34,7 +34,6 @@ from dpmorse.statistics import (
     ExactMoments,
     GaussianCells,
     Histograms,
-    ProfileCells,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray
@@ -100,7 +99,7 @@ class InMemoryEngine:
         return sealed(add_up(parts))
 
     def _reduce(self, records: ArrayOrGrid, statistic: CellMoments, cells: Cells) -> ExactMoments:
-        if not isinstance(cells, GaussianCells | ProfileCells):
+        if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
         chunk_pass = (self._memory or Memory()).prepared(statistic, cells)
         return combined(self._over_chunks(records, chunk_pass, partial(empty_totals, statistic)), statistic)

@@ -11,24 +11,28 @@ import numpy as np
 from dpmorse import _validate
 from dpmorse._progress import counter
 from dpmorse.engine.base import Cells, LabelledCells, add_up, check_cells, spans
+from dpmorse.engine.in_memory import InMemoryEngine
 from dpmorse.exceptions import DPMorseError, InvalidTypeError
-from dpmorse.privacy.exact import Exact, sealed
+from dpmorse.privacy.exact import Exact, opened, sealed
 from dpmorse.statistics import (
     BinaryCodes,
     CellMoments,
+    ColumnHistograms,
     Domain,
     ExactMoments,
     GaussianCells,
     Histograms,
     MagnitudeHistograms,
-    ProfileCells,
-    RadiusHistograms,
+    ProfileCounts,
     Tally,
 )
 from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 if TYPE_CHECKING:
     from dpmorse.engine._tensor_rules import Tensor
+
+_HOST_ROWS = 1 << 20
+"""Rows that are copied to the host at a time."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class TensorEngine:
         return sealed(add_up(parts))
 
     def _reduce(self, records: "Tensor", statistic: CellMoments, cells: Cells) -> ExactMoments:
-        if not isinstance(cells, GaussianCells | ProfileCells):
+        if not isinstance(cells, GaussianCells):
             return self._reduce_labelled(records, statistic, cells)
         passes, task = self._passes(records, cells), _rules().task_of(statistic, cells, records.device)
         totals = self._total(
@@ -94,30 +98,55 @@ class TensorEngine:
     def count(self, records: "Tensor", statistic: Histograms) -> Exact[IntArray]:
         """Count records in bins; see ``Engine.count``."""
         _check(records, statistic.n_columns)
-        if isinstance(statistic, RadiusHistograms):
-            return sealed(self._count_radii(records, statistic))
-        passes, labels, n_bins = self._passes(records), _labels(), statistic.n_bins
+        if isinstance(statistic, ProfileCounts):
+            return sealed(self._count_profile(records, statistic))
+        labels, shape = _labels(), (statistic.n_features, statistic.n_bins)
         if isinstance(statistic, MagnitudeHistograms):
             bins = labels.magnitude_bins
         else:
-            grid = _rules().grid_of(statistic.domain, records.device)
-            bins = lambda chunk: labels.column_bins(passes.quantise(chunk, grid))  # noqa: E731
-        shape = (statistic.n_features, n_bins)
+            bins = self._bins_of_columns(records, statistic)
         # Bins and what they are made of take four times the columns.
-        most = passes.rows_at_a_time(records.device, 4 * records.shape[1], 1)
-        return sealed(self._total(records, shape, lambda chunk: labels.counts_of(bins(chunk), n_bins), most))
+        most = _plain().rows_at_a_time(records.device, 4 * records.shape[1], 1)
+        return sealed(
+            self._total(records, shape, lambda chunk: labels.counts_of(bins(chunk), statistic.n_bins), most)
+        )
 
-    def _count_radii(self, records: "Tensor", statistic: RadiusHistograms) -> IntArray:
-        cells, device = statistic.cells, records.device
-        passes, task = self._passes(records, cells), _rules().task_of_lengths(statistic, device)
-        limits = _rules().on_device(statistic.limits, device)
+    def _bins_of_columns(
+        self, records: "Tensor", statistic: ColumnHistograms
+    ) -> Callable[["Tensor"], "Tensor"]:
+        rules, box, part = _rules(), statistic.box, statistic.layout.number_part
+        grid = rules.grid_of(box, records.device)
+        lower, upper = (rules.on_device(bound, records.device) for bound in (box.lower, box.upper))
+        holes = rules.on_device(statistic.holes, records.device)
+
+        def bins(chunk: "Tensor") -> "Tensor":
+            values = chunk[:, part].double()
+            found = _labels().column_bins(values, _plain().quantise(values, grid), lower, upper)
+            missing = (holes >= 0) & (chunk[:, holes] > 0)
+            return found.masked_fill(missing, -1)
+
+        return bins
+
+    def _count_profile(self, records: "Tensor", statistic: ProfileCounts) -> IntArray:
+        if (
+            statistic.gaps is not None
+        ):  # where numbers are missing, compiled code finds the cells, on the host
+            parts = (
+                opened(InMemoryEngine().count(chunk.cpu().numpy(), statistic))
+                for chunk in self._chunks(records, _HOST_ROWS)
+            )
+            none = np.zeros((statistic.n_features, statistic.n_bins), np.int64)
+            return add_up([none, *parts])
+        passes, rules = self._passes(records, statistic.rule), _rules()
+        ball, box = (rules.grid_of(domain, records.device) for domain in (statistic.ball, statistic.box))
+        rule = rules.rule_of(statistic.rule, records.device)
         return self._total(
             records,
-            (cells.n_cells, statistic.n_bins),
-            lambda chunk: _labels().counts_between(
-                *passes.squared_lengths(chunk, task), limits, cells.n_cells
+            (statistic.n_features, statistic.n_bins),
+            lambda chunk: _labels().profile_counts(
+                passes.labels(chunk, ball, rule), passes.quantise(chunk, box), statistic
             ),
-            passes.rows_at_a_time(device, records.shape[1], cells.n_cells),
+            passes.rows_at_a_time(records.device, records.shape[1], statistic.n_features),
         )
 
     def tally(self, records: "Tensor", codes: BinaryCodes) -> Exact[Tally]:
@@ -133,14 +162,10 @@ class TensorEngine:
             parts.append(Tally(distinct.cpu().numpy(), counts.cpu().numpy(), codes.n_bits))
         return sealed(add_up(parts))
 
-    def _passes(self, records: "Tensor", cells: GaussianCells | ProfileCells | None = None) -> Any:
+    def _passes(self, records: "Tensor", *cells: GaussianCells) -> Any:
         """Return the kernels where they may be used, and otherwise the same in plain torch."""
         kernels = _kernels() if self.fused else None
-        if isinstance(cells, ProfileCells):
-            rules = [cells.partition, cells.units]
-        else:
-            rules = [] if cells is None else [cells]
-        return _plain() if kernels is None or not kernels.covers(records, *rules) else kernels
+        return _plain() if kernels is None or not kernels.covers(records, *cells) else kernels
 
     def _total(
         self,

@@ -98,7 +98,7 @@ class MergeTree:
     @cached_property
     def persistence(self) -> FloatArray:
         """How much water must rise before each mode merges with a deeper one; inf for the deepest."""
-        return self.critical_points.elders()[1]
+        return self.critical_points.falls()[1]
 
     @cached_property
     def graph(self) -> exports.MorseGraph:

@@ -17,7 +17,7 @@ from dpmorse.persistence.older_files import upgraded
 FORMAT = "dpmorse-model"
 """The value of the field ``format``, by which a model file is recognised."""
 
-VERSION = 3
+VERSION = 4
 """The version of the format that is written; older ones are read (``older_files.py``)."""
 
 LARGEST_FILE = 64 << 20

@@ -1,8 +1,11 @@
 """Convert model files of older versions to the fields of the current one.
 
-Version 1 stated the epsilon and rho of what was *used* as the promise, and did not say what was reserved,
-nor the unit of groups. What was reserved follows from the parameters: the reader adds it from the plan.
-Up to version 2 no fit released a profile, and none had a partition of its own.
+Version 1 stated the epsilon and rho of what was *used* as the promise, and did not say what was reserved, nor
+the unit of groups. What was reserved follows from the parameters: the reader adds it from the plan. Up to
+version 2 no fit released a profile, and none had a partition of its own. The profiles of version 3 were
+moments of residuals: their models load without one, and the partition describes their records. What was
+reserved for the releases up to version 3 is added from the plan: they had fewer noise values than those of
+today.
 """
 
 from typing import Any, Final
@@ -20,7 +23,20 @@ def upgraded(document: dict[str, Any], version: int) -> dict[str, Any]:
     """Return a document with the fields of the current version."""
     if version == 1:
         document = _from_version_1(document)
-    return _of_tables(_from_version_2(document) if version <= 2 else document)
+    document = _from_version_2(document) if version <= 2 else document
+    return _of_tables(_from_version_3(document) if version <= 3 else document)
+
+
+def _from_version_3(document: dict[str, Any]) -> dict[str, Any]:
+    """Leave out a profile, and with it the mixture that it has mended."""
+    if isinstance(document.get("base"), dict):
+        return {**document, "base": _from_version_3(document["base"])}
+    if document.get("partition") is not None:
+        document = {**document, "mixture": document["partition"], "partition": None}
+    privacy = document.get("privacy")
+    if isinstance(privacy, dict) and "reserved" in privacy:
+        document = {**document, "privacy": {**privacy, "reserved": NOT_STATED}}
+    return {**document, "profile": None} if "profile" in document else document
 
 
 def _of_tables(document: dict[str, Any]) -> dict[str, Any]:

@@ -16,13 +16,9 @@ from dpmorse.persistence.mixtures import (
     product_from_dict,
     product_to_dict,
 )
-from dpmorse.persistence.profiles import (
-    number_profile_from_dict,
-    number_profile_to_dict,
-    table_profile_from_dict,
-    table_profile_to_dict,
-)
+from dpmorse.persistence.profiles import profile_from_dict, profile_to_dict
 from dpmorse.profiles import Profile
+from dpmorse.schema import Layout
 from dpmorse.statistics import Domain
 
 RELEASED = ("mixture", "domain", "partition", "profile")
@@ -36,45 +32,36 @@ def released_to_dict(
     mixture: GaussianMixture | ProductMixture, domain: Domain, partition: Any, profile: Profile | None
 ) -> dict[str, Any]:
     """Return what was released as plain data."""
-    parts = {"domain": domain_to_dict(domain), "partition": None, "profile": None}
-    if isinstance(mixture, ProductMixture):
-        parts = {"mixture": product_to_dict(mixture), **parts}
-        return parts if profile is None else {**parts, "profile": table_profile_to_dict(profile)}
-    parts = {"mixture": mixture_to_dict(mixture), **parts}
-    if profile is None:
-        return parts
-    return {**parts, "partition": mixture_to_dict(partition), "profile": number_profile_to_dict(profile)}
+    written = product_to_dict(mixture) if isinstance(mixture, ProductMixture) else mixture_to_dict(mixture)
+    apart = partition is not mixture
+    return {
+        "mixture": written,
+        "domain": domain_to_dict(domain),
+        "partition": mixture_to_dict(partition) if apart else None,
+        "profile": None if profile is None else profile_to_dict(profile),
+    }
 
 
 def released_from_dict(parts: Mapping[str, Any]) -> Released:
     """Rebuild what was released; every field is checked."""
     is_table = isinstance(parts["mixture"], dict) and "layout" in parts["mixture"]
-    return _of_table(parts) if is_table else _of_numbers(parts)
-
-
-def _of_table(parts: Mapping[str, Any]) -> Released:
-    mixture = product_from_dict(parts["mixture"])
-    domain = domain_from_dict(parts["domain"], mixture.layout.width)
+    mixture = product_from_dict(parts["mixture"]) if is_table else mixture_from_dict(parts["mixture"])
+    n_columns = mixture.layout.width if isinstance(mixture, ProductMixture) else mixture.n_features
+    domain, partition, profile = domain_from_dict(parts["domain"], n_columns), None, None
+    if isinstance(mixture, ProductMixture):
+        layout = mixture.layout
+        if parts["partition"] is not None:
+            raise ModelFormatError("partition must be null for a table: its mixture labels records.")
+    else:
+        layout = Layout((0.0,) * n_columns, (0.0,) * n_columns)
+        if (parts["partition"] is None) != (parts["profile"] is None):
+            raise ModelFormatError("partition and profile must be given together, or both be null.")
+    if parts["profile"] is not None:
+        profile = profile_from_dict(parts["profile"], mixture.n_components, layout)
     if parts["partition"] is not None:
-        raise ModelFormatError("partition must be null for a table: its mixture labels records.")
-    if parts["profile"] is None:
-        return mixture, domain, None, None
-    profile = table_profile_from_dict(parts["profile"], mixture.n_components, mixture.layout)
-    return mixture, domain, None, profile
-
-
-def _of_numbers(parts: Mapping[str, Any]) -> Released:
-    """Rebuild the mixture of numbers; a partition and a profile come together."""
-    mixture = mixture_from_dict(parts["mixture"])
-    domain = domain_from_dict(parts["domain"], mixture.n_features)
-    if (parts["partition"] is None) != (parts["profile"] is None):
-        raise ModelFormatError("partition and profile must be given together, or both be null.")
-    if parts["profile"] is None:
-        return mixture, domain, None, None
-    partition = mixture_from_dict(parts["partition"], "partition")
-    profile = number_profile_from_dict(parts["profile"], mixture.n_components, mixture.n_features)
-    if partition.means.shape != mixture.means.shape:
-        raise ModelFormatError("partition must have the components of the mixture.")
+        partition = mixture_from_dict(parts["partition"], "partition")
+        if partition.means.shape != mixture.means.shape:
+            raise ModelFormatError("partition must have the components of the mixture.")
     return mixture, domain, partition, profile
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.plots._drawing import cluster_handles, colour, colours, pyplot, tidy
+from dpmorse.profiles import draw_records
 from dpmorse.typing import FloatArray, IntArray
 
 _MOST_COLUMNS = 5
@@ -20,7 +21,7 @@ _GRID = 200
 class PairsDisplay:
     """Synthetic records of each pair of columns, coloured by cluster, and densities on the diagonal.
 
-    All that is shown comes from the released mixture: no point is a record.
+    All that is shown comes from the released model: no point is a record. Densities are those of its mixture.
 
     Attributes
     ----------
@@ -54,10 +55,13 @@ class PairsDisplay:
         every = list(schema.number_names)
         if not every:
             raise InvalidParameterError("model must have columns of numbers for pairs. Use ProfileDisplay.")
-        points, components = mixture.sample(n_samples, np.random.default_rng(random_state))
-        points, profile = points[:, schema.layout.number_part], model._released.profile_
-        if profile is not None:
-            points = np.clip(points, profile.lower, profile.upper)
+        profile, rng = model._released.profile_, np.random.default_rng(random_state)
+        points, components = (
+            mixture.sample(n_samples, rng)
+            if profile is None
+            else draw_records(profile, model._released.partition_, schema, n_samples, rng)
+        )
+        points = points[:, schema.layout.number_part]
         if columns is None:
             shown = _telling(mixture, clusters)
         elif len(columns) and all(name in every for name in columns):

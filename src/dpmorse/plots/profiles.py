@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpmorse.plots._drawing import cluster_handles, colour, panels, tidy
-from dpmorse.profiles import ClusterView, Estimate, NumberView
+from dpmorse.profiles import NOT_KNOWN, ClusterView, Estimate, LevelView, NumberView
 
 _DAY_ZERO = 719163
 """The day from which matplotlib counts, in days of Python."""
@@ -14,31 +14,32 @@ _DAY_ZERO = 719163
 
 @dataclass(frozen=True)
 class NumberPanel:
-    """Centre and spread of one column: arrays of length n_clusters, with ends of the centre's interval.
+    """Median and quartiles of one column: arrays of length n_clusters, NaN where they are not known.
 
     ``ticks`` are names of values where those are ranks; ``first_day`` is set where they are dates.
     """
 
     name: str
-    centre: Estimate
-    spread: Estimate
+    median: Estimate
+    q1: Estimate
+    q3: Estimate
     ticks: tuple[str, ...] = ()
     first_day: int | None = None
 
     def draw(self, ax: Any) -> None:
-        """Draw a thick line for the interval of the centre, a thin one for a spread to either side."""
+        """Draw a thick line for the interval of the median, a thin one from quartile to quartile."""
         move = 0 if self.first_day is None else self.first_day - _DAY_ZERO
-        n = len(self.centre.value)
+        n = len(self.median.value)
         for cluster in range(n):
-            centre, low, high = (
-                getattr(self.centre, end)[cluster] + move for end in ("value", "low", "high")
-            )
-            spread = self.spread.value[cluster]
-            ax.plot(
-                [centre - spread, centre + spread], [cluster, cluster], color=colour(cluster), linewidth=1
-            )
-            ax.plot([low, high], [cluster, cluster], color=colour(cluster), linewidth=5, alpha=0.5)
-            ax.plot([centre], [cluster], color=colour(cluster), marker="o", markersize=5)
+            of_line: dict[str, Any] = {"color": colour(cluster), "solid_capstyle": "butt"}
+            median, *ends = (part + move for part in self.median.at(cluster))
+            quartiles = [one.value[cluster] + move for one in (self.q1, self.q3)]
+            if np.isnan(median):
+                grey: dict[str, Any] = {"fontsize": 7, "color": "0.4", "va": "center_baseline"}
+                ax.text(0.01, cluster, NOT_KNOWN, transform=ax.get_yaxis_transform(), **grey)
+            ax.plot(quartiles, [cluster, cluster], linewidth=1, **of_line)
+            ax.plot(ends, [cluster, cluster], linewidth=5, alpha=0.5, **of_line)
+            ax.plot([median], [cluster], color=colour(cluster), marker="o", markersize=5)
         if self.first_day is not None:
             ax.xaxis_date()
             ax.tick_params(axis="x", labelrotation=30)
@@ -47,16 +48,24 @@ class NumberPanel:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         ax.set_ylim(n - 0.5, -0.5)  # the first cluster on top
-        ax.set_xlabel("mean ± spread", fontsize=8)
+        ax.set_xlabel("median, and half of the values", fontsize=8)
 
 
 @dataclass(frozen=True)
 class LevelPanel:
-    """Shares of the levels of one category: shape (n_clusters, n_levels)."""
+    """Shares of the levels of one category, and of missing values: shape (n_clusters, n_levels)."""
 
     name: str
     levels: tuple[str, ...]
     share: Estimate
+
+    @classmethod
+    def of(cls, column: LevelView) -> Self:
+        """Add missing values to the levels, where there may be any: together they are all of a cluster."""
+        if column.missing is None:
+            return cls(column.name, column.levels, column.level_share)
+        share = Estimate.stacked([column.level_share, column.missing])
+        return cls(column.name, (*column.levels, "missing"), share)
 
     def draw(self, ax: Any) -> None:
         """Draw a bar for each level and cluster, with its interval."""
@@ -74,12 +83,14 @@ class LevelPanel:
             )
         ax.set_yticks(places, self.levels, fontsize=8)
         ax.invert_yaxis()
-        ax.set_xlabel("% of the cluster", fontsize=8)
+        ax.set_xlim(left=0)
+        hidden = ", ".join(map(str, np.flatnonzero(np.isnan(self.share.value[:, 0]))))
+        ax.set_xlabel(f"% of the cluster{hidden and f' ({hidden}: {NOT_KNOWN})'}", fontsize=8)
 
 
 @dataclass(eq=False)
 class ProfileDisplay:
-    """One panel for each column: means with intervals and spreads, and levels of categories as bars.
+    """One panel for each column: medians with intervals, quartiles, and levels of categories as bars.
 
     Attributes
     ----------
@@ -102,10 +113,11 @@ class ProfileDisplay:
         table = model.table(n_clusters, level=level, population=population)
         view = ClusterView.of(table, model._released.schema_)
         panels = [
-            NumberPanel(each.name, each.centre, each.spread, each.column.ranks, each.column.first)
+            NumberPanel(each.name, each.median, each.q1, each.q3, each.column.ranks, each.column.first)
             if isinstance(each, NumberView)
-            else LevelPanel(each.name, each.levels, each.level_share)
+            else LevelPanel.of(each)
             for each in view.columns
+            if isinstance(each, NumberView | LevelView)
         ]
         return cls(view.share, panels)
 

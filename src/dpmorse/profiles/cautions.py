@@ -1,12 +1,14 @@
 """What a reader of a table must be told, beside the number that it is about. All of it costs nothing."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
-from dpmorse.profiles.levels import level_table
-from dpmorse.profiles.profile import Profile
+from dpmorse.profiles.account import Account
+from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.profiles.table import ClusterTable
 from dpmorse.schema import OTHER, Schema
 
@@ -18,7 +20,7 @@ class Caution:
     Attributes
     ----------
     kind : str
-        "budget", "size", "spread", "tail", "bounds" or, for described columns, "missing" and "other".
+        "budget", "size", "unknown", "bounds" or, for described columns, "missing" and "other".
     cluster : int or None
         The cluster; None for all records.
     column : int or None
@@ -46,38 +48,75 @@ def cautions_of(
         if not table.supported[c]:
             found.append(Caution("size", c, None, _SIZE.format(cluster=cluster)))
             continue
-        for j in np.flatnonzero((table.spread.low[c] <= 0) & (table.spread.high[c] > 0)):
-            place = schema.number_places[j]
-            text = _SPREAD.format(cluster=cluster, name=schema.names[place])
-            found.append(Caution("spread", c, place, text))
-        if table.heavy_tailed[c]:
-            found.append(Caution("tail", c, None, _TAIL.format(cluster=cluster)))
+        hidden = np.flatnonzero(np.isnan(table.median.value[c]))
+        if hidden.size:
+            names = [repr(schema.number_names[j]) for j in hidden[:_MOST_NAMES]]
+            more = [f"{hidden.size - _MOST_NAMES} more"] if hidden.size > _MOST_NAMES else []
+            text = _UNKNOWN.format(cluster=cluster, names=", ".join([*names, *more]))
+            found.append(Caution("unknown", c, None, text))
     return found
 
 
 def cautions_of_columns(profile: Profile, schema: Schema) -> list[Caution]:
     """Return what must be said about columns of all records.
 
-    A column may pile up at a bound; values may be there that were not stated, or are written in another way
-    than was stated.
+    Values may lie outside of the bounds, may be missing, or may be others than were stated. What is said
+    stands beyond what noise does to any of the columns (``beyond_noise``).
     """
-    found = []
-    for j, side in zip(*np.nonzero(profile.piled), strict=True):
+    return [*_of_bounds(profile, schema), *_of_missing(profile, schema), *_of_others(profile, schema)]
+
+
+def _of_bounds(profile: Profile, schema: Schema) -> Iterator[Caution]:
+    least = beyond_noise(profile.outside.size) * profile.outside_stddev
+    total = max(float(Account.of(profile).sizes.sum()), 1.0)
+    for j, side in zip(*np.nonzero(profile.outside > least), strict=True):
         place = schema.number_places[j]
-        text = _BOUNDS.format(name=schema.names[place], side=("lower", "upper")[side])
-        found.append(Caution("bounds", None, place, text))
-    whole = level_table(profile, np.ones((1, profile.n_components)))
-    for j, place in enumerate(schema.number_places):
-        name, column = schema.columns[place]
-        if column.missing != "refuse" and whole.missing.low[0, j] > _NEARLY_ALL:
-            found.append(Caution("missing", None, place, _MISSING.format(name=name)))
-    categories = zip(schema.category_places, schema.categories, schema.layout.levels, strict=False)
-    for (place, (name, category), own), unsure in zip(categories, whole.unsure[0], strict=False):
+        part = min(float(profile.outside[j, side]) / total, 1.0)
+        words = ("below its lower", "above its upper")[side]
+        text = _BOUNDS.format(name=schema.names[place], part=in_percent(part), side=words)
+        yield Caution("bounds", None, place, text)
+
+
+def _of_missing(profile: Profile, schema: Schema) -> Iterator[Caution]:
+    places = [*schema.number_places, *schema.category_places]
+    for j, column in enumerate(profile.columns[: profile.n_numbers]):
+        if column.may_miss and _stands_above(profile, [column.part.stop - 1], _NEARLY_ALL):
+            name = schema.names[places[j]]
+            yield Caution("missing", None, places[j], _MISSING.format(name=name))
+
+
+def _of_others(profile: Profile, schema: Schema) -> Iterator[Caution]:
+    columns = profile.columns[profile.n_numbers :]
+    for own, place, (name, category) in zip(columns, schema.category_places, schema.categories, strict=True):
         other = category.levels.index(OTHER)
-        part = float(whole.share.value[0, own.start + other])
-        if part > _MANY and other >= len(category.listed) and not unsure:  # it is no value that was listed
-            found.append(Caution("other", None, place, _OTHER.format(name=name, part=part)))
-    return found
+        if other >= len(category.listed):  # it is no value that was listed
+            entry = own.part.start + other
+            if _stands_above(profile, [entry], _MANY):
+                account = Account.of(profile)
+                part = float(account.entries[:, entry].sum() / account.sizes.sum())
+                yield Caution("other", None, place, _OTHER.format(name=name, part=in_percent(part)))
+
+
+def _stands_above(profile: Profile, entries: list[int], part: float) -> bool:
+    """Say whether more than this part of all records are in some entries, beyond noise."""
+    found = profile.unbiased[:, entries].sum() - part * profile.counts.sum()
+    variance = len(entries) * profile.n_components * profile.entry_stddev**2
+    variance += part**2 * float(np.square(profile.count_stddev).sum())
+    return bool(found > beyond_noise(profile.n_columns) * math.sqrt(variance))
+
+
+def beyond_noise(n_statements: int) -> float:
+    """Return how many standard deviations of noise a statement has to stand beyond it, one of so many."""
+    return max(SUPPORT, NormalDist().inv_cdf(1 - _FALSE / max(n_statements, 1)))
+
+
+_FALSE = 0.002
+"""Part of the fits in which noise alone may cause one of the statements of a kind."""
+
+
+def in_percent(part: float) -> str:
+    """Write a part of all for a sentence."""
+    return f"{part:.0%}" if part >= 0.02 else f"{part:.1%}"
 
 
 def cautions_of_budget(table: ClusterTable, called: str = "cluster {}") -> list[Caution]:
@@ -95,7 +134,7 @@ def in_one_text(cautions: Sequence[Caution], at_most: int | None = None) -> str:
 
 
 _MANY = 0.2
-"""Part of the values that must be "other" for something to be said."""
+"""Part of the records whose value must be "other" for something to be said."""
 
 _NEARLY_ALL = 0.8
 """Part of the values of a number that must be missing, at least, for something to be said."""
@@ -105,23 +144,21 @@ _BUDGET = (
     "others cannot be told from noise. Ask for fewer, or use more records or a larger epsilon."
 )
 _SIZE = (
-    "{cluster} is smaller than three standard deviations of its size's noise: it may be noise, and so may "
-    "its centre and spread."
+    "{cluster} is smaller than three standard deviations of its size's noise: it may be noise, and nothing "
+    "else is known of it."
 )
-_SPREAD = "the spread of column {name!r} in {cluster} cannot be told from 0: too few records for the noise."
-_TAIL = (
-    "{cluster} has a heavy tail: more than 1 % of its records lie far out. Its spread is that of few "
-    "records; synthetic records, which are normal within components, have a lighter tail."
-)
+_UNKNOWN = "in {cluster} the medians of {names} are not known: noise hides them."
+_MOST_NAMES = 3
+"""Names of columns in a sentence."""
 _BOUNDS = (
-    "column {name!r} piles up at its {side} bound. If there are values beyond it, your bounds cut this "
-    "column: its centres and spreads are those of the clipped values."
+    "about {part} of the values of column {name!r} lie {side} bound and were moved to it: the bounds cut "
+    "this column. State wider ones, from public knowledge."
 )
 _MISSING = (
-    "nearly all values of column {name!r} are missing, or could not be read as its description says. Look at "
-    "how they are written, such as with decimal commas."
+    "nearly all values of column {name!r} are missing, or could not be read as its description says. Look "
+    "at how they are written, such as with decimal commas."
 )
 _OTHER = (
-    "many values of column {name!r} are not listed: about {part:.0%} of them are 'other'. List more of the "
-    "values that can occur, from public knowledge."
+    "many values of column {name!r} are not listed: about {part} of the records have 'other'. List more of "
+    "the values that can occur, from public knowledge."
 )

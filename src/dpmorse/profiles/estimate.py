@@ -1,6 +1,7 @@
 """Numbers with intervals, and how these are shown: the same wherever it is."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +15,9 @@ NO_INTERVALS = (
 )
 """What is said where a base, its parameters or an old model file give no profile."""
 
+NOT_KNOWN = "not known"
+"""What is said in place of a number that noise hides."""
+
 _AT_HAND = (
     "are about the records at hand, clipped to the bounds: noise, clipping and rounding are in them. About a "
     "population that the records are a sample of, less is known."
@@ -25,7 +29,10 @@ _POPULATION = (
 
 
 class Interval(NamedTuple):
-    """A number, and the ends of its interval; ends are NaN where nothing is known of its noise."""
+    """A number, and the ends of its interval; ends are NaN where nothing is known of its noise.
+
+    A number that noise hides is NaN itself.
+    """
 
     value: float
     low: float
@@ -34,7 +41,12 @@ class Interval(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether there is an interval."""
-        return self.low == self.low
+        return not math.isnan(self.low)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether noise hides the number."""
+        return math.isnan(self.value)
 
     def times(self, factor: float) -> "Interval":
         """Return the number in another unit."""
@@ -63,9 +75,21 @@ class Estimate:
         """Return parts of all, with half the widths of their intervals, which stay inside [0, 1]."""
         return cls(part, np.maximum(part - half, 0.0), np.minimum(part + half, 1.0))
 
-    def left_open(self, where: BoolArray, low: float | FloatArray, high: float | FloatArray) -> "Estimate":
-        """Return the numbers with these ends of their intervals where next to nothing is known of them."""
-        return Estimate(self.value, np.where(where, low, self.low), np.where(where, high, self.high))
+    @classmethod
+    def stacked(cls, columns: Sequence["Estimate"]) -> "Estimate":
+        """Put columns of numbers side by side."""
+        parts = (
+            np.column_stack([getattr(one, name) for one in columns]) for name in ("value", "low", "high")
+        )
+        return cls(*parts)
+
+    def around(self, value: FloatArray) -> "Estimate":
+        """Return other numbers with the same intervals, made wide enough to hold them."""
+        return Estimate(value, np.minimum(self.low, value), np.maximum(self.high, value))
+
+    def unknown_where(self, where: BoolArray) -> "Estimate":
+        """Return the numbers without those of which next to nothing is known: these are NaN."""
+        return Estimate(*(np.where(where, np.nan, part) for part in (self.value, self.low, self.high)))
 
     def __getitem__(self, key: Any) -> "Estimate":
         """Return a part of the numbers."""

@@ -13,7 +13,7 @@ import narwhals as nw
 from dpmorse.exceptions import DPMorseError
 from dpmorse.profiles.cautions import in_one_text
 from dpmorse.profiles.estimate import Interval
-from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
+from dpmorse.profiles.view import ClusterView, ColumnView, LevelView, NumberView
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 """Libraries of data frames, in the order in which they are looked for."""
@@ -40,24 +40,36 @@ def columns_of(view: ClusterView) -> dict[str, list[Any]]:
 
     Where columns were not stated, they are numbers that are always there: nothing else has a column then.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for cluster in range(view.n_clusters):
         for column in view.columns:
             if isinstance(column, NumberView):
-                numbers = {"centre": column.centre.at(cluster), "spread": column.spread.at(cluster)}
+                numbers = {called(p): one.at(cluster) for p, one in column.quantiles.items()}
                 rows.append(_row(view, cluster, column, None, numbers))
-                continue
-            for i, level in enumerate(column.levels):
-                numbers = {"level_share": column.level_share.at(cluster, i)}
-                rows.append(_row(view, cluster, column, level, numbers))
-    names = [name for name in rows[0] if view.schema.stated or not name.startswith(_OF_TABLES)]
-    return {name: [row[name] for row in rows] for name in names}
+            elif isinstance(column, LevelView):
+                for i, level in enumerate(column.levels):
+                    numbers = {"level_share": column.level_share.at(cluster, i)}
+                    rows.append(_row(view, cluster, column, level, numbers))
+    quantiles = dict.fromkeys(
+        called(p) for column in view.columns if isinstance(column, NumberView) for p in column.quantiles
+    )
+    names = ["cluster", "column", "level"]
+    names += [name + end for name in ("share", *quantiles, "level_share", "missing") for end in _ENDS]
+    names += ["warning"]
+    if not view.schema.stated:
+        names = [name for name in names if not name.startswith(_OF_TABLES)]
+    return {name: [row.get(name, math.nan) for row in rows] for name in names}
 
+
+def called(p: float) -> str:
+    """Return what a quantile is called: q1, median, q3, or p10 for the tenth of a hundred."""
+    return {0.25: "q1", 0.5: "median", 0.75: "q3"}.get(p, f"p{100 * p:g}")
+
+
+_ENDS = ("", "_low", "_high")
 
 _OF_TABLES = ("level", "missing")
 """How the names of columns begin that numbers have no use for."""
-
-_NONE = Interval(math.nan, math.nan, math.nan)
 
 
 def _row(
@@ -67,10 +79,6 @@ def _row(
     known["share"] = view.share.at(cluster)
     if column.missing is not None:
         known["missing"] = column.missing.at(cluster)
-    ends = {
-        name + end: value
-        for name in ("share", "centre", "spread", "level_share", "missing")
-        for end, value in zip(("", "_low", "_high"), known.get(name, _NONE), strict=True)
-    }
+    ends = {name + end: value for name, one in known.items() for end, value in zip(_ENDS, one, strict=True)}
     warning = in_one_text(view.notes(cluster, column.place))
     return {"cluster": cluster, "column": column.name, "level": level, **ends, "warning": warning}

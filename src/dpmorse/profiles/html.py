@@ -1,13 +1,12 @@
 """The table of clusters as HTML, for notebooks: one row for each cluster, one cell for each column."""
 
-import math
-from datetime import date
+from collections.abc import Iterator
 from html import escape
 
 import numpy as np
 
-from dpmorse.profiles.estimate import Interval, shown_decimals
-from dpmorse.profiles.view import ClusterView, ColumnView, NumberView
+from dpmorse.profiles.estimate import NOT_KNOWN, Interval
+from dpmorse.profiles.view import ClusterView, ColumnView, LevelView, NumberView
 
 MOST_COLUMNS = 8
 """Columns that are shown; more would not fit on a page."""
@@ -22,7 +21,7 @@ _SMALL = '<span style="opacity:.7;font-size:.9em">{}</span>'
 def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     """Return clusters as a table; names and levels are escaped.
 
-    Of clusters that were not measured, the shares and the centres of numbers are shown.
+    Of clusters that were not measured, the shares and the medians of numbers are shown.
     """
     columns = [column for column in view.columns if view.table is not None or isinstance(column, NumberView)]
     shown = columns[:MOST_COLUMNS]
@@ -38,52 +37,46 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
 
 def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> str:
     """Return the cells of one cluster: its share, then each column."""
-    has_records = view.table is not None or view.share.value[cluster] > 0
-    cells = [[_part(view.share.at(cluster))]]
-    for column in columns:
-        if has_records:
-            cells.append(_lines(column, cluster))
-        else:  # a component without weight: 0, wherever it stands
-            nothing = Interval(0.0, math.nan, math.nan)
-            cells.append([_centre(column, nothing) if isinstance(column, NumberView) else ""])
+    cells = [[_part(view.share.at(cluster))], *(_lines(column, cluster) for column in columns)]
     return "".join(f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>" for lines in cells)
 
 
 def _lines(column: ColumnView, cluster: int) -> list[str]:
-    """Return the lines of a cell: centre and spread of a number, or the most frequent levels."""
-    if not isinstance(column, NumberView):
-        common = np.argsort(-column.level_share.value[cluster], kind="stable")[:_MOST_LEVELS]
-        return [f"{escape(column.levels[i])} {_part(column.level_share.at(cluster, i))}" for i in common]
-    centre, spread = column.centre.at(cluster), column.spread.at(cluster)
-    unit = f"{column.column.spread_unit} ".lstrip()
-    lines = [_centre(column, centre)]
-    return [*lines, f"spread {unit}{_number(spread)}"] if spread.is_known else lines
+    """Return the lines of a cell: median and quartiles, or the most frequent levels; then what is missing."""
+    lines = list(_values(column, cluster))
+    missing = None if column.missing is None else column.missing.at(cluster)
+    if missing is not None and not missing.is_hidden:
+        lines.append(_SMALL.format("missing: ") + _part(missing))
+    return lines
 
 
-def _centre(column: NumberView, centre: Interval) -> str:
-    """Return a number or a day, with its interval."""
-    first, (value, low, high) = column.column.first, centre
-    if first is None:
-        return _number(centre)
-    day = date.fromordinal(first + round(value))
-    if not centre.is_known:
-        return str(day)
-    ends = [date.fromordinal(first + end) for end in (math.floor(low), math.ceil(high))]
-    return f"{day} " + _SMALL.format(f"({ends[0]} to {ends[1]})")
+def _values(column: ColumnView, cluster: int) -> Iterator[str]:
+    if isinstance(column, LevelView):
+        shares = column.level_share.value[cluster]
+        if np.isnan(shares).all():
+            yield NOT_KNOWN
+            return
+        for i in np.argsort(-shares, kind="stable")[:_MOST_LEVELS]:
+            yield f"{escape(column.levels[i])} {_part(column.level_share.at(cluster, i))}"
+    elif isinstance(column, NumberView):
+        median, half = column.median.at(cluster), column.half(cluster)
+        yield _value(column, median)
+        if half != NOT_KNOWN:
+            yield _SMALL.format(f"half: {escape(half)}")
+
+
+def _value(column: NumberView, number: Interval) -> str:
+    """Return a number, a rank or a day, with its interval."""
+    value = escape(column.text(number, "{}"))
+    ends = escape(column.text(number, "({1} to {2})"))
+    return f"{value} {_SMALL.format(ends)}" if number.is_known else value
 
 
 def _part(share: Interval) -> str:
     """Return a share as a percentage, with its interval."""
+    if share.is_hidden:
+        return NOT_KNOWN
     value, low, high = share.times(100)
     if not share.is_known:
         return f"{value:.1f} %"
     return f"{value:.1f} % " + _SMALL.format(f"({low:.1f} to {high:.1f})")
-
-
-def _number(number: Interval) -> str:
-    """Return a number with its interval, to the digits that matter."""
-    value, low, high = number
-    if not number.is_known:
-        return f"{value:.4g}"
-    decimals = max(shown_decimals(low, high), 0)
-    return f"{value:.{decimals}f} " + _SMALL.format(f"({low:.{decimals}f} to {high:.{decimals}f})")

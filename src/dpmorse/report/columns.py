@@ -51,7 +51,7 @@ class ShownColumn:
 
     @property
     def is_number(self) -> bool:
-        """Whether it has a centre and a spread."""
+        """Whether it has a median and quartiles."""
         return self.kind != "category"
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,11 +64,11 @@ class ShownColumn:
         return known
 
     def in_words(self, value: float, decimals: int = 1) -> str:
-        """Write a centre of this column: a number, a date, or the rank that is nearest."""
+        """Write a value of this column: a number, a date, or the rank that is nearest."""
         if self.kind == "date":
             return date.fromordinal(_DAY_ZERO + self.first_day + round(value)).isoformat()
         if self.kind == "rank":
-            return f"near {self.levels[min(max(round(value), 0), len(self.levels) - 1)]}"
+            return self.levels[min(max(round(value), 0), len(self.levels) - 1)]
         return f"{round(value, decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "\N{MINUS SIGN}")
 
 

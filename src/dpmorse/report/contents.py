@@ -7,9 +7,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list
 
 from dpmorse.morse import MergeTree
-from dpmorse.profiles import NO_INTERVALS
 from dpmorse.report.axes import Axes
-from dpmorse.report.columns import Measured
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
     APART,
@@ -31,7 +29,7 @@ _MOST_LABELS = 200_000
 """Most labels of all cuts together, cuts times leaves."""
 
 _MOST_NUMBERS = 48_000
-"""Most numbers of clusters with intervals: nodes, two for each cut, times columns times six."""
+"""Most numbers of clusters: nodes, two for each cut, times columns times three, with ends of intervals."""
 
 _MOST_POINTS = 200
 """Most modes that are described, and most saddles."""
@@ -59,15 +57,15 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
     shown = _shown(model, axes)
     cuts = _cuts(model, shown)
     nodes, of_cuts = nodes_of(cuts, model.mixture.n_components)
-    measured = None if model.profile is None else Measured(model.profile, model.columns, shown, model.schema)
+    described = numbers(model, shown, nodes)
     joint = joint_memberships(model.space.memberships(N_RECORDS, np.random.default_rng(0)))
     n_points = min(_MOST_POINTS, _MOST_COORDINATES // len(axes.names))
     return {
-        "columns": _columns(model, axes),
+        "columns": _columns(model, axes, described.pop("units")),
         "categories": [model.columns[i].to_dict() for i in shown if not model.columns[i].is_number],
         "table": ["number" if model.columns[i].is_number else "category" for i in shown],
         "nodes": of_cuts,
-        "numbers": numbers(measured, nodes),
+        "numbers": described,
         "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
         "words": WORDS,
         "n_columns": len(model.columns),
@@ -86,8 +84,6 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "saddles": _saddles(model, axes, n_points),
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
-        "noise": _noise(model),
-        "no_intervals": NO_INTERVALS if measured is None else None,
     }
 
 
@@ -98,18 +94,16 @@ def _shown(model: ReleasedModel, axes: Axes) -> IntArray:
     return np.array(places, dtype=np.int64)
 
 
-def _columns(model: ReleasedModel, axes: Axes) -> list[dict[str, Any]]:
-    """Describe columns that are numbers; ``unit`` and ``middle`` are what sums are measured in and from."""
-    domain, columns = model.space.domain, model.numbers
+def _columns(model: ReleasedModel, axes: Axes, units: list[float | None]) -> list[dict[str, Any]]:
+    """Describe columns that are numbers.
+
+    ``scale`` says how many digits of a place among the records matter, ``unit`` in what pictures measure
+    medians: robust standard deviations of all records, or those of the mixture where these are not known.
+    """
+    scales, columns = axes.stddev[axes.columns], model.numbers
     return [
-        {
-            **columns[i].to_dict(),
-            "mean": _number(axes.mean[i], axes.stddev[i]),
-            "stddev": _number(axes.stddev[i], axes.stddev[i]),
-            "unit": None if domain is None else _significant(domain.unit[i]),
-            "middle": None if domain is None else _significant(domain.centre[i]),
-        }
-        for i in axes.columns
+        {**columns[i].to_dict(), "scale": _number(scale, scale), "unit": unit or _significant(scale)}
+        for i, scale, unit in zip(axes.columns, scales, units, strict=True)
     ]
 
 
@@ -123,24 +117,11 @@ def _axes(axes: Axes, ends: FloatArray) -> list[dict[str, Any]]:
 
 def _components(model: ReleasedModel, axes: Axes, covariances: FloatArray) -> dict[str, Any]:
     stddevs = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    levels = []  # of each component and category, where no profile knows more of them
-    if model.profile is None and model.schema.stated:
-        own = model.schema.layout.levels[: len(model.schema.categories)]
-        levels = [[[round(float(p), 4) for p in row[part]] for part in own] for row in model.space.levels]
     return {
         "weights": list(map(_significant, model.mixture.weights)),
         "means": _coordinates(axes, model.mixture.means),
         "stddevs": [list(map(_significant, row)) for row in stddevs],
-        "levels": levels,
     }
-
-
-def _noise(model: ReleasedModel) -> dict[str, Any]:
-    noise = dict(vars(model.noise))
-    for name, value in noise.items():
-        if isinstance(value, list):
-            noise[name] = list(map(_significant, value))
-    return noise
 
 
 def _correlations(covariances: FloatArray) -> list[list[int]]:
@@ -165,13 +146,12 @@ def _samples(
 def _cuts(model: ReleasedModel, shown: IntArray) -> list[list[int]]:
     """Return the cluster of each component (then of each mode without component) for 1, 2, ... clusters."""
     tree = model.tree
-    affordable = _MOST_LABELS // tree.n_leaves
-    if model.profile is not None:
-        n_estimates = 0  # of a node, each with the two ends of its interval
-        for place in shown:
-            column = model.columns[place]
-            n_estimates += (2 if column.is_number else len(column.levels)) + column.may_miss
-        affordable = min(affordable, _MOST_NUMBERS // (2 * 3 * n_estimates))
+    n_values = 0  # of a node
+    for place in shown:
+        column = model.columns[place]
+        n_values += (3 if column.is_number else len(column.levels)) + column.may_miss
+    ends = 1 if model.profile is None else 3  # each number has the two of its interval
+    affordable = min(_MOST_LABELS // tree.n_leaves, _MOST_NUMBERS // (2 * ends * n_values))
     n_cuts = min(tree.n_leaves, _MOST_CUTS, max(2, affordable))
     return [tree.cut(k).tolist() for k in range(1, n_cuts + 1)]
 

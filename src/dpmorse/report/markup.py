@@ -8,7 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
-from dpmorse.profiles import SUPPORT
+import numpy as np
+
+from dpmorse.profiles import Account, Profile
 from dpmorse.report.released import Promise, ReleasedModel
 from dpmorse.report.text import LONGEST_NAME, plain
 
@@ -57,12 +59,8 @@ def facts(model: ReleasedModel, dataset: str | None, made_on: str) -> str:
         "Neighbours": promise.neighboring,
         "Columns": str(len(model.columns)),
     }
-    profile = model.profile
-    if profile is not None:
-        total = max(0.0, float(profile.counts.sum()))
-        half = _TWO_SIDED * profile.count_stddev * math.sqrt(profile.n_components)
-        plus_minus = "\N{NO-BREAK SPACE}\N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}"
-        facts["Records"] = f"about {total:,.0f}{plus_minus}{half:,.0f}"
+    if model.profile is not None:
+        facts["Records"] = _number_of_records(model.profile)
     facts |= {
         "Components": str(model.mixture.n_components),
         "Modes": f"{model.tree.n_modes}{'' if model.tree.certified else ', some points flagged'}",
@@ -70,6 +68,16 @@ def facts(model: ReleasedModel, dataset: str | None, made_on: str) -> str:
         "Estimator": model.kind,
     }
     return _terms(facts)
+
+
+def _number_of_records(profile: Profile) -> str:
+    """Return how many records there are by the account that all numbers are of, and an interval for it."""
+    if profile.n_records is not None:
+        return f"{profile.n_records:,.0f}"
+    total, counted = float(Account.of(profile).sizes.sum()), float(profile.counts.sum())
+    half = _TWO_SIDED * math.sqrt(float(np.square(profile.count_stddev).sum()))
+    low, high = min(max(counted - half, 0.0), total), max(counted + half, total)
+    return f"about {total:,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def columns(model: ReleasedModel) -> str:
@@ -88,9 +96,11 @@ def claims(model: ReleasedModel) -> str:
         "Noise is as large for a small group as for a large one. Small groups are therefore described less "
         "well, or not at all: they are merged with others."
     )
-    if model.profile is not None:
-        least = SUPPORT * model.profile.count_stddev
-        small += f" Here a group of fewer than about {least:,.0f} records cannot be told from noise."
+    if model.smallest_seen is not None:
+        small += (
+            f" Here a group that lies apart from all others is found in 19 of 20 such fits if it has "
+            f"{model.smallest_seen:,} records or more."
+        )
     return _terms({**model.promise.claims, "Small groups": small}, _LONGEST_PARAGRAPH)
 
 

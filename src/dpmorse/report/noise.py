@@ -1,83 +1,45 @@
-"""The noise of the last release of a fit without a profile, as far as the plan of the fit states it.
+"""The noise of the sizes of components in a fit without a profile, as far as the plan of the fit states it.
 
-The last release is the one the weights and means of a mixture come from. Its noise is known in records for a
-count. For a sum the plan says what was added up, and so what its noise is measured in:
-
-* ``"records"`` (expectation-maximisation): records, in half-widths of the domain;
-* ``"residuals"`` (the default base): residuals in the component's own whitened coordinates, divided by their
-  ``reach``;
-* ``"cells"`` (the default base in one or two columns): nothing but counts of cells. A component that stands
-  alone is seen in the cells within ``REACH`` of its standard deviations;
-* ``"offsets"`` (the bases that find centres): offsets in units that are not part of the model.
-
-Where there is no plan, nothing is derived from the ledger.
+It is that of the counts of the last release, which weights come from. Where that is made of counts of cells
+(the default base in one or two columns), a component that stands alone is seen in the cells within ``REACH``
+of its standard deviations. Means and covariances have noise, too; what it does to medians and quartiles of
+clusters is not stated. Where there is no plan, nothing is derived from the ledger.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpmorse.densities import GaussianMixture
 from dpmorse.report.space import Box
+from dpmorse.typing import FloatArray
 
 REACH = 4.0
 """Standard deviations within which the cells of a component lie: 99.97 % of its records in two columns."""
 
 
-@dataclass(frozen=True)
-class NoiseOfLastRelease:
-    """Standard deviations of the noise in the last release; None where they cannot be known.
-
-    Attributes
-    ----------
-    counts : list of float or None
-        Of the count of each component, in records.
-    records : float or None
-        Of the sum of records over one component, in half-widths of the domain.
-    residuals : list of float or None
-        Of the sum of residuals over each component, in its standard deviations. At most one of the two
-        is known.
-    """
-
-    counts: list[float] | None = None
-    records: float | None = None
-    residuals: list[float] | None = None
-
-
 def noise_of_last_release(
     base: Any, mixture: GaussianMixture, domain: Box | None = None
-) -> NoiseOfLastRelease:
-    """Return the noise of the weights and means of a mixture, as far as it is known."""
+) -> FloatArray | None:
+    """Return the standard deviation of the noise in the size of each component; None if it is not known."""
     if getattr(base, "profile_", None) is not None:
-        return NoiseOfLastRelease()  # numbers of a profile have intervals
+        return None  # numbers of a profile have intervals
     plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
     if plan is None or not events or "count" not in events[-1].noise_stddev:
-        return NoiseOfLastRelease()
+        return None
     last = events[-1]
-    stage, stddev = plan[last.step.stage], last.noise_stddev
-    if stage.sums_of == "cells":
-        return _noise_of_cells(last.n_draws, stddev["count"], mixture, domain)
-    counts, total = [stddev["count"]] * mixture.n_components, stddev.get("sum")
-    if stage.sums_of == "records":
-        return NoiseOfLastRelease(counts, records=total)
-    if stage.sums_of == "residuals" and total is not None:
-        # Residuals were divided by their reach.
-        return NoiseOfLastRelease(counts, residuals=[stage.reach * total] * mixture.n_components)
-    return NoiseOfLastRelease(counts)
+    counted = float(last.noise_stddev["count"])
+    if plan[last.step.stage].of_cells:
+        return None if domain is None else _noise_of_cells(last.n_draws, counted, mixture, domain)
+    return np.full(mixture.n_components, counted)
 
 
-def _noise_of_cells(
-    n_cells: int, stddev: float, mixture: GaussianMixture, domain: Box | None
-) -> NoiseOfLastRelease:
-    """Add up the noise of the cells that a component covers: about an ellipse of radius ``REACH``.
+def _noise_of_cells(n_cells: int, stddev: float, mixture: GaussianMixture, domain: Box) -> FloatArray:
+    """Add up the noise of the cells that each component covers: about an ellipse of radius ``REACH``.
 
-    Cells are chosen by counts that were smoothed, which adds half a squared side to a variance. In a ball
-    of radius r in d dimensions the mean square of one coordinate is r^2 / (d + 2).
+    Cells are chosen by counts that were smoothed, which adds half a squared side to a variance.
     """
-    if domain is None:
-        return NoiseOfLastRelease()
     varying = np.flatnonzero(domain.half_width > 0)
     d = len(varying)
     sides = 2 * domain.half_width[varying] / n_cells ** (1 / d)
@@ -85,5 +47,4 @@ def _noise_of_cells(
     # Volume of a ball of radius R in d dimensions, pi^(d/2) / Gamma(d/2 + 1) R^d, times sqrt(det Sigma).
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * REACH**d
     volumes = ball * np.sqrt(np.linalg.det(spread))
-    counts = stddev * np.sqrt(volumes / np.prod(sides))
-    return NoiseOfLastRelease(counts.tolist(), residuals=(counts * REACH / math.sqrt(d + 2)).tolist())
+    return np.asarray(stddev * np.sqrt(volumes / np.prod(sides)))

@@ -1,18 +1,21 @@
-"""Shares, centres, spreads, levels and missing values on a page, with their intervals and what must be said.
+"""Shares, medians, quartiles, levels and missing values on a page, with intervals and what must be said.
 
 Every cluster of every cut is a node of the merge tree, and a node's numbers do not depend on the cut. So
-there is one row for each node, and each cut says which rows are its clusters.
+there is one row for each node, and each cut says which rows are its clusters. What is not known is None.
 """
 
+import math
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
 
 from dpmorse.profiles import (
+    NO_INTERVALS,
+    ClusterView,
     ColumnView,
     Interval,
+    LevelView,
     NumberView,
     about_intervals,
     cautions_of,
@@ -21,9 +24,11 @@ from dpmorse.profiles import (
 )
 from dpmorse.report.columns import Measured
 from dpmorse.report.quality import LARGER, word_of
+from dpmorse.report.released import ReleasedModel
+from dpmorse.report.sentences import OF_ALL_RECORDS, compared, sentence, size_in_words
 from dpmorse.report.text import plain
-from dpmorse.report.traits import OF_ALL_RECORDS, Traits, sentence
-from dpmorse.typing import FloatArray
+from dpmorse.report.traits import Traits, robust_deviation
+from dpmorse.typing import FloatArray, IntArray
 
 _VALUES_AT_A_TIME = 1_000_000
 """Groups times components times columns in one table, which limits the memory it takes."""
@@ -37,102 +42,135 @@ _MOST_TRAITS = 6
 _PARTS = 10_000
 """Shares of levels are whole numbers of this part, a hundredth of a percent."""
 
+_DECIMALS = 3
+"""Decimals of a share of whose noise nothing is known."""
+
+_OF_RECORDS = (
+    "The number of records was released with noise, too.",
+    "The number of all records is public; how many are in a cluster was released with noise.",
+)
+"""What is said of numbers of records: where that of all of them is not public, and where it is."""
+
 _LONGEST_NOTE = 600
 """Most characters of a note, in which there are names of columns."""
 
 
-def numbers(measured: Measured | None, nodes: FloatArray) -> dict[str, Any] | None:
-    """Return a row for each node, or None where no profile was released.
+def numbers(model: ReleasedModel, shown: IntArray, nodes: FloatArray) -> dict[str, Any]:
+    """Return a row for each node, and what is said about all of them.
 
     Parameters
     ----------
-    measured : Measured or None
+    model : ReleasedModel
         What was released.
+    shown : ndarray of int
+        Places of the columns that are shown.
     nodes : ndarray of shape (n_nodes, n_components)
         1 where a component belongs to a node.
     """
-    if measured is None:
-        return None
+    if model.profile is None:
+        return _of_mixture(model, shown, nodes)
+    measured = Measured(model.profile, model.columns, shown, model.schema)
     texts: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
     size = max(1, _VALUES_AT_A_TIME // (measured.profile.n_components * max(len(measured.columns), 1)))
     for start in range(0, len(nodes), size):
-        rows += _rows(measured, nodes[start : start + size], texts)
+        members = nodes[start : start + size]
+        traits = Traits(measured, members)
+        rows += _rows(measured, traits, members, texts)
     notes = cautions_of_columns(measured.profile, measured.schema)
-    columns = [[_numbered(note.text, texts) for note in notes if note.column == j] for j in measured.shown]
-    return {"about": about_intervals(), "rows": rows, "columns": columns, "texts": list(texts)}
+    columns = [[_numbered(note.text, texts) for note in notes if note.column == j] for j in shown]
+    said = {"columns": columns, "texts": list(texts), "units": list(map(_known, traits.units))}
+    about = f"{about_intervals()} {_OF_RECORDS[measured.profile.n_records is not None]}"
+    return {"measured": True, "about": about, "rows": rows, **said}
 
 
-def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArray, list[list[int | None]]]:
-    """Return the components of each node, and the nodes of each cut; a cluster without component has none.
+def nodes_of(cuts: Sequence[Sequence[int]], n_components: int) -> tuple[FloatArray, list[list[int]]]:
+    """Return the components of each node, and the nodes of each cut; that of a bare mode has no component.
 
     ``cuts`` has the cluster of each component (then of modes without component) for 1, 2, ... clusters.
     """
     found: dict[bytes, int] = {}
-    of_cuts: list[list[int | None]] = []
+    of_cuts: list[list[int]] = []
     for n_clusters, cut in enumerate(cuts, start=1):
-        labels, nodes = np.array(cut[:n_components]), []
-        for cluster in range(n_clusters):
-            mine = labels == cluster
-            nodes.append(found.setdefault(mine.tobytes(), len(found)) if mine.any() else None)
-        of_cuts.append(nodes)
+        own = np.array(cut[:n_components]) == np.arange(n_clusters)[:, None]
+        of_cuts.append([found.setdefault(mine.tobytes(), len(found)) for mine in own])
     members = np.frombuffer(b"".join(found), dtype=bool).reshape(len(found), -1)
     return members.astype(np.float64), of_cuts
 
 
-def _rows(measured: Measured, members: FloatArray, texts: dict[str, int]) -> list[dict[str, Any]]:
-    """Describe nodes; ``texts`` are those of notes, which a row has as [text, column], by kind."""
-    traits = Traits(measured, members)
-    # Where each column is among those that are shown.
-    places: dict[int | None, int | None] = {None: None, **dict(zip(measured.shown.tolist(), count()))}
+def _of_mixture(model: ReleasedModel, shown: IntArray, nodes: FloatArray) -> dict[str, Any]:
+    """Describe nodes by the released mixture, with the noise of their sizes as far as it is known."""
+    view = ClusterView.of_groups(model.density, nodes, model.schema)
+    columns = [view.columns[place] for place in shown]
+    rows = [
+        _row(view, columns, i) | {"said": f"{size_in_words(view.share.at(i))}."} for i in range(len(nodes))
+    ]
+    if model.noise is not None:
+        members = nodes * (model.mixture.weights > 0)
+        for row, noise in zip(rows, np.sqrt(members @ np.square(model.noise)), strict=True):
+            row["noise"] = _known(noise)
+    # The first node has all records.
+    units = [_known(robust_deviation(one)[0]) for one in columns if isinstance(one, NumberView)]
+    said = {"columns": [[] for _ in shown], "texts": [], "units": units}
+    return {"measured": False, "about": NO_INTERVALS, "rows": rows, **said}
+
+
+def _rows(
+    measured: Measured, traits: Traits, members: FloatArray, texts: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Describe nodes; ``texts`` are those of notes, which a row has by kind."""
     notes: list[dict[str, Any]] = [{} for _ in members]
     for note in cautions_of(traits.table, measured.profile, measured.schema, _CALLED):
-        if note.cluster is not None and note.column in places:
-            said = notes[note.cluster].setdefault(note.kind, [])
-            said.append([_numbered(note.text, texts), places[note.column]])
+        if note.cluster is not None:
+            notes[note.cluster].setdefault(note.kind, []).append(_numbered(note.text, texts))
+    view = ClusterView.of(traits.table, measured.schema)
     return [
-        _row(traits, i)
+        _row(view, traits.columns, i)
         | {"notes": notes[i]}
-        | (_levels_and_holes(traits.columns, i) if measured.schema.stated else {})
         | _portrait(traits, i, is_whole=bool(members[i].all()))
         for i in range(len(members))
     ]
 
 
-def _row(traits: Traits, i: int) -> dict[str, Any]:
-    """Describe one node: [value, low, high, decimals] of each number."""
-    table, numbers = traits.table, [column for column in traits.columns if isinstance(column, NumberView)]
-    return {
-        "records": round(float(table.counts[i])),
-        "share": _with_ends(table.share.at(i)),
-        "centre": [_with_ends(column.centre.at(i)) for column in numbers],
-        "spread": [_with_ends(column.spread.at(i)) for column in numbers],
-        "supported": bool(table.supported[i]),
+def _row(view: ClusterView, columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
+    """Describe one node: [value, low, high, decimals] of its share, and of quartiles and median of numbers.
+
+    Of a table there are shares of levels, category by category, and of missing values, column by column.
+    """
+    share, numbers = view.share.at(i), [column for column in columns if isinstance(column, NumberView)]
+    row: dict[str, Any] = {
+        "share": _with_ends(share, shown_decimals(*share[1:]) if share.is_known else _DECIMALS),
+        "numbers": [
+            [
+                _with_ends(one.at(i), column.decimals(one.at(i)))
+                for one in (column.q1, column.median, column.q3)
+            ]
+            for column in numbers
+        ],
     }
-
-
-def _levels_and_holes(columns: Sequence[ColumnView], i: int) -> dict[str, Any]:
-    """Describe shares of levels, category by category, and of missing values, column by column."""
-    return {
-        "levels": [
+    if view.schema.stated:
+        row["levels"] = [
             [_in_parts(column.level_share.at(i, level)) for level in range(len(column.levels))]
             for column in columns
-            if not isinstance(column, NumberView)
-        ],
-        "missing": [
+            if isinstance(column, LevelView)
+        ]
+        row["missing"] = [
             None if column.missing is None else _in_parts(column.missing.at(i)) for column in columns
-        ],
-    }
+        ]
+    return row
 
 
 def _portrait(traits: Traits, i: int, *, is_whole: bool) -> dict[str, Any]:
     """Describe a node in words, with the columns that make it and how far its size is above the noise."""
     table, found = traits.table, traits.of(i)
-    over_noise = float(table.counts[i] / table.count_stddev[i])
-    said = sentence(found, table.share.at(i), supported=bool(table.supported[i]))
+    noise, supported = float(table.count_stddev[i]), bool(table.supported[i])
+    over_noise = float(table.counts[i]) / noise if noise else 0.0  # nobody, without noise
+    said = sentence(found, table.share.at(i), supported=supported)
     return {
+        "records": round(float(table.counts[i])),
+        "supported": supported,
         "said": OF_ALL_RECORDS if is_whole else said,
-        "traits": [[t.place, round(t.difference, 2), t.numbers_in_words] for t in found[:_MOST_TRAITS]],
+        "traits": [[t.place, round(t.difference, 2), compared(t)] for t in found[:_MOST_TRAITS]],
         "n_traits": len(found),
         "clear": traits.clear_levels(i),
         "size": [round(over_noise, 1), word_of(over_noise, LARGER)],
@@ -143,12 +181,21 @@ def _numbered(text: str, texts: dict[str, int]) -> int:
     return texts.setdefault(plain(f"{text[:1].upper()}{text[1:]}", _LONGEST_NOTE), len(texts))
 
 
-def _with_ends(number: Interval) -> list[float]:
+def _known(value: float) -> float | None:
+    """Return a number, rounded to five significant digits, or None if it is not known."""
+    return float(f"{value:.5g}") if math.isfinite(value) else None
+
+
+def _with_ends(number: Interval, decimals: int) -> list[float | None] | None:
     """Return a number and the ends of its interval, rounded to what is shown, and the number of decimals."""
-    value, low, high = number
-    decimals = shown_decimals(low, high)
-    return [round(value, decimals), round(low, decimals), round(high, decimals), decimals]
+    if number.is_hidden:
+        return None
+    rounded = (round(part, decimals) if math.isfinite(part) else None for part in number)
+    return [*rounded, decimals]
 
 
-def _in_parts(share: Interval) -> list[int]:
-    return [round(_PARTS * part) for part in share]
+def _in_parts(share: Interval) -> list[int | None] | None:
+    """Return a share and the ends of its interval in hundredths of a percent."""
+    if share.is_hidden:
+        return None
+    return [round(_PARTS * part) if math.isfinite(part) else None for part in share]

@@ -52,8 +52,8 @@ APART = (
     Word(0.0, "hardly apart", "many records with its label may belong to another group", np.inf, "poor"),
 )
 """What a mean membership is called. A record belongs to another group if most records of its group have
-another label. Thresholds are such that the promise is kept for nine of ten clusters of groups of many shapes,
-which a fit knows by noisy sums only; see ``benchmarks/words.py``."""
+another label. Thresholds are such that the promise is kept for about nine of ten clusters of groups of many
+shapes, which a fit knows by noisy sums only; see ``benchmarks/words.py``."""
 
 LARGER = (
     Word(20.0, "far larger than its noise", _OFF.format(10), 0.1, "good"),

@@ -12,10 +12,11 @@ from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
 from dpmorse.profiles import Profile
 from dpmorse.report.columns import ShownColumn, table_columns
-from dpmorse.report.noise import NoiseOfLastRelease, noise_of_last_release
-from dpmorse.report.space import Box, PlainSpace, Space, TableSpace
+from dpmorse.report.noise import noise_of_last_release
+from dpmorse.report.space import Box, PlainSpace, Source, Space, TableSpace
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
+from dpmorse.typing import FloatArray
 
 
 class Promise(Protocol):
@@ -47,14 +48,18 @@ class ReleasedModel:
     ----------
     kind : str
         Name of the estimator.
+    density : GaussianMixture or ProductMixture
+        The released mixture.
     space : Space
-        Where the density is drawn.
+        Where it is drawn.
     tree, promise : objects
         How components merge, what is promised.
     profile : Profile or None
         What was measured of the records of each component; None if the base released none.
-    noise : NoiseOfLastRelease
-        Of the weights and means, as far as it is known; with a profile it is not needed.
+    noise : ndarray of shape (n_components,) or None
+        Of their sizes, as far as it is known; with a profile it is not needed.
+    smallest_seen : int or None
+        Size from which on a group that lies apart is found in 19 of 20 such fits, where that is known.
     columns : list of ShownColumn
         The columns of the table.
     n_clusters : int
@@ -64,23 +69,25 @@ class ReleasedModel:
     """
 
     kind: str
+    density: GaussianMixture | ProductMixture
     space: Space
     tree: MergeTree
     promise: Promise
     profile: Profile | None
-    noise: NoiseOfLastRelease
+    noise: FloatArray | None
+    smallest_seen: int | None
     columns: list[ShownColumn]
     n_clusters: int
     schema: Schema
 
     @property
     def mixture(self) -> GaussianMixture:
-        """The density that is drawn."""
+        """The Gaussians that are drawn."""
         return self.space.mixture
 
     @property
     def numbers(self) -> list[ShownColumn]:
-        """The columns that have a centre and a spread."""
+        """The columns that have a median and quartiles."""
         return [column for column in self.columns if column.is_number]
 
 
@@ -98,17 +105,20 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
     tree = getattr(model, "merge_tree_", None) or merge_tree(partition.landscape, rule="auto")
     schema = _schema(model, base, columns, profile or domain)
+    source = None if profile is None else Source(profile, partition, schema)
     if isinstance(mixture, ProductMixture):
-        space: Space = TableSpace(mixture, schema)
+        space: Space = TableSpace(mixture, schema, source)
     else:
-        space = PlainSpace(mixture, partition, profile, domain)
+        space = PlainSpace(mixture, partition, source, domain)
     return ReleasedModel(
         kind=plain(type(model).__name__),
+        density=mixture,
         space=space,
         tree=tree,
         promise=promise,
         profile=profile,
         noise=noise_of_last_release(base, space.mixture, space.domain),
+        smallest_seen=getattr(base, "_smallest_seen", None),
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from dpmorse.densities import GaussianMixture, ProductMixture, carried
-from dpmorse.profiles import Profile
+from dpmorse.profiles import Profile, draw_records
 from dpmorse.report.axes import Axes, choose_axes, table_axes
 from dpmorse.report.text import plain
 from dpmorse.schema import Schema
@@ -28,6 +28,19 @@ class Box(Protocol):
 
 
 @dataclass(frozen=True)
+class Source:
+    """What synthetic records are drawn from: a profile, what labels records, and the columns."""
+
+    profile: Profile
+    partition: GaussianMixture | ProductMixture
+    schema: Schema
+
+    def drawn(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+        """Draw encoded records, and their components."""
+        return draw_records(self.profile, self.partition, self.schema, n, rng)
+
+
+@dataclass(frozen=True)
 class PlainSpace:
     """The columns of a model of numbers.
 
@@ -37,21 +50,16 @@ class PlainSpace:
         The released mixture.
     partition : GaussianMixture
         What the tree is of; another mixture than that where clipping had moved records.
-    profile : Profile or None
-        What knows the bounds that records are clipped to.
+    source : Source or None
+        What synthetic records are drawn from; None if that is the mixture, because there is no profile.
     domain : Box or None
         Where records were clipped to for their labels; None if the base does not say.
     """
 
     mixture: GaussianMixture
     partition: GaussianMixture
-    profile: Profile | None
+    source: Source | None
     domain: Box | None
-
-    @property
-    def levels(self) -> FloatArray:
-        """No levels: there are no categories."""
-        return np.empty((self.mixture.n_components, 0))
 
     def axes(self, names: list[str]) -> Axes:
         """Return columns and principal directions."""
@@ -62,11 +70,8 @@ class PlainSpace:
         return carried(points, self.partition, self.mixture)
 
     def sampled(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-        """Draw from the mixture, inside the bounds."""
-        points, components = self.mixture.sample(n, rng)
-        if self.profile is not None:
-            points = np.clip(points, self.profile.lower, self.profile.upper)
-        return points, components
+        """Draw synthetic records."""
+        return self.mixture.sample(n, rng) if self.source is None else self.source.drawn(n, rng)
 
     def memberships(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return memberships by the mixture that labels records."""
@@ -83,16 +88,14 @@ class TableSpace:
         The released mixture of the table.
     schema : Schema
         Its columns.
+    source : Source or None
+        As above.
     """
 
     product: ProductMixture
     schema: Schema
+    source: Source | None = None
     domain: None = None
-
-    @property
-    def levels(self) -> FloatArray:
-        """Probabilities of the levels in each component."""
-        return self.product.probabilities
 
     @cached_property
     def mixture(self) -> GaussianMixture:
@@ -125,9 +128,9 @@ class TableSpace:
         return np.hstack([np.einsum("pk,pkn->pn", memberships, expected), points])
 
     def sampled(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-        """Draw from the mixture, inside the bounds, and map to the shadow."""
+        """Draw synthetic records inside the bounds, and map them to the shadow."""
         layout, (matrix, origin) = self.product.layout, self.product.shadow_map
-        encoded, components = self.product.sample(n, rng)
+        encoded, components = (self.product.sample if self.source is None else self.source.drawn)(n, rng)
         numbers = np.clip(encoded[:, layout.number_part], layout.lower, layout.upper)
         records = np.hstack([numbers, encoded[:, layout.level_part]])
         return np.hstack([numbers, (records - origin) @ matrix.T]), components

@@ -120,9 +120,16 @@ class Schema:
         return replace(self, columns=columns)
 
     @cached_property
-    def may_be_cut(self) -> BoolArray:
-        """Which numbers may go on beyond their bounds: ranks have no values beyond theirs."""
-        return np.array([column.cut_by_bounds for _, column in self.numbers], dtype=np.bool_)
+    def whole(self) -> BoolArray:
+        """Which numbers are whole: ranks, days, and those of which it is stated."""
+        return np.array([column.whole for _, column in self.numbers], dtype=np.bool_)
+
+    @cached_property
+    def with_gaps(self) -> tuple[int, ...]:
+        """Which columns may be missing and have no level for it, numbers first, then categories."""
+        gaps = [column.missing != "refuse" for _, column in self.numbers]
+        gaps += [column.missing == "ignore" for _, column in self.categories]
+        return tuple(j for j, may_miss in enumerate(gaps) if may_miss)
 
     @property
     def number_names(self) -> tuple[str, ...]:

@@ -27,10 +27,12 @@ from dpmorse.statistics.domain import Projection as Projection
 from dpmorse.statistics.domain import shrink_to_ball as shrink_to_ball
 from dpmorse.statistics.levels import LevelCounts as LevelCounts
 from dpmorse.statistics.moments import CellMoments as CellMoments
-from dpmorse.statistics.profiles import N_RADII as N_RADII
+from dpmorse.statistics.profiles import LEAST_PIVOT as LEAST_PIVOT
+from dpmorse.statistics.profiles import LN_2 as LN_2
+from dpmorse.statistics.profiles import LOG_TERMS as LOG_TERMS
+from dpmorse.statistics.profiles import GapRule as GapRule
 from dpmorse.statistics.profiles import Histograms as Histograms
-from dpmorse.statistics.profiles import ProfileCells as ProfileCells
-from dpmorse.statistics.profiles import RadiusHistograms as RadiusHistograms
+from dpmorse.statistics.profiles import ProfileCounts as ProfileCounts
 from dpmorse.statistics.scales import MomentShares as MomentShares
 from dpmorse.statistics.scales import NoiseScales as NoiseScales
 from dpmorse.statistics.sensitivity import SecondMoments as SecondMoments

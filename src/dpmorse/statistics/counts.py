@@ -5,6 +5,7 @@ Histograms of columns are such counts: they show where records lie inside bounds
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from dpmorse.privacy import (
     release_event,
 )
 from dpmorse.privacy.exact import Exact, opened, sealed
-from dpmorse.statistics.domain import GRID_BITS, Domain, refuse_other_grids
+from dpmorse.schema import Layout
+from dpmorse.statistics.domain import GRID_BITS, Domain
 from dpmorse.statistics.sums import UNIT_BITS, shift
 from dpmorse.typing import FloatArray, IntArray
 
@@ -101,41 +103,54 @@ class GroupCounts:
 
 @dataclass(frozen=True)
 class ColumnHistograms:
-    """Counts of records in 64 equal bins of the box, for every column.
+    """Counts of values in 64 equal bins of the bounds, then below and above them, for every number.
 
     Parameters
     ----------
-    domain : Domain
-        Public box.
+    layout : Layout
+        Public bounds, and where the numbers are in an encoded record. A missing number is in no bin.
     """
 
-    domain: Domain
-    n_bins: ClassVar[int] = N_BINS
-
-    def __post_init__(self) -> None:
-        """Refuse other grids: a bin is found by a shift, and compiled code would write beside its arrays."""
-        refuse_other_grids(self.domain)
+    layout: Layout
+    n_bins: ClassVar[int] = N_BINS + 2
 
     @property
     def n_columns(self) -> int:
         """Number of columns of the records."""
-        return self.domain.n_columns
+        return self.layout.width
 
     @property
     def n_features(self) -> int:
-        """Number of columns of the domain."""
-        return self.domain.n_features
+        """Number of rows of the table of counts: the numbers."""
+        return self.layout.n_numbers
 
     @property
     def counts(self) -> GroupCounts:
-        """The counts that are released: a record is in exactly one bin of each of the D columns."""
-        return GroupCounts(self.n_features * N_BINS, self.n_features)
+        """The counts that are released: a record is in at most one bin of each of the D numbers."""
+        return GroupCounts(self.n_features * self.n_bins, self.n_features)
 
-    def bins(self, q: IntArray) -> IntArray:
-        """Return the bin of each coordinate of quantised records (plain form); the last bin is closed."""
+    @cached_property
+    def box(self) -> Domain:
+        """The bounds of the numbers."""
+        return Domain(np.array(self.layout.lower), np.array(self.layout.upper))
+
+    @cached_property
+    def holes(self) -> IntArray:
+        """Where it is told that each number is missing, -1 for one that never is."""
+        places = np.full(self.n_features, -1)
+        places[list(self.layout.holes)] = np.arange(self.layout.n_holes)
+        return places
+
+    def bins(self, X: FloatArray) -> IntArray:
+        """Return the bin of each number, -1 where it is missing (plain form); the last bin is closed."""
+        values, box = X[:, self.layout.number_part], self.box
+        q = box.quantise(values)
         shift = GRID_BITS + 1 - BIN_BITS
-        binned: IntArray = np.minimum((q + (1 << GRID_BITS)) >> shift, N_BINS - 1)
-        return binned
+        binned = np.minimum((q + (1 << GRID_BITS)) >> shift, N_BINS - 1)
+        inside = np.where(values <= box.upper, binned, N_BINS + 1)
+        found = np.where(values >= box.lower, inside, N_BINS)
+        missing = (self.holes >= 0) & (X[:, self.holes] > 0)
+        return np.where(missing, -1, found)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ GRID_BITS = 12
 """A scaled coordinate is a multiple of 2^-12: the rounding adds at most 5e-9 to a variance."""
 
 FINE_GRID_BITS = 20
-"""Bits of the grid on which components are measured in the end (``ProfileCells``): a millionth of the box's
+"""Bits of the grid on which records are counted in the end (``ProfileCounts``): a millionth of the box's
 half-width. Whole numbers up to 2^20 are exact in float32, which compiled passes keep records in."""
 
 MATRIX_BITS = 16

@@ -10,8 +10,7 @@ of categories and H numbers that may be missing. With inverse noise ``e`` a reco
 most ``e^2 (C + H)``, and a replaced one by twice that: in another cell the two are orthogonal, in the same
 cell ``|h - h'|^2 <= 2 C + H``. Blocks are orthogonal, so squared sensitivities add up. Memberships
 ``gamma`` are those of the proof of soft cells: the squared distance is convex in them, and largest at the
-cases above. ``ProfileCells`` are hard ones, whose rule sees the record in another box than the one in which
-it is measured: either way a cell depends on the record and on released values only.
+cases above.
 """
 
 import math

@@ -12,7 +12,7 @@ from dpmorse.bases.base import PrivateFit
 from dpmorse.bases.em.maximisation import Prior, maximise, relocate
 from dpmorse.bases.estimates import Estimates, packed_centres, project
 from dpmorse.bases.mixture_estimator import FitResult
-from dpmorse.bases.plan import Plan, Stage, SumsOf
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.settings import (
     LARGEST_N_ITER,
@@ -122,7 +122,7 @@ class PrivateEM(PrivateFit):
         """Return the one stage, which is divided equally among rounds."""
         refuse_pure(settings.budget)
         n_draws = settings.n_iter * self._statistic(settings, settings.domain).n_values
-        return [Stage(ROUNDS, 1.0, n_draws, SumsOf.RECORDS)]
+        return [Stage(ROUNDS, 1.0, n_draws)]
 
     def plan_of(self, settings: EMSettings) -> Plan[EMSettings]:
         """Return a plan in which every round is known beforehand."""

@@ -51,10 +51,20 @@ def of_histogram(event: ReleaseEvent, n_columns: int) -> list[Hurdle]:
     """
     stddev, side = event.noise_stddev["count"], event.n_draws ** (1 / n_columns)
     spread = _SPREAD * side / (2 * radius_of_ball(n_columns))  # in cells
-    smooth = joint_histogram.noise_of_smoothed(stddev, n_columns)
-    peak = math.sqrt(2 * math.pi * (spread**2 + joint_histogram.SMOOTHED_VARIANCE)) ** -n_columns
+    # Of single cells and of blocks: the group is found where it stands out in one of them.
+    levels = {1: joint_histogram.HIGH, **dict.fromkeys(joint_histogram.SIZES, joint_histogram.HIGH_OF_BLOCKS)}
+    standing_out = [
+        Hurdle.times(_noise_at_middle(stddev, spread, size, n_columns), high) for size, high in levels.items()
+    ]
     filled = max(1.0, math.sqrt(4 * math.pi) * spread) ** n_columns
     return [
-        Hurdle.times(smooth / peak, joint_histogram.HIGH),
+        min(standing_out, key=lambda hurdle: hurdle.level),
         Hurdle.times(stddev * math.sqrt(filled), SUPPORT),
     ]
+
+
+def _noise_at_middle(stddev: float, spread: float, size: int, n_columns: int) -> float:
+    """Return the noise of a smoothed count of blocks, in records of a group that has its middle there."""
+    smooth = joint_histogram.noise_of_smoothed(stddev * math.sqrt(size**n_columns), n_columns)
+    variance = (spread / size) ** 2 + joint_histogram.SMOOTHED_VARIANCE
+    return smooth * math.sqrt(2 * math.pi * variance) ** n_columns

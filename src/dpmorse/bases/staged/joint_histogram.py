@@ -41,6 +41,13 @@ deviations and one of them exceeds the second. Noise alone exceeds 2.5 in one of
 (docs/default.md)."""
 
 
+SIZES = (2, 4)
+"""Sides of blocks of cells that are looked at, too, for groups that fill many cells and stand out in none."""
+
+HIGH_OF_BLOCKS = 5.0
+"""The higher level for blocks: one of three million exceeds it by noise alone."""
+
+
 @dataclass(frozen=True)
 class Cells:
     """Squares that seem to hold records, in units of z.
@@ -86,9 +93,12 @@ class Grid:
         """Return the grid of released counts, whose cells tile ``[-reach, reach]`` on every axis."""
         side = counts.shape[0]
         smooth, noise = _smoothed(counts, stddev)
+        occupied = _occupied(smooth / noise)
+        for size in SIZES:
+            occupied |= _missed(counts, stddev, size, occupied)
         halves = 2 * np.indices(counts.shape).reshape(counts.ndim, -1).T + 1 - side  # of a width
         centres = (reach / side) * halves.astype(np.float64)
-        return cls(centres, counts, smooth, _occupied(smooth / noise), 2 * reach / side, stddev, noise)
+        return cls(centres, counts, smooth, occupied, 2 * reach / side, stddev, noise)
 
     def cells(self, n_components: int, far: "FarCells | None" = None) -> Cells:
         """Return the cells that stand out, and the heaviest where these are fewer than ``n_components``.
@@ -188,13 +198,29 @@ def noise_of_smoothed(stddev: float, n_axes: int) -> float:
     return stddev
 
 
-def _occupied(excess: FloatArray) -> BoolArray:
+def _missed(counts: FloatArray, stddev: float, size: int, occupied: BoolArray) -> BoolArray:
+    """Return regions of blocks of cells that stand out where no single cell does: groups that fill many."""
+    shape = [n for side in counts.shape for n in (side // size, size)]
+    blocks = counts.reshape(shape).sum(axis=tuple(range(1, 2 * counts.ndim, 2)))
+    smooth, noise = _smoothed(blocks, stddev * math.sqrt(size**counts.ndim))
+    held = occupied.reshape(shape).any(axis=tuple(range(1, 2 * counts.ndim, 2)))
+    regions, _ = label(
+        _occupied(smooth / noise, HIGH_OF_BLOCKS) | held, structure=np.ones((3,) * counts.ndim)
+    )
+    known = np.unique(regions[held])
+    found: BoolArray = (regions > 0) & ~np.isin(regions, known)
+    for axis in range(counts.ndim):
+        found = np.repeat(found, size, axis=axis)
+    return found
+
+
+def _occupied(excess: FloatArray, high: float = HIGH) -> BoolArray:
     """Return connected regions of cells above a low level that exceed a high level somewhere.
 
     The high level is above what noise alone reaches in any cell. The tails of a cluster are below that level,
     but they are connected to cells above it.
     """
     regions, _ = label(excess > _LOW, structure=np.ones((3,) * excess.ndim))
-    seen = np.unique(regions[excess > HIGH])
+    seen = np.unique(regions[excess > high])
     occupied: BoolArray = np.isin(regions, seen[seen > 0])
     return occupied

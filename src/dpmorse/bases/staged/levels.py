@@ -7,7 +7,7 @@ import numpy as np
 
 from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.ranges import occupied_box
+from dpmorse.bases.ranges import Outside, occupied_box
 from dpmorse.bases.staged.encoded import counted_of, encoded_domain, numbers_of
 from dpmorse.bases.staged.shares import LEVELS, MOMENTS, RANGES
 from dpmorse.bases.staged.units import LEAST_RECORDS, OUTER, Units, release_units
@@ -21,7 +21,7 @@ from dpmorse.statistics import (
     MomentShares,
     SecondMoments,
 )
-from dpmorse.typing import BoolArray, FloatArray
+from dpmorse.typing import FloatArray
 
 _SHARES = MomentShares(count=0.2, sum=0.8)
 """Shares of the cost of levels: the count is one number, all else is counted in each level."""
@@ -51,8 +51,8 @@ class TableUnits:
     numbers: Units
     """Units of the numbers, of which there may be none."""
 
-    piled: BoolArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.bool_))
-    """Which numbers pile up at their lower or upper bound."""
+    outside: Outside = field(default_factory=Outside.none)
+    """How many values of each number lie outside of its bounds."""
 
     @property
     def observed(self) -> FloatArray:
@@ -85,15 +85,17 @@ def release_table_units(queries: Queries, layout: Layout, plan: Plan[Any]) -> Ta
     units = _release_levels(queries, layout, plan[LEVELS])
     if not layout.n_numbers:
         return units
+    stage = plan[RANGES]
+    found, outside = occupied_box(queries, layout, stage.step(), stage.cost, units.n_missing)
     public = numbers_of(layout)
-    box, piled = occupied_box(queries, public, plan[RANGES].step(), plan[RANGES].cost, units.n_missing)
-    box = replace(box, projection=public.projection)
-    found = release_units(queries, public, box, plan[MOMENTS], units.n_missing)
-    # So far the units are in steps from the middle of the public bounds.
+    # Numbers are looked at in steps from the middle of their public bounds.
     step = (np.array(layout.upper) - np.array(layout.lower)) / 2 * 2.0**-FINE_GRID_BITS
-    lower, upper = (layout.middle + step * bound for bound in (found.domain.lower, found.domain.upper))
-    numbers = replace(found, domain=Domain(lower, upper, radius=found.domain.radius))
-    return replace(units, numbers=numbers, piled=piled)
+    lower, upper = ((bound - layout.middle) / step for bound in (found.lower, found.upper))
+    box = Domain(lower, upper, projection=public.projection)
+    inside = release_units(queries, public, box, plan[MOMENTS], units.n_missing)
+    lower, upper = (layout.middle + step * bound for bound in (inside.domain.lower, inside.domain.upper))
+    numbers = replace(inside, domain=Domain(lower, upper, radius=inside.domain.radius))
+    return replace(units, numbers=numbers, outside=outside)
 
 
 def _release_levels(queries: Queries, layout: Layout, stage: Stage) -> TableUnits:

@@ -10,7 +10,7 @@ from dpmorse.bases.estimates import Estimates
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.ranges import occupied_box
-from dpmorse.bases.staged import profile, shares
+from dpmorse.bases.staged import shares
 from dpmorse.bases.staged.components import (
     RoundsOfGaussians,
     measurable_n_components,
@@ -20,8 +20,9 @@ from dpmorse.bases.staged.components import (
 from dpmorse.bases.staged.coreset import release_start
 from dpmorse.bases.staged.directions import Directions, release_directions
 from dpmorse.bases.staged.joint_histogram import count_cells
+from dpmorse.bases.staged.mending import mended
 from dpmorse.bases.staged.outskirts import release_histograms
-from dpmorse.bases.staged.profile import Labelling
+from dpmorse.bases.staged.profile import Known, Labelling, has_noise_of, release_profile
 from dpmorse.bases.staged.regime import Regime, StagedPlan, n_fitted, profile_events
 from dpmorse.bases.staged.shares import COMPONENTS, CORESET, DIRECTIONS, MOMENTS, PROFILE, RANGES, Shares
 from dpmorse.bases.staged.staged_settings import FEW_COLUMNS, StagedSettings
@@ -29,6 +30,7 @@ from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport
+from dpmorse.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -58,19 +60,20 @@ class _OfNumbers(Regime):
 
     def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
-        box, piled = occupied_box(queries, plan.domain, plan[RANGES].step(), plan[RANGES].cost)
-        piled &= plan.settings.schema.may_be_cut[:, None]
-        units = release_units(queries, plan.domain, box, plan[MOMENTS])
+        bounds, stage = plan.domain, plan[RANGES]
+        schema = plan.settings.columns or Schema.of_numbers(None, bounds.lower, bounds.upper)
+        box, outside = occupied_box(queries, schema.layout, stage.step(), stage.cost)
+        units = release_units(queries, bounds, box, plan[MOMENTS])
         found = self._find(queries, units, plan, rng)
         partition, labelling = found.kept(at_least=plan.settings.min_components)
         ball, supported = found.units.domain, bool(found.estimates.supported.any())
         if PROFILE not in plan:
             return FitResult(partition, ball, supported)
-        bounds = replace(plan.domain, radius=None)
-        measured, mixture = profile.release_profile(
-            queries, partition, labelling, plan[PROFILE], rng, ball=ball, box=bounds, piled=piled
+        known = Known(found.units.n_records, outside, np.zeros(bounds.n_features))
+        profile = release_profile(
+            queries, partition, labelling, plan[PROFILE], rng, ball=ball, schema=schema, known=known
         )
-        return FitResult(mixture, ball, supported, partition, measured)
+        return FitResult(mended(partition, profile), ball, supported, partition, profile)
 
     @abstractmethod
     def _find(self, queries: Queries, units: Units, plan: StagedPlan, rng: np.random.Generator) -> Found:
@@ -88,7 +91,7 @@ class _OfNumbers(Regime):
         wanted = np.array([plan.domain.lower, plan.domain.upper])
         if not plan.settings.private_bounds and np.any(bounds != wanted):
             raise ModelFormatError("the profile is not one inside the bounds.")
-        if not profile.has_noise_of(result.profile, profile_events(report)):
+        if not has_noise_of(result.profile, profile_events(report)):
             raise ModelFormatError("the profile does not state the noise of its releases.")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged import product_profile, shares
+from dpmorse.bases.staged import shares
 from dpmorse.bases.staged.associations import MOST_DIRECTIONS, release_table_directions
 from dpmorse.bases.staged.components import measurable_n_components, release_components, start_at
 from dpmorse.bases.staged.coreset import release_start
@@ -21,7 +21,8 @@ from dpmorse.bases.staged.histogram_with_missing import count_with_missing
 from dpmorse.bases.staged.joint_histogram import Grid, Line
 from dpmorse.bases.staged.levels import TableUnits, release_table_units
 from dpmorse.bases.staged.outskirts import release_histograms
-from dpmorse.bases.staged.products import Products, RoundsOfProducts, start_from
+from dpmorse.bases.staged.products import Products, RoundsOfProducts, cells_of, start_from
+from dpmorse.bases.staged.profile import Known, Labelling, has_noise_of, release_profile
 from dpmorse.bases.staged.regime import Regime, StagedPlan, n_fitted, profile_events
 from dpmorse.bases.staged.shares import COMPONENTS, CORESET, DIRECTIONS, PROFILE, Shares
 from dpmorse.bases.staged.staged_settings import StagedSettings
@@ -30,6 +31,7 @@ from dpmorse.densities import ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport
 from dpmorse.schema import Layout
+from dpmorse.statistics import FINE_GRID_BITS
 
 
 class OfTables(Regime):
@@ -37,18 +39,22 @@ class OfTables(Regime):
 
     def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
-        settings, columns = plan.settings, plan.settings.schema
-        units = release_table_units(queries, columns.layout, plan)
+        schema = plan.settings.schema
+        units = release_table_units(queries, schema.layout, plan)
         table, found = self._find(queries, units, plan, rng)
-        kept = found.kept(at_least=settings.min_components)
-        result = FitResult(kept.mixture(table), table.domain, bool(found.gaussians.supported.any()))
+        kept = found.kept(at_least=plan.settings.min_components)
+        mixture = kept.mixture(table)
+        result = FitResult(mixture, table.domain, bool(found.gaussians.supported.any()))
         if PROFILE not in plan:
             return result
-        piled = table.piled & columns.may_be_cut[:, None]
-        measured = product_profile.release_table_profile(
-            queries, kept, table, plan[PROFILE], rng, piled=piled
+        fine = replace(table.domain, grid_bits=FINE_GRID_BITS)
+        labelling = Labelling(cells_of(kept, table, FINE_GRID_BITS), fine)
+        missing = 1 - np.concatenate([table.observed, table.present])
+        known = Known(table.n_records, table.outside, missing)
+        profile = release_profile(
+            queries, mixture, labelling, plan[PROFILE], rng, ball=table.domain, schema=schema, known=known
         )
-        return replace(result, profile=measured)
+        return replace(result, profile=profile)
 
     @abstractmethod
     def _find(
@@ -65,7 +71,7 @@ class OfTables(Regime):
             return
         if np.any(np.array([layout.lower, layout.upper]) != (measured.lower, measured.upper)):
             raise ModelFormatError("the profile is not one inside the bounds.")
-        if not product_profile.has_noise_of(measured, profile_events(report)):
+        if not has_noise_of(measured, profile_events(report)):
             raise ModelFormatError("the profile does not state the noise of its releases.")
 
 

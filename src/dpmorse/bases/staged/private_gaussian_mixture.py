@@ -16,6 +16,7 @@ from dpmorse.bases.settings import Settings
 from dpmorse.bases.staged import hurdles
 from dpmorse.bases.staged.of_numbers import InPlane, InRounds
 from dpmorse.bases.staged.of_tables import InPlaneWithMissing, InRoundsWithMissing, OfProducts
+from dpmorse.bases.staged.profile import noise_of_a_size
 from dpmorse.bases.staged.regime import Regime
 from dpmorse.bases.staged.shares import COMPONENTS, CORESET, HISTOGRAM, PROFILE
 from dpmorse.bases.staged.staged_settings import MOST_COLUMNS, StagedSettings, has_products
@@ -46,8 +47,8 @@ class PrivateGaussianMixture(PrivateFit):
        to find a start; small groups far from all others get a component of their own;
     4. 2 to 10 rounds of soft expectation-maximisation measure each component in its own whitened
        coordinates; what differs from the last round by no more than noise is shrunk away;
-    5. sizes, centres and spreads of the components, measured where no ball has cut their records: numbers
-       that can be published (``profile``).
+    5. sizes of the components, and counts in bins of every column, where no ball has cut their records:
+       numbers that can be published (``profile``).
 
     In one or two columns histograms of all columns at once take the place of 3 and 4: a coarse one finds how
     far out clusters lie, and the mixture is fitted to the counts of a fine one. In more than 32 columns
@@ -60,7 +61,7 @@ class PrivateGaussianMixture(PrivateFit):
 
     With categories, a component is a Gaussian of the numbers times an independent distribution of each
     category. Records with each level and missing value are counted first, 3 looks along the directions in
-    which columns go together, and 4 and 5 also count levels and missing values of each component.
+    which columns go together, and 4 also counts levels and missing values of each component.
 
     Parameters
     ----------
@@ -120,19 +121,29 @@ class PrivateGaussianMixture(PrivateFit):
         if PROFILE in noises:
             # The weight that was found has to be large beside the noise of a size: clusters of less are taken
             # for noise where the number of clusters is chosen.
-            found.append(Hurdle(NOISY * noises[PROFILE][-1], found[-1].stddev))
+            found.append(Hurdle(NOISY * self.noise_of_a_count(plan, events), found[-1].stddev))
         return found
+
+    def noise_of_a_count(self, plan: Plan[StagedSettings], events: Sequence[ReleaseEvent]) -> float:
+        """Return the noise of a component's size, which the profile has measured in many ways."""
+        last = events[-1]
+        if last.step.stage != PROFILE:
+            return super().noise_of_a_count(plan, events)
+        return noise_of_a_size(last, plan.settings.schema)
 
     def release(self, queries: Queries, plan: Plan[StagedSettings], rng: np.random.Generator) -> FitResult:
         """Make the releases of the regime."""
         return regime_of(plan.settings).release(queries, plan, rng)
 
     def check_restored(self, plan: Plan[StagedSettings], result: FitResult, report: PrivacyReport) -> None:
-        """Refuse too many components, a profile that should not be there, and what the regime refuses."""
+        """Refuse too many components, a profile that should not be there, and what the regime refuses.
+
+        Files of older versions have profiles that are not read.
+        """
         if result.mixture.n_components > plan.settings.n_components:
             raise ModelFormatError("the mixture has more than n_components components.")
-        if (result.profile is not None) != plan.settings.profile:
-            raise ModelFormatError("there must be a profile, unless the parameter profile is false.")
+        if result.profile is not None and not plan.settings.profile:
+            raise ModelFormatError("there must be no profile where the parameter profile is false.")
         regime_of(plan.settings).check_restored(plan, result, report)
 
 

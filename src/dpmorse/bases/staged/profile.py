@@ -1,63 +1,46 @@
-"""Last stage: what the records of each component look like, measured where no small ball has cut them.
+"""Last stage: how many records each component has, and how many in which bin of every column.
 
 The other stages find components in a ball, which keeps their noise small and moves far records to its
-surface. Here a record finds its component as in ``predict`` and is measured where it is, in coordinates in
-which the records of its component are expected to have mean 0 and covariance I:
-
-1. counts of the lengths of residuals say how far the records of a component reach;
-2. count, sum and second moment of the residuals, shrunk to that reach.
+surface. Here a record finds its component as in ``predict`` and is counted where it is, inside the public
+bounds: of a number in bins between quantiles that the released mixture lets one expect for that component, of
+a category in its levels, of either in a bin of missing values. The cost does not depend on the number of
+bins; noise does, so that there are fewer where records are few.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpmorse.bases.plan import Stage
 from dpmorse.bases.queries import Queries
-from dpmorse.bases.staged.expected import Expected, expected_records
-from dpmorse.densities import GaussianMixture, james_stein
+from dpmorse.bases.ranges import Outside
+from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.predicted import N_STEPS, Predicted, predict_records
+from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.privacy import ReleaseEvent
-from dpmorse.profiles import Guess, Profile
-from dpmorse.statistics import (
-    FINE_GRID_BITS,
-    CellMoments,
-    Domain,
-    GaussianCells,
-    MomentShares,
-    NoiseScales,
-    NoisyMoments,
-    ProfileCells,
-    RadiusHistograms,
-)
+from dpmorse.profiles import Profile
+from dpmorse.schema import Schema
+from dpmorse.statistics import FINE_GRID_BITS, Domain, GaussianCells, ProfileCounts
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
-LENGTHS, MOMENTS = 0.2, 0.8
-"""Shares of the stage's cost."""
+_BINS = (2, 3, 4, 6, 8, 12, 16, 24, 48)
+"""Numbers of bins between quantiles: those that divide the steps of a curve."""
 
-SHARES = MomentShares(count=0.2, sum=0.4, second_moment=0.4)
-"""Shares of the moments that are published: centres and spreads alike, sizes are single numbers."""
+MOST_BINS = _BINS[-1] + 2
+"""With those far outside of what is expected."""
 
-_NEAR = 1.0
-"""Standard deviations of noise above which counts of lengths are believed where they go on from the bin
-below."""
+_OF_NOISE = 3.0
+"""A component of n records, with noise s of a bin, has about (3 n / s)^(2/5) bins: the noise of a quantile
+grows with the root of their number, and what is not known inside a bin falls with its square."""
 
-_FAR = {1: 4.0, 2: 4.5, 3: 4.5, 4: 4.5}
-"""The same for bins, and for runs of two to four of them, that stand alone: noise reaches that in none of 480
-bins, nor of their runs, in 98 of 100 fits."""
+_REACH = 0.5
+"""Where the outermost bins begin: beyond the last point of a curve, by this part of its distance from the
+median. Hardly a record is expected there, so that they tell where an expectation is wrong."""
 
-
-@dataclass(frozen=True)
-class Look:
-    """Coordinates of the components, and how far their records reach in them."""
-
-    origins: FloatArray
-    factors: FloatArray
-    tails: FloatArray
-    tail_stddev: float
-    edges: FloatArray
-    radii: FloatArray
+_LISTED = 12
+"""Whole numbers of at most so many values have a bin for each."""
 
 
 @dataclass(frozen=True)
@@ -72,171 +55,150 @@ class Labelling:
         """Label as ``predict`` does, by a mixture in the caller's units."""
         fine = replace(ball, grid_bits=FINE_GRID_BITS)
         weights = np.maximum(partition.weights, 1e-12)  # a component that was kept may have weight 0
-        return cls(_cells_in(fine, weights, partition.means, partition.covariances), fine)
+        scaled = partition.covariances / fine.unit[:, None] / fine.unit
+        means = (partition.means - fine.centre) / fine.unit
+        return cls(GaussianCells.from_mixture(weights, means, scaled, 1.0, FINE_GRID_BITS), fine)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What earlier releases say of all records: how many there are, and what lies outside of the bounds.
+
+    ``missing`` has the part of the values of each number and category that is missing.
+    """
+
+    n_records: float
+    outside: Outside
+    missing: FloatArray
 
 
 def release_profile(
     queries: Queries,
-    partition: GaussianMixture,
+    partition: GaussianMixture | ProductMixture,
     labelling: Labelling,
     stage: Stage,
     rng: np.random.Generator,
     *,
     ball: Domain,
-    box: Domain,
-    piled: BoolArray,
-) -> tuple[Profile, GaussianMixture]:
-    """Spend a stage on the profile of a partition; return it with the mixture that it describes.
+    schema: Schema,
+    known: Known,
+) -> Profile:
+    """Spend a stage on the profile of a partition.
 
-    ``labelling`` is that of the partition for records clipped to ``ball``; ``piled`` says which columns pile
-    up at their bounds, by an earlier release.
+    ``labelling`` is that of the partition for records clipped to ``ball``.
     """
-    expected = expected_records(partition, ball, rng)
-    fine, n_components = replace(box, grid_bits=FINE_GRID_BITS), len(expected.means)
-
-    def cells(radii: FloatArray) -> ProfileCells:
-        equal = np.full(n_components, 1 / n_components)
-        units = _cells_in(fine, equal, expected.means, expected.covariances, radii)
-        return ProfileCells(labelling.cells, labelling.domain, units, fine)
-
-    statistic = CellMoments(fine, n_components, of_residuals=True)
-    ask = Questions(queries, stage, expected, statistic, SHARES, cells)
-    look = ask.lengths()
-    profile = profile_of(look, ask.moments(look), box, piled)
-    return profile, _mended(partition, expected, profile)
-
-
-@dataclass(frozen=True)
-class Questions:
-    """The two questions of this stage, about numbers alone or about all columns of a table."""
-
-    queries: Queries
-    stage: Stage
-    expected: Expected
-    statistic: CellMoments
-    shares: MomentShares
-    cells: Callable[[FloatArray], ProfileCells]
-    """What labels and measures a record, for given radii of the components."""
-
-    @property
-    def scales(self) -> NoiseScales:
-        """The noise of the moments."""
-        return self.queries.calibrate(self.statistic, MOMENTS * self.stage.cost, self.shares)
-
-    def lengths(self) -> Look:
-        """Count lengths of residuals; return how far the records of each component reach."""
-        factors = np.linalg.cholesky(self.expected.covariances).astype(np.float64)
-        # The noise of a sum of squares, over the numbers, where the radius is 1.
-        noise = self.scales.diagonal * 2.0**-self.statistic.unit_bits * factors.shape[1]
-        statistic = RadiusHistograms(self.cells(np.ones(len(factors))), n_coordinates=factors.shape[1])
-        step, cost = self.stage.step("lengths"), LENGTHS * self.stage.cost
-        counts, stddev = self.queries.histograms(step, statistic, cost)
-        tails, edges = counts[:, 1:], statistic.edges[1:]
-        own = edges[np.minimum(_end_of_belief(tails, stddev), len(edges) - 1)]
-        radii = np.maximum(own, _common_reach(tails, stddev, edges, own, noise))
-        return Look(self.expected.means, factors, tails, stddev, edges, radii)
-
-    def moments(self, look: Look) -> NoisyMoments:
-        """Release the moments of residuals, shrunk to that reach."""
-        step, cells = self.stage.step("moments"), self.cells(look.radii)
-        return self.queries.moments(step, self.statistic, cells, self.scales)
-
-
-def _cells_in(
-    domain: Domain,
-    weights: FloatArray,
-    means: FloatArray,
-    covariances: FloatArray,
-    radii: FloatArray | float = 1.0,
-) -> GaussianCells:
-    """Return cells of a mixture in the caller's units, for records on the fine grid of a domain."""
-    scaled = covariances / domain.unit[:, None] / domain.unit
-    means = (means - domain.centre) / domain.unit
-    return GaussianCells.from_mixture(weights, means, scaled, radii, FINE_GRID_BITS)
-
-
-def _end_of_belief(tails: FloatArray, stddev: float) -> IntArray:
-    """Return the number of bins after which counts may be noise, for each row."""
-    end: IntArray = np.cumprod(tails > _NEAR * stddev, axis=1).sum(axis=1)
-    before = np.concatenate([np.zeros((len(tails), 1)), np.cumsum(tails, axis=1)], axis=1)
-    for length, threshold in _FAR.items():
-        # Sums of all runs of this many bins, in units of the noise of one bin.
-        runs = (before[:, length:] - before[:, :-length]) / math.sqrt(length)
-        far = runs > threshold * stddev
-        last = np.where(far.any(axis=1), far.shape[1] - far[:, ::-1].argmax(axis=1) + length - 1, 0)
-        end = np.maximum(end, last)
-    return end
-
-
-def _common_reach(
-    tails: FloatArray, stddev: float, edges: FloatArray, own: FloatArray, noise: float
-) -> float:
-    """Return the edge at which noise and what is cut off, over all components together, are least.
-
-    Where components are many and small, each hides a tail that may be noise, and all together do not. Only
-    what lies beyond each component's own reach is looked at, and it is believed where it stands out.
-    """
-    n, squares, hidden = len(tails), edges**2, edges >= own[:, None]
-    total = np.where(hidden, tails, 0.0).sum(axis=0)
-    end = _end_of_belief((total / np.sqrt(np.maximum(hidden.sum(axis=0), 1)))[None], stddev)
-    believed = np.where(np.arange(len(edges)) < end, np.maximum(total, 0.0), 0.0)
-    beyond = np.maximum(math.sqrt(2) * squares - squares[:, None], 0.0)  # at the middle of each bin
-    lost = beyond @ believed
-    # Both for a cluster, taken as a quarter of the components and of the records.
-    return float(edges[np.argmin((lost / 4) ** 2 + (squares * noise) ** 2 * n / 4)])
-
-
-def profile_of(look: Look, noisy: NoisyMoments, box: Domain, piled: BoolArray) -> Profile:
-    """Return released moments in the units of the coordinates, with what was known before them."""
-    return Profile(
-        counts=noisy.counts,
-        sums=noisy.sums * look.radii[:, None],
-        second_moments=noisy.second_moments * look.radii[:, None, None] ** 2,
-        tails=look.tails,
-        edges=look.edges,
-        origins=look.origins,
-        factors=look.factors,
-        radii=look.radii,
-        lower=box.lower,
-        upper=box.upper,
-        piled=piled.astype(np.float64),
-        count_stddev=noisy.count_stddev,
-        sum_stddev=noisy.sum_stddev,
-        second_moment_stddev=noisy.second_moment_stddev,
-        tail_stddev=look.tail_stddev,
+    layout, n_categories = schema.layout, len(schema.categories)
+    lower, upper, part = np.array(layout.lower), np.array(layout.upper), layout.number_part
+    predicted = predict_records(partition, ball, rng)
+    curves = np.clip(predicted.curves, lower[:, None], upper[:, None])
+    noise = queries.noise_of_bins(stage.cost, layout.n_numbers + n_categories)
+    n_bins = bins_of(known.n_records * predicted.shares, noise)
+    edges = edges_of(curves, n_bins, lower, upper, schema.whole)
+    box = encoded_domain(layout, lower, upper, FINE_GRID_BITS)
+    centre, per_unit = box.centre[part, None], box.steps_per_unit[part, None]
+    farthest = 2.0**FINE_GRID_BITS
+    steps = np.clip(np.rint((edges - centre) * per_unit), -farthest, farthest)
+    statistic = ProfileCounts(
+        labelling.cells,
+        labelling.domain,
+        box,
+        layout,
+        steps.astype(np.int64),
+        counted=tuple(range(n_categories)),
+        may_miss=schema.with_gaps,
     )
+    released, event = queries.profile(stage.step(), statistic, stage.cost)
+    # A value below half a step above an edge is rounded to the edge, or to less.
+    ends = centre + (steps + 0.5) / np.where(per_unit > 0, per_unit, np.inf)
+    profile = Profile(
+        sizes=released[:, 0],
+        entries=released[:, 1:],
+        size_stddev=event.noise_stddev["count"],
+        entry_stddev=event.noise_stddev["bin"],
+        edges=np.clip(ends, lower[:, None], upper[:, None]),
+        curves=curves,
+        expected=np.zeros((len(released), released.shape[1] - 1)),
+        lower=lower,
+        upper=upper,
+        whole=schema.whole.astype(np.float64),
+        outside=known.outside.counts,
+        outside_stddev=known.outside.stddev,
+        n_levels=layout.n_levels[:n_categories],
+        may_miss=schema.with_gaps,
+        n_records=queries.public_size,
+    )
+    return replace(profile, expected=_expected(profile, predicted, known.missing))
+
+
+def noise_of_a_size(event: ReleaseEvent, schema: Schema) -> float:
+    """Return the noise of a component's size, as ``Profile.count_stddev``, with a usual number of bins."""
+    n_levels = [len(column.levels) for _, column in schema.categories]
+    entries = [_USUAL_BINS] * schema.layout.n_numbers + n_levels
+    entries = [n + (j in schema.with_gaps) for j, n in enumerate(entries)]
+    size, entry = event.noise_stddev["count"], event.noise_stddev["bin"]
+    return math.sqrt(1 / (size**-2 + math.fsum(1 / (n * entry**2) for n in entries)))
+
+
+_USUAL_BINS = 8
+"""Bins of a component of some thousand records, at epsilon 1 and in some ten columns."""
+
+
+def bins_of(counts: FloatArray, noise: float) -> IntArray:
+    """Return how many bins between quantiles components of these sizes have."""
+    wanted = (_OF_NOISE * np.maximum(counts, 0.0) / noise) ** 0.4
+    choices = np.array(_BINS)
+    # The nearest by ratio.
+    nearest: IntArray = choices[np.abs(np.log(np.maximum(wanted, 1.0)[:, None] / choices)).argmin(axis=1)]
+    return nearest
+
+
+def edges_of(
+    curves: FloatArray, n_bins: IntArray, lower: FloatArray, upper: FloatArray, whole: BoolArray
+) -> FloatArray:
+    """Return the upper ends of bins, but for the last; what is not needed stands at the upper bound."""
+    edges = np.tile(upper[:, None], (len(curves), 1, MOST_BINS - 1))
+    for i, n in enumerate(n_bins):
+        inner = curves[i][:, np.arange(1, n) * (N_STEPS // n)]
+        low, middle, high = (curves[i][:, step] for step in (1, N_STEPS // 2, N_STEPS - 1))
+        outer = [low - _REACH * (middle - low), high + _REACH * (high - middle)]
+        inner = np.column_stack([outer[0], inner, outer[1]])
+        edges[i, :, : inner.shape[1]] = np.clip(inner, lower[:, None], upper[:, None])
+    for j in np.flatnonzero(whole):
+        edges[:, j] = np.minimum(np.floor(edges[:, j]) + 0.5, upper[j])
+        if upper[j] - lower[j] < _LISTED:
+            halves = np.arange(np.floor(lower[j]), upper[j]) + 0.5
+            edges[:, j], edges[:, j, : len(halves)] = upper[j], halves
+    edges.sort(axis=2)
+    # One of several edges at one place is enough.
+    twice = np.diff(edges, axis=2, prepend=-np.inf) <= 0
+    edges = np.where(twice, upper[:, None], edges)
+    edges.sort(axis=2)
+    n_needed = max(int((edges < upper[:, None]).sum(axis=2).max(initial=0)), 1)
+    return edges[:, :, :n_needed]
+
+
+def _expected(profile: Profile, predicted: Predicted, missing: FloatArray) -> FloatArray:
+    """Return the parts of records that are expected in each entry of a profile."""
+    k, found = profile.n_components, np.zeros(profile.entries.shape)
+    steps, first = np.linspace(0, 1, N_STEPS + 1), 0
+    for j, column in enumerate(profile.columns):
+        there = 1.0
+        if column.may_miss:
+            there -= missing[j]
+            found[:, column.part.stop - 1] = missing[j]
+        if j < profile.n_numbers:
+            for i in range(k):
+                ends = np.append(profile.edges[i, j], profile.upper[j])
+                below = np.interp(ends, profile.curves[i, j], steps)
+                below[-1] = 1.0
+                found[i, column.present] = there * np.maximum(np.diff(below, prepend=0.0), 0.0)
+        else:
+            found[:, column.present] = there * predicted.levels[:, first : first + column.n_bins]
+            first += column.n_bins
+    return np.clip(found, 0.0, 1.0)
 
 
 def has_noise_of(profile: Profile, events: Sequence[ReleaseEvent]) -> bool:
-    """Say whether a profile states the noise of the lengths and moments that were paid for."""
-    stated = [
-        {"count": profile.tail_stddev},
-        {
-            "count": profile.count_stddev,
-            "sum": profile.sum_stddev,
-            "second moment": profile.second_moment_stddev,
-        },
-    ]
+    """Say whether a profile states the noise that was paid for."""
+    stated = [{"count": profile.size_stddev, "bin": profile.entry_stddev}]
     return [dict(event.noise_stddev) for event in events] == stated
-
-
-def _mended(partition: GaussianMixture, expected: Expected, profile: Profile) -> GaussianMixture:
-    """Return the partition changed by what the profile found to differ from what was expected.
-
-    A component keeps its covariance L L^T where its records spread as expected; where they spread by S in
-    these units, it has L S L^T.
-    """
-    guess = Guess.of(profile)
-    factors = np.linalg.cholesky(partition.covariances)
-    steps = np.einsum("kij,kj->ki", profile.factors, guess.steps)
-    means = np.clip(partition.means + steps, profile.lower, profile.upper)
-    covariances = factors @ guess.spreads @ factors.transpose(0, 2, 1)
-    covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
-    # Weights differ as the counts of the profile do, shrunk by their noise.
-    total = max(float(profile.counts.sum()), 1.0)
-    difference = profile.counts - expected.shares * total
-    difference *= james_stein(difference**2, np.full(1, profile.count_stddev**2))
-    before = partition.weights * total
-    # Every component keeps a weight: labels refer to it.
-    weights = np.maximum(before + difference, np.minimum(before, 1.0))
-    return GaussianMixture(weights / weights.sum(), means, covariances)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpmorse.bases.mixture_estimator import FitResult
-from dpmorse.bases.plan import Plan, Stage, SumsOf
+from dpmorse.bases.plan import Plan, Stage
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.staged import components, coreset, joint_histogram, outskirts
+from dpmorse.bases.staged.profile import MOST_BINS
 from dpmorse.bases.staged.shares import (
     COMPONENTS,
     CORESET,
@@ -24,7 +25,7 @@ from dpmorse.bases.staged.shares import (
 from dpmorse.bases.staged.staged_settings import StagedSettings
 from dpmorse.privacy import PrivacyReport, ReleaseEvent
 from dpmorse.schema import Layout
-from dpmorse.statistics import N_BINS, N_RADII
+from dpmorse.statistics import ColumnHistograms
 
 StagedPlan = Plan[StagedSettings]
 
@@ -41,24 +42,23 @@ class Regime(ABC):
             n_fine = joint_histogram.largest_n_cells(layout, joint_histogram.HALVINGS[1], k)
             to_find = [
                 Stage(OUTSKIRTS, split.outskirts, n_coarse),
-                Stage(HISTOGRAM, split.histogram, n_fine, SumsOf.CELLS),
+                Stage(HISTOGRAM, split.histogram, n_fine, of_cells=True),
             ]
         else:
             in_coreset = coreset.N_ROUNDS * coreset.largest_n_cells(k) * (2 + self._width_of_start(layout))
             in_components = components.N_ROUNDS[1] * k * (_n_moments(d) + n_counted)
-            radius = components.radius_of_residuals(d)
             to_find = [
                 Stage(DIRECTIONS, split.directions, _n_moments(d + layout.n_all_levels)),
                 Stage(CORESET, split.coreset, in_coreset),
-                Stage(COMPONENTS, split.components, in_components, SumsOf.RESIDUALS, radius),
+                Stage(COMPONENTS, split.components, in_components),
             ]
-        lengths = N_RADII if d else 0
+        n_entries = d * MOST_BINS + n_counted + len(settings.schema.with_gaps)
         stages = [
             Stage(LEVELS, split.levels, 1 + n_counted),
-            Stage(RANGES, split.ranges, N_BINS * d),
+            Stage(RANGES, split.ranges, ColumnHistograms.n_bins * d),
             Stage(MOMENTS, split.moments, 1 + 2 * d),
             *to_find,
-            Stage(PROFILE, split.profile, k * (lengths + _n_moments(d) + n_counted)),
+            Stage(PROFILE, split.profile, k * (1 + n_entries)),
         ]
         return [stage for stage in stages if stage.cost]
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from dpmorse.bases.settings import Settings, parameter, true_or_false, whole
 from dpmorse.bases.staged.encoded import encoded_domain
+from dpmorse.bases.staged.predicted import N_STEPS
+from dpmorse.bases.staged.profile import MOST_BINS
 from dpmorse.schema import Schema
 from dpmorse.statistics import LARGEST_N_CELLS, Domain
 
@@ -67,11 +69,14 @@ class StagedSettings(Settings):
     profile: bool = parameter(true_or_false, refused=(0, 1, "yes", None))
 
     @property
-    def n_triangles(self) -> int:
-        """Covariances of mixture and, for numbers, partition; second moments and factors of the profile."""
+    def values_of_a_component(self) -> int:
+        """Covariances of mixture and, for numbers, partition; edges, curves and counts of the profile."""
+        of_mixture, layout = super().values_of_a_component, self.schema.layout
         if not self.profile:
-            return 1
-        return 4 if self.schema.layout.only_numbers else 3
+            return of_mixture
+        entries = layout.n_numbers * MOST_BINS + layout.n_all_levels + self.n_features
+        of_profile = layout.n_numbers * (MOST_BINS + N_STEPS) + 2 * entries
+        return (2 if layout.only_numbers else 1) * of_mixture + of_profile
 
     @cached_property
     def domain(self) -> Domain:

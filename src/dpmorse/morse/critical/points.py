@@ -123,29 +123,30 @@ class CriticalPoints:
         above = np.maximum(self.saddle_heights[saddles] - self.mode_heights[0], 0)
         return np.maximum.accumulate(above)
 
-    def elders(self) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return for each mode the deeper mode it falls to as water rises, its persistence, and the saddle.
+    def falls(self) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return for each mode the mode beyond the saddle at which its lake ends, its persistence, that saddle.
 
-        This is the elder rule: where two lakes meet, the one whose lowest mode is higher ends. Persistence
-        is f at that saddle minus f at the mode. The lowest mode of all falls to itself, with infinite
-        persistence and no saddle (-1).
+        This is the elder rule: as water rises and two lakes meet, the one whose lowest mode is higher ends.
+        Persistence is f at that saddle minus f at the mode. The lowest mode of all falls to itself, with
+        infinite persistence and no saddle (-1).
         """
         spanning = self.spanning_saddles
         lowest = np.arange(self.n_modes)  # of each mode's lake: its lowest mode; modes are sorted by height
-        elders, persistence = np.arange(self.n_modes), np.full(self.n_modes, np.inf)
+        beyond, persistence = np.arange(self.n_modes), np.full(self.n_modes, np.inf)
         saddles = np.full(self.n_modes, -1)
         for saddle, rise in zip(spanning, self.rises(spanning), strict=True):
             a, b = self.saddle_ends[saddle]
             elder, younger = sorted((lowest[a], lowest[b]))
-            elders[younger], saddles[younger] = elder, saddle
+            # The mode across the saddle, which the deepest one of its lake may be far away from.
+            beyond[younger], saddles[younger] = b if lowest[a] == younger else a, saddle
             persistence[younger] = max(rise - (self.mode_heights[younger] - self.mode_heights[0]), 0.0)
             lowest[lowest == younger] = elder
-        return elders, persistence, saddles
+        return beyond, persistence, saddles
 
     @property
     def suggested_n_clusters(self) -> int:
         """Number of certified modes whose density is more than twice that of the pass to a deeper mode."""
-        _, persistence, _ = self.elders()
+        _, persistence, _ = self.falls()
         return max(1, int((self.mode_certified & (persistence > _PERSISTENCE_OF_A_CLUSTER)).sum()))
 
 

@@ -1,4 +1,4 @@
-// The columns of the table: numbers, ranks and dates have a centre and a spread, categories have levels.
+// The columns of the table: numbers, ranks and dates have a median and quartiles, categories have levels.
 
 // In the order of the table; `number` and `category` are the places among columns of that kind.
 const entries = (() => {
@@ -30,14 +30,14 @@ const rankText = (column, value) =>
 // A value of a column as its kind is read; `text` writes plain numbers.
 function valueText(column, value, text) {
   if (column.kind === "date") return dateText(column, value);
-  return text(value);
+  return column.kind === "rank" ? rankText(column, value) : text(value);
 }
 
-// What stands behind a centre: the level next to a rank.
-const besideCentre = (column, value) =>
-  (column.kind === "rank" ? ` (near ${rankText(column, value)})` : "");
-
-const spreadUnit = (column) => (column.kind === "date" ? " days" : "");
+// Shares of missing values were measured; those of a category add up to all records with its levels.
+const mayMiss = (entry) => measured && entry.missing;
+const partsOf = (row, entry) =>
+  [...row.levels[entry.category], ...(mayMiss(entry) ? [row.missing[entry.place]] : [])];
+const partNames = (entry) => [...entry.levels, ...(mayMiss(entry) ? ["missing"] : [])];
 
 const heading = (text, attributes = {}) => make("th", {scope: "col", ...attributes}, text);
 const subHeading = (text, more = "") => heading(text, {class: `sub ${more}`});
@@ -45,11 +45,12 @@ const nameHeading = (entry, span) =>
   heading(entry.name, {class: "name start", colspan: span, title: entry.name});
 const cell = (content, kind = null) => make("td", {class: kind}, content);
 const NONE = "\u2013";
+const NOT_KNOWN = "not known";
 
 const SHOWN_LEVELS = 3; // in a cell of the table; all are in the pictures and in the file
 
-// Places of the most frequent levels, those first that are largest.
+// Places of the most frequent levels, those first that are largest; none if they are not known.
 function mostFrequent(shares, most = SHOWN_LEVELS) {
-  const places = shares.map((_, place) => place);
-  return places.sort((a, b) => shares[b] - shares[a]).slice(0, most);
+  const places = [...shares.keys()].filter((place) => shares[place] !== null);
+  return places.sort((a, b) => shares[b][0] - shares[a][0]).slice(0, most);
 }

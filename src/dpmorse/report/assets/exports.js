@@ -30,31 +30,26 @@ const ENDS = ["", "_low", "_high"];
 
 // One row for each cluster and column, or level, as in model.summary().
 function tableText() {
-  const names = ["share", "centre", "spread", "level_share", "missing"];
+  const names = ["share", "q1", "median", "q3", "level_share", "missing"];
   const head = ["cluster", "column", "level", ...names.flatMap((name) => ENDS.map((end) => name + end))];
-  const rows = clustersAt(state.k).clusters.flatMap((cluster) => entries.flatMap((entry) =>
-    (isNumber(entry) ? [null] : entry.levels.map((_, level) => level)).map((level) =>
-      [cluster.number, entry.name, level === null ? "" : entry.levels[level],
-       ...names.flatMap((name) => numbersOf(cluster, entry, level, name))])));
+  const rows = clustersAt(state.k).clusters.flatMap(({number, row}) => entries.flatMap((entry) =>
+    (isNumber(entry) ? [""] : entry.levels).map((name, level) =>
+      [number, entry.name, name, ...numbersOf(row, entry, level).flat()])));
   return [head, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 
-const alone = (value) => [value, "", ""];
-const parted = (numbers) => numbers.map((value) => value / 1e4);
+const EMPTY = ENDS.map(() => "");
+const parted = (share) => (share === null ? EMPTY : share.slice(0, 3).map((part) => (part === null ? "" : part / 1e4)));
 
-// Value and both ends; ends are empty where there is no interval.
-function numbersOf(cluster, entry, level, name) {
-  const {row} = cluster, number = level === null;
-  if (name === "share") return row === null ? alone(cluster.share) : row.share.slice(0, 3);
-  if (name === "missing") return row !== null && entry.missing ? parted(row.missing[entry.place]) : alone("");
-  if (number !== (name !== "level_share") || (row === null && !cluster.members.length)) return alone("");
-  if (!number) {
-    return row === null ? alone(cluster.levels[entry.category][level])
-      : parted(row.levels[entry.category][level]);
-  }
-  const found = row === null ? alone(cluster[name][entry.number]) : row[name][entry.number].slice(0, 3);
-  return name === "centre" && entry.kind === "date"
-    ? found.map((value) => (value === "" ? "" : dateText(entry, value))) : found;
+// Values and both ends of share, quartiles, level and missing values; empty where something is not known.
+function numbersOf(row, entry, level) {
+  const inTerms = (value) => valueText(entry, value, (number) => number);
+  const written = (number) => (number === null ? EMPTY
+    : number.slice(0, 3).map((end) => (end === null ? "" : inTerms(end))));
+  return [row.share.slice(0, 3),
+    ...(isNumber(entry) ? row.numbers[entry.number].map(written) : [EMPTY, EMPTY, EMPTY]),
+    isNumber(entry) ? EMPTY : parted(row.levels[entry.category][level]),
+    mayMiss(entry) ? parted(row.missing[entry.place]) : EMPTY];
 }
 
 // -- pictures --------------------------------------------------------------------------------------

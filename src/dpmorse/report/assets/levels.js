@@ -1,4 +1,5 @@
-// Categories: for each level a bar of every cluster, with its interval and the share among all records.
+// Categories: for each level, and for missing values, a bar of every cluster, with its interval and the share
+// among all records. Clusters of which noise hides the levels have none.
 
 const MOST_PANELS = 6; // pictures of columns at first; a button shows the others
 const MOST_LEVELS = 8; // levels of a column at first
@@ -25,7 +26,8 @@ function drawLevels(cut) {
   button.setAttribute("aria-expanded", String(levelState.everything));
   byId("levels").replaceChildren(...shown.map((entry) => make("figure", {class: "panel"},
     make("figcaption", {title: entry.name}, entry.name), panel(entry, cut))));
-  byId("levels-caption").textContent = levelsCaption(shown.length, categories.length);
+  const hidden = cut.clusters.filter((cluster) => !hasLevels(cluster)).map(({number}) => number);
+  byId("levels-caption").textContent = levelsCaption(shown.length, categories.length, hidden);
 }
 
 // Columns whose levels differ most between clusters come first.
@@ -35,9 +37,10 @@ function byStrength(categories, cut) {
   return [...categories].sort((a, b) => strength.get(b) - strength.get(a) || a.place - b.place);
 }
 
+const hasLevels = ({row}) => row.levels[0][0] !== null; // of all categories or of none
+
 function panel(entry, cut) {
-  const clusters = cut.clusters.filter((cluster) => cluster.levels.length);
-  const overallShares = (whole === null ? all.levels : wholeLevels)[entry.category];
+  const clusters = cut.clusters.filter(hasLevels), overallShares = partsOf(whole, entry);
   const order = mostFrequent(overallShares, levelState.everything ? Infinity : MOST_LEVELS);
   const thick = Math.max(3, Math.min(9, 60 / clusters.length)), row = clusters.length * (thick + 2) + 8;
   const frame = {width: 372, left: 112, right: 52, top: 4, thick, row};
@@ -46,12 +49,9 @@ function panel(entry, cut) {
   const svg = shape("svg", {viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img",
     "aria-label": panelWords(entry, clusters, order)});
   svg.append(...shareAxis(frame), ...order.flatMap((level, i) =>
-    levelShapes(frame, entry, level, frame.top + i * row, clusters, overallShares[level])));
+    levelShapes(frame, entry, level, frame.top + i * row, clusters, overallShares[level][0] / 1e4)));
   return svg;
 }
-
-const wholeLevels = whole === null ? [] :
-  (whole.levels || []).map((shares) => shares.map(([share]) => share / 1e4));
 
 const shareAxis = (frame) => [0, 0.5, 1].flatMap((share) => [
   shape("line", {class: "axis", x1: frame.x(share), x2: frame.x(share), y1: frame.top,
@@ -61,8 +61,8 @@ const shareAxis = (frame) => [0, 0.5, 1].flatMap((share) => [
 
 function levelShapes(frame, entry, level, top, clusters, overallShare) {
   const middle = top + frame.row / 2, name = shape("text",
-    {x: frame.left - 8, y: middle + 3, "text-anchor": "end", class: "strong"}, shorten(entry.levels[level], 16));
-  name.append(shape("title", {}, entry.levels[level]));
+    {x: frame.left - 8, y: middle + 3, "text-anchor": "end", class: "strong"}, shorten(partNames(entry)[level], 16));
+  name.append(shape("title", {}, partNames(entry)[level]));
   const bottom = top + frame.row - 6;
   return [name, ...clusters.flatMap((cluster, i) =>
     levelBar(frame, entry, level, top + 2 + i * (frame.thick + 2), cluster, overallShare)),
@@ -72,34 +72,32 @@ function levelShapes(frame, entry, level, top, clusters, overallShare) {
 
 // A bar; pale where it does not stand out from the other records.
 function levelBar(frame, entry, level, y, cluster, overallShare) {
-  const share = cluster.levels[entry.category][level], ink = colour(cluster.colour);
-  const ends = cluster.row === null ? null : cluster.row.levels[entry.category][level];
-  const clear = ends === null || standsOut(cluster, entry.place, level);
+  const [share, low, high] = partsOf(cluster.row, entry)[level].map((part) => (part === null ? null : part / 1e4));
+  const clear = !measured || cluster.row.clear[entry.category].includes(level), ink = colour(cluster.colour);
   const rect = shape("rect", {class: "level-bar", x: frame.x(0), y, width: frame.x(share) - frame.x(0),
     height: frame.thick, fill: ink, "fill-opacity": clear ? 1 : 0.35});
   const lift = overallShare > 0 ? share / overallShare : 1;
   rect.append(shape("title", {}, `cluster ${cluster.number}: ${showShare(share)}, ` +
     `${fixed(lift, 1)} times the share of all records`));
   const middle = y + frame.thick / 2;
-  const whisker = ends === null ? [] : [shape("line", {class: "whisker", x1: frame.x(ends[1] / 1e4),
-    x2: frame.x(ends[2] / 1e4), y1: middle, y2: middle, stroke: paint("--ink"), "stroke-width": 1})];
-  const label = clear && ends !== null && frame.thick >= 6 ? [shape("text", {class: "lift",
+  const whisker = low === null ? [] : [shape("line", {class: "whisker", x1: frame.x(low), x2: frame.x(high),
+    y1: middle, y2: middle, stroke: paint("--ink"), "stroke-width": 1})];
+  const label = clear && measured && frame.thick >= 6 ? [shape("text", {class: "lift",
     x: frame.width - frame.right + 6, y: middle + 3.5}, `\u00d7 ${fixed(lift, lift < 10 ? 1 : 0)}`)] : [];
   return [rect, ...whisker, ...label];
 }
 
 const panelWords = (entry, clusters, order) => `Shares of ${entry.name}. ` + clusters.map((cluster) =>
   `Cluster ${cluster.number}: ` + order.slice(0, SHOWN_LEVELS).map((level) =>
-    `${entry.levels[level]} ${showShare(cluster.levels[entry.category][level])}`).join(", ")).join("; ") + ".";
+    `${partNames(entry)[level]} ${showShare(partsOf(cluster.row, entry)[level][0] / 1e4)}`).join(", "))
+  .join("; ") + ".";
 
-function levelsCaption(nShown, nAll) {
-  const words = ["For every value of a category, the share of each cluster's records that have it, among " +
-    "those in which it is known. The upright mark is the share among all records; \u00d7 says how many times " +
-    "as frequent the value is in the cluster (its lift)."];
-  if (data.numbers !== null) {
-    words.push("Thin lines are intervals. Pale bars do not stand out: their interval overlaps that of the " +
-      "other records.");
-  }
+function levelsCaption(nShown, nAll, hidden) {
+  const words = ["For every value of a category, the share of each cluster's records that have it. The upright " +
+    "mark is the share among all records; \u00d7 says how many times as frequent the value is in the cluster " +
+    "(its lift)."];
+  if (measured) words.push("Thin lines are intervals. Pale bars do not stand out from the other records.");
+  if (hidden.length) words.push(`The levels of cluster ${hidden.join(", ")} are ${NOT_KNOWN}: noise hides them.`);
   if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which clusters differ most.`);
   return words.join(" ");
 }

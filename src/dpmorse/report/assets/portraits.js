@@ -2,28 +2,24 @@
 
 const clearTraits = (cut) => cut.clusters.flatMap((cluster) => traitsOf(cluster));
 
-const traitsOf = (cluster) => (cluster.row === null ? [] : cluster.row.traits)
-  .map(([place, difference, words]) => ({place, difference, words}));
-
-const standsOut = (cluster, place, level) =>
-  cluster.row.clear[entries[place].category].includes(level);
+const traitsOf = (cluster) => cluster.row.traits.map(([place, difference, words]) => ({place, difference, words}));
 
 // Dates are not broken at their hyphens.
 const unbroken = (text) => text.replace(/(?<=\d)-(?=\d)/g, "\u2060-\u2060");
 
 function drawPortraits(cut) {
   byId("portraits").replaceChildren(...cut.clusters.map(portrait));
-  byId("portraits-caption").textContent = data.numbers === null
-    ? data.no_intervals
-    : "Bars: how far the cluster lies from all other records, in standard deviations of all records (values " +
-      "of a category count as zeros and ones). Only differences that noise does not explain are listed: the " +
-      "intervals of the cluster and of the others do not overlap.";
+  byId("portraits-caption").textContent = measured
+    ? "Bars: how far the median of the cluster lies from that of all other records, in robust standard deviations " +
+      "of all records (values of a category count as zeros and ones). Only differences that noise does not " +
+      "explain are listed: they are three standard deviations of their noise or more, the more columns there " +
+      "are."
+    : data.numbers.about;
 }
 
 function portrait(cluster) {
   const title = make("h3", {}, swatch(cluster.colour), `Cluster ${cluster.number}`);
-  const said = cluster.row === null ? `${showShare(cluster.share)} of the records.` : cluster.row.said;
-  return make("article", {class: "portrait"}, title, make("p", {class: "said"}, unbroken(said)),
+  return make("article", {class: "portrait"}, title, make("p", {class: "said"}, unbroken(cluster.row.said)),
     make("ul", {class: "quality", "aria-label": `Quality of cluster ${cluster.number}`},
       ...qualityOf(cluster)), ...ranking(cluster));
 }
@@ -31,11 +27,11 @@ function portrait(cluster) {
 // A cluster that may be noise is said to be no more than that.
 function qualityOf(cluster) {
   const items = [];
-  if (cluster.separation !== null && !(cluster.row !== null && mayBeNoise(cluster))) {
+  if (cluster.separation !== null && !mayBeNoise(cluster)) {
     const [part, place] = cluster.separation;
     items.push(qualityItem(data.words.apart[place], `mean membership ${fixed(100 * part, 0)}\u00a0%`));
   }
-  if (cluster.row !== null) {
+  if (measured) {
     const [over, place] = cluster.row.size;
     items.push(qualityItem(data.words.larger[place],
       `${over >= 10 ? fixed(over, 0) : fixed(over, 1)}\u00a0\u00d7\u00a0its\u00a0noise`));

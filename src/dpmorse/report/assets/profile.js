@@ -1,18 +1,29 @@
-// Profiles: the centre of every cluster, column by column, in standard deviations of all records.
+// Profiles: the median of every cluster, column by column, in robust standard deviations of all records.
 
 function drawProfile(cut) {
   const svg = byId("profile"), frame = profileFrame(cut);
   svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
   svg.setAttribute("aria-label", `Profiles of ${cut.k} clusters over ${nColumns} columns`);
-  const lines = cut.clusters.filter((cluster) => cluster.members.length);
-  svg.replaceChildren(...profileAxes(frame), ...lines.flatMap((cluster) => profileLine(frame, cluster)),
-    ...endLabels(frame, lines));
+  const lines = cut.clusters.map((cluster) => ({cluster, points: pointsOf(frame, cluster)}))
+    .filter(({points}) => points.length);
+  svg.replaceChildren(...profileAxes(frame), ...lines.flatMap((line) => profileLine(frame, line)),
+    ...endLabels(frame, lines), ...(lines.length ? [] : [shape("text", {x: frame.width / 2, y: frame.y(0) - 8,
+      "text-anchor": "middle"}, `The medians are ${NOT_KNOWN}: noise hides them.`)]));
 }
 
 const steep = nColumns > 25; // names of columns need room
 
-const inUnits = (value, column) => (value - overall[column].mean) / overall[column].stddev;
-const scaled = (cluster, column) => inUnits(cluster.centre[column], column);
+// Null where the median of the cluster, or that of all records, is not known.
+function inUnits(value, column) {
+  const middle = medianOf(whole, column);
+  return value === null || middle === null ? null : (value - middle) / data.columns[column].unit;
+}
+
+const scaled = (cluster, column) => inUnits(medianOf(cluster.row, column), column);
+
+// The columns in which something is known of a cluster, and where it lies.
+const pointsOf = (frame, cluster) => [...data.columns.keys()].filter((column) => scaled(cluster, column) !== null)
+  .map((column) => ({column, x: frame.x(column), y: frame.y(scaled(cluster, column))}));
 
 function profileFrame(cut) {
   const width = Math.max(byId("profile").clientWidth || 1100, 280);
@@ -22,8 +33,7 @@ function profileFrame(cut) {
   const frame = {width, left: 52, right: 46, top: 12, bottom, slanted};
   frame.height = 270 + frame.bottom;
   frame.floor = frame.height - frame.bottom;
-  const values = cut.clusters.flatMap((cluster) =>
-    cluster.members.length ? data.columns.map((_, column) => scaled(cluster, column)) : []);
+  const values = cut.clusters.flatMap((cluster) => data.columns.map((_, column) => scaled(cluster, column) || 0));
   frame.low = Math.min(-0.5, ...values) * 1.08;
   frame.high = Math.max(0.5, ...values) * 1.08;
   const inner = width - frame.left - frame.right;
@@ -47,7 +57,7 @@ function profileAxes(frame) {
       ...(i % every ? [] : [columnLabel(frame, column, i)]),
     ]),
     shape("text", {transform: `translate(12 ${(frame.top + frame.floor) / 2}) rotate(-90)`,
-                   "text-anchor": "middle"}, "standard deviations"),
+                   "text-anchor": "middle"}, "robust standard deviations"),
   ];
 }
 
@@ -60,33 +70,32 @@ function columnLabel(frame, column, i) {
   return label;
 }
 
-function profileLine(frame, cluster) {
-  const points = data.columns.map((_, column) => [frame.x(column), frame.y(scaled(cluster, column))]);
-  const line = shape("polyline", {points: points.map((point) => point.join(",")).join(" "), fill: "none",
-                                  class: "profile-line", stroke: colour(cluster.colour), "stroke-width": 2});
+// The line is broken where a median is not known.
+function profileLine(frame, {cluster, points}) {
+  const ink = colour(cluster.colour), radius = nColumns > 30 ? 2 : 3.2;
+  const path = points.map(({column, x, y}, i) =>
+    `${i && points[i - 1].column === column - 1 ? "L" : "M"}${x} ${y}`).join("");
+  const line = shape("path", {d: path, fill: "none", class: "profile-line", stroke: ink, "stroke-width": 2});
   line.append(shape("title", {}, `cluster ${cluster.number}`));
-  const radius = nColumns > 30 ? 2 : 3.2;
-  const ink = colour(cluster.colour);
-  const dots = points.map(([x, y]) => shape("circle", {cx: x, cy: y, r: radius, fill: ink}));
-  return [line, ...whiskers(frame, cluster), ...dots];
+  const dots = points.map(({x, y}) => shape("circle", {cx: x, cy: y, r: radius, fill: ink}));
+  return [line, ...points.flatMap((point) => whiskers(frame, cluster, point)), ...dots];
 }
 
-// The interval of each centre, as far as it is inside the picture.
-function whiskers(frame, cluster) {
-  if (cluster.row === null) return [];
-  const inside = (value, column) => Math.min(frame.high, Math.max(frame.low, inUnits(value, column)));
-  return cluster.row.centre.map(([, low, high], column) => shape("line", {class: "whisker",
-    x1: frame.x(column), x2: frame.x(column), y1: frame.y(inside(low, column)),
-    y2: frame.y(inside(high, column)), stroke: colour(cluster.colour), "stroke-width": 1.2}));
+// The interval of a median, as far as it is inside the picture.
+function whiskers(frame, cluster, {column, x}) {
+  const [, low, high] = cluster.row.numbers[column][1];
+  const inside = (value) => frame.y(Math.min(frame.high, Math.max(frame.low, inUnits(value, column))));
+  return low === null ? [] : [shape("line", {class: "whisker", x1: x, x2: x, y1: inside(low), y2: inside(high),
+                                             stroke: colour(cluster.colour), "stroke-width": 1.2})];
 }
 
 // Numbers at the right end, pushed apart; left out where there is no room for them.
 function endLabels(frame, lines) {
   if (lines.length > 18) return [];
-  const labels = lines.map((cluster) => ({cluster, y: frame.y(scaled(cluster, nColumns - 1))}));
+  const labels = lines.map(({cluster, points}) => ({cluster, ...points[points.length - 1]}));
   labels.sort((a, b) => a.y - b.y);
   labels.forEach((label, i) => { if (i) label.y = Math.max(label.y, labels[i - 1].y + 13); });
   const over = labels.length ? Math.max(0, labels[labels.length - 1].y - frame.floor) : 0;
-  return labels.map(({cluster, y}) => shape("text",
-    {x: frame.x(nColumns - 1) + 9, y: y + 4 - over, class: "strong halo"}, String(cluster.number)));
+  return labels.map(({cluster, x, y}) => shape("text",
+    {x: x + 9, y: y + 4 - over, class: "strong halo"}, String(cluster.number)));
 }

@@ -4,7 +4,7 @@ const MOST_ROWS = 10; // numbers of clusters that are compared
 
 function drawWhy() {
   byId("why").textContent = `${tree.suggestion}. ${tree.why}`;
-  const most = Math.min(data.cuts.length, Math.max(MOST_ROWS, state.k)), counts = data.numbers !== null;
+  const most = Math.min(data.cuts.length, Math.max(MOST_ROWS, state.k)), counts = measured;
   const head = ["Clusters", "Least clear cluster", "Next to merge are apart by",
                 ...(counts ? ["May be noise"] : []), "Standing"];
   byId("why-table").replaceChildren(

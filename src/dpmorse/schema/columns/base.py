@@ -24,8 +24,8 @@ _RULES = ("refuse", "ignore", "level")
 _MISSING_ON_PAGES = {"refuse": "", "ignore": "; may be missing", "level": "; missing is a value of its own"}
 _MISSING_IN_REGISTRY = {"refuse": "", "ignore": "; may be missing", "level": "; missing is a value"}
 
-Interval = tuple[float, float]
-"""The ends of an interval."""
+_LARGE, _MOST_DECIMALS = 1e12, 7
+"""From this size on, and beyond so many decimals, a number is written by its first five digits."""
 
 
 class Objects(Protocol):
@@ -154,15 +154,14 @@ class Column(ABC):
 class NumberColumn(Column):
     """A column that becomes a number."""
 
-    cut_by_bounds: ClassVar[bool] = True
-    """Whether there may be values beyond its bounds, which pile up there."""
-
-    spread_unit: ClassVar[str] = ""
-    """The unit of its spread, where its centre does not say it."""
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return True
 
     @property
     @abstractmethod
-    def bounds(self) -> Interval:
+    def bounds(self) -> tuple[float, float]:
         """Bounds of the number."""
 
     @property
@@ -188,27 +187,19 @@ class NumberColumn(Column):
         """Return the numbers of a tensor, NaN where one is missing."""
         return values
 
-    def plain_centre(self, value: float) -> float | str:
-        """Return a centre as plain data, for JSON."""
-        return float(value)
+    def plain(self, value: float) -> float | str | None:
+        """Return a value as plain data, for JSON; None if it is not known."""
+        return None if math.isnan(value) else self._plain(value)
 
-    def centre_in_words(
-        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
-    ) -> str:
-        """Write a centre in the terms of the column.
+    def _plain(self, value: float) -> float | str:
+        return round(value) if self.whole else float(value)
 
-        Parameters
-        ----------
-        number : str
-            The centre as a number, perhaps with its interval.
-        value : float
-            The centre.
-        ends : (float, float) or None
-            Its interval.
-        shown : callable
-            Makes texts of users fit to be shown.
-        """
-        return number
+    def text(self, value: float, decimals: int) -> str:
+        """Write a value in the terms of the column, with so many decimals where these matter."""
+        digits = 0 if self.whole else decimals
+        if abs(value) >= _LARGE or digits > _MOST_DECIMALS:
+            return f"{value:.5g}"
+        return f"{round(value, digits) + 0.0:.{digits}f}"  # no minus before a zero
 
     def _whole(self, values: FloatArray) -> FloatArray:
         """Round to whole numbers inside the bounds; to the nearest one where there is none inside."""

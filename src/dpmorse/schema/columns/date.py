@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
-from dpmorse.schema.columns.base import Form, Held, Interval, NumberColumn, with_missing
+from dpmorse.schema.columns.base import Form, Held, NumberColumn, with_missing
 from dpmorse.typing import BoolArray, FloatArray
 
 _LONGEST = 40
@@ -54,7 +54,6 @@ class Date(NumberColumn):
     )
     stored_as = "date"
     shown_as = "date"
-    spread_unit = "days"
 
     def __post_init__(self) -> None:
         """Refuse what is no date, and an earliest one that is not before the latest."""
@@ -112,16 +111,12 @@ class Date(NumberColumn):
         """Return a date."""
         return value
 
-    def plain_centre(self, value: float) -> str:
-        """Return a centre as a date in ISO format, inside the bounds."""
-        return date.fromordinal(min(max(self.first + round(value), self.first), self.last)).isoformat()
+    def _plain(self, value: float) -> str:
+        return self.text(value, 0)
 
-    def centre_in_words(
-        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
-    ) -> str:
-        """Write a mean as a date, and its interval as dates."""
-        between = "" if ends is None else f" [{', '.join(map(self.plain_centre, ends))}]"
-        return f"{self.plain_centre(value)}{between}"
+    def text(self, value: float, decimals: int) -> str:
+        """Write a date in ISO format, inside the bounds."""
+        return date.fromordinal(min(max(self.first + round(value), self.first), self.last)).isoformat()
 
     def _stated(self, shown: Callable[[str], str]) -> str:
         return f"dates from {self.earliest} to {self.latest}"

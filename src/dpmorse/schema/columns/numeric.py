@@ -82,6 +82,11 @@ class Numeric(NumberColumn):
         """Bounds of the number."""
         return self.lower, self.upper
 
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self.integer
+
     def encoded(self, held: Held) -> FloatArray | None:
         """Return the numbers: NaN for missing ones, infinity for what is none; None if the type has none."""
         return held.floats()

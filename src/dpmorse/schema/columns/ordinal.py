@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmorse.schema.columns.base import Held, Interval, NumberColumn, is_code, with_missing
+from dpmorse.schema.columns.base import Held, NumberColumn, is_code, with_missing
 from dpmorse.schema.columns.listed import ListedColumn
 from dpmorse.schema.spellings import Value, text_of
 from dpmorse.typing import BoolArray, FloatArray
@@ -38,7 +38,6 @@ class Ordinal(ListedColumn, NumberColumn):
     form = None  # that of Nominal, with ordered = true
     shown_as = "rank"
     unit = "rank"
-    cut_by_bounds = False  # there are no values beyond the last rank
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -68,12 +67,12 @@ class Ordinal(ListedColumn, NumberColumn):
         ranks = self._whole(values).astype(np.int64)
         return with_missing(np.array([*self.values, None], dtype=object)[ranks], missing, None)
 
-    def centre_in_words(
-        self, number: str, value: float, ends: Interval | None, shown: Callable[[str], str]
-    ) -> str:
-        """Write a mean rank, and the value that is nearest."""
-        nearest = self.ranks[min(max(round(value), 0), len(self.values) - 1)]
-        return f"rank {number}, near {shown(nearest)}"
+    def _plain(self, value: float) -> str:
+        return self.text(value, 0)
+
+    def text(self, value: float, decimals: int) -> str:
+        """Write a rank as the value that has it."""
+        return self.ranks[min(max(round(value), 0), len(self.values) - 1)]
 
     def _stated(self, shown: Callable[[str], str]) -> str:
         return f"in order: {self._in_words(shown)}"
