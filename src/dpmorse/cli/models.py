@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpmorse.bases import PrivateMixtureEstimator, draw_records
+from dpmorse.cli.progress import Bar
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 from dpmorse.records import plain
@@ -30,6 +31,13 @@ def load_tree(path: str) -> MorseEstimator:
             f"{path!r} holds a mixture without clusters: only `dpmorse fit` models can be cut."
         )
     return model
+
+
+def rehearse(model: Model, bar: Bar) -> None:
+    """Make the rehearsals that a model still lacks, and show how far they are."""
+    if isinstance(model, MorseEstimator):
+        with bar.fraction("rehearsing on synthetic records") as told:
+            model._rehearsals.made(told)
 
 
 def has_names(model: Model) -> bool:

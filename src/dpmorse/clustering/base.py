@@ -23,7 +23,7 @@ from dpmorse.bases import (
     set_at_once,
 )
 from dpmorse.clustering.rehearsal import MOST_REHEARSALS
-from dpmorse.clustering.rehearsed import Rehearsals, Rehearsed
+from dpmorse.clustering.rehearsed import RehearsedModel, Rehearsals
 from dpmorse.clustering.trees import Trees
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
@@ -55,7 +55,7 @@ class Learnt:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MorseEstimator(Rehearsed, ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
+class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
     """Base of the estimators that merge the components of a released mixture into clusters.
 
     Parameters

@@ -116,7 +116,7 @@ class Rehearsals:
         return cls(base, trees, asked, Rehearsal(refits))
 
 
-class Rehearsed:
+class RehearsedModel:
     """Mixin of fitted models with a tree: how often clusters are found again, and how sure their number is."""
 
     merge_tree_: MergeTree
