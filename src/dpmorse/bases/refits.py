@@ -14,6 +14,7 @@ from dpmorse.bases.labelling import Label
 from dpmorse.bases.mixture_estimator import FitResult
 from dpmorse.bases.queries import Queries
 from dpmorse.bases.randomness import Randomness
+from dpmorse.bases.staged.shares import PROFILE
 from dpmorse.bases.synthetic import make_holes
 from dpmorse.engine import InMemoryEngine, Source
 from dpmorse.privacy import Mechanism, noise_of_sums
@@ -63,14 +64,16 @@ class Refits:
     def fit(self, number: int) -> FitResult:
         """Fit synthetic records, with the parameters of the base and the noise that it had beside its records.
 
-        Bounds stay those that were stated or released.
+        Bounds stay those that were stated or released, and nobody needs a profile of synthetic records.
         """
         plan = self.base.plan_
         n_records = max(round(float(self.profile.counts.sum())), 1)
         n_drawn = min(n_records, _MOST_RECORDS)
         budget, domain = plan.settings.budget, plan.domain
         factor = (n_records / n_drawn) ** noise_of_sums(budget).degree
-        stages = tuple(replace(stage, cost=stage.cost * factor) for stage in plan.stages)
+        stages = tuple(
+            replace(stage, cost=stage.cost * factor) for stage in plan.stages if stage.name != PROFILE
+        )
         if plan.settings.private_bounds:
             domain = Domain(self.profile.lower, self.profile.upper, radius=domain.radius)
         records = self._draw(n_drawn, _randomness(2 + number, 1))

@@ -128,7 +128,8 @@ class Rehearsal:
             result: FitResult = refits.fit(number)
             partition = result.partition or result.mixture
             theirs = Label(partition, result.domain)(records)
-            found.append(Refit.of(mine, theirs, trees.of(partition.landscape, result.profile)))
+            tree = trees.of(partition.landscape, refits.profile)  # sizes have the same noise
+            found.append(Refit.of(mine, theirs, tree))
             told((number + 1) / n_rehearsals)
         return cls(tuple(found))
 
