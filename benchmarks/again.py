@@ -238,7 +238,7 @@ def main() -> None:
     """Run the benchmark and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("again.jsonl"))
-    parser.add_argument("--instances", type=int, default=3)
+    parser.add_argument("--instances", type=int, default=2)
     given = parser.parse_args()
     print(tables(run(tasks(given.instances), given.out)))
 

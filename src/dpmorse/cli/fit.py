@@ -292,10 +292,12 @@ def _save(model: Model, output: str) -> None:
 def _rehearse(model: MorseEstimator, output: str, bar: Bar) -> None:
     """Add rehearsals to a model that is written already: whatever happens here, that file stays."""
     try:
-        rehearse(model, bar)
+        is_known = rehearse(model, bar)
     except KeyboardInterrupt:
         note(_INTERRUPTED.format(output))
         raise
+    if not is_known:
+        return
     try:
         model.save(output)
     except OSError as error:

@@ -33,11 +33,12 @@ def load_tree(path: str) -> MorseEstimator:
     return model
 
 
-def rehearse(model: Model, bar: Bar) -> None:
-    """Make the rehearsals that a model still lacks, and show how far they are."""
-    if isinstance(model, MorseEstimator):
-        with bar.fraction("rehearsing on synthetic records") as told:
-            model._rehearsals.made(told)
+def rehearse(model: Model, bar: Bar) -> bool:
+    """Make the rehearsals that a model still lacks, and show how far they are; say whether it has any."""
+    if not isinstance(model, MorseEstimator):
+        return False
+    with bar.fraction("rehearsing on synthetic records") as told:
+        return model._rehearsals.made(told) is not None
 
 
 def has_names(model: Model) -> bool:
