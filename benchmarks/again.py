@@ -1,11 +1,12 @@
-"""Whether "found again" is right: what rehearsals say of a cluster, and what another fit of the same records has.
+"""Whether "found again" is right: what rehearsals say of a cluster, and what another fit then finds.
 
-``python -m benchmarks.again --out FILE`` fits each table twice, with noise of its own, and the number of clusters
-unknown (epsilon 1, delta 1e-5). Of each cluster of either fit, `again` stands beside its Jaccard index with the most
-similar cluster of the other fit. Tables: generated numbers of 20 families, tables with categories and missing values
-of six kinds, both of instances on which nothing was set; records without groups; and small real tables of
-scikit-learn, each column standardised and bounded by -5 and 5. Fits that suggest one cluster say nothing of groups
-and are counted apart. Results are appended to the file as JSON lines; what is there already is not fitted again.
+``python -m benchmarks.again --out FILE`` fits each table twice, with noise of its own, and the number of
+clusters unknown (epsilon 1, delta 1e-5). Of each cluster of either fit, `again` stands beside its Jaccard
+index with the most similar cluster of the other fit. Tables: generated numbers of 20 families, tables with
+categories and missing values of six kinds, both of instances on which nothing was set; records without
+groups; and small real tables of scikit-learn, each column standardised and bounded by -5 and 5. Fits that
+suggest one cluster say nothing of groups and are counted apart. Results are appended to the file as JSON
+lines; what is there already is not fitted again.
 """
 
 import argparse
@@ -92,11 +93,11 @@ def compare(sort: str, name: str, instance: int, seed: int) -> list[Row]:
     ]
 
 
-def _fitted(records: Any, told: dict[str, Any], seed: int) -> tuple[DPMorse, IntArray, FloatArray, list[float]]:
+def _fitted(
+    records: Any, told: dict[str, Any], seed: int
+) -> tuple[DPMorse, IntArray, FloatArray, list[float]]:
     """Return a fit, the labels of its records, how nearly clusters are found again, and seconds of both."""
-    model = DPMorse(
-        "auto", epsilon=_EPSILON, delta=_DELTA, rehearsals=_REHEARSALS, random_state=seed, **told
-    )
+    model = DPMorse("auto", epsilon=_EPSILON, delta=_DELTA, rehearsals=_REHEARSALS, random_state=seed, **told)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begun = time.perf_counter()
@@ -145,7 +146,13 @@ def _bands(rows: Sequence[Row]) -> str:
     lines = ["| again | " + " | ".join(f"{sort}: clusters, again, other fit" for sort in sorts) + " |"]
     lines.append("|---|" + "---|" * len(sorts))
     for low, high in zip(_BANDS[:-1], _BANDS[1:], strict=True):
-        name = f"below {high:.2f}" if low == 0 else f"{low:.2f} and more" if high > 1 else f"{low:.2f} to {high:.2f}"
+        name = (
+            f"below {high:.2f}"
+            if low == 0
+            else f"{low:.2f} and more"
+            if high > 1
+            else f"{low:.2f} to {high:.2f}"
+        )
         cells = []
         for sort in sorts:
             own = [r for r in rows if low <= r["again"] < high and sort in ("all", r["sort"])]

@@ -145,7 +145,7 @@ class PublishedNumbers(FrameOutput):
         """Return the cluster of each component."""
         raise NotImplementedError
 
-    def _again(self, n_clusters: int | None = None) -> Again | None:  # noqa: ARG002 - for subclasses
+    def _again(self, n_clusters: int | None = None) -> Again | None:
         """Return how often the clusters were found again; nobody knows it of components."""
         return None
 

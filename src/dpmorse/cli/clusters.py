@@ -106,7 +106,11 @@ def _lines(view: ClusterView, label: str) -> list[str]:
     titles = (label, f"share, %{alone}", "found again")
     rows = [(*titles, "column", f"{values}{alone}", "half between", "missing, %")]
     for c in range(view.n_clusters):
-        first = (f"{c}{_mark(view, 'unknown', c)}", f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}", _votes(view, c))
+        first = (
+            f"{c}{_mark(view, 'unknown', c)}",
+            f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}",
+            _votes(view, c),
+        )
         for column in view.columns[:_SHOWN_COLUMNS]:
             missing = "" if column.missing is None else _percent(column.missing.at(c))
             rows.append((*first, *_cells(view, column, c), missing))

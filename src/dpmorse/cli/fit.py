@@ -271,9 +271,7 @@ def _checked_ledger(
     return ledger
 
 
-def _fitted(
-    source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar
-) -> MorseEstimator:
+def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> MorseEstimator:
     estimator = request.estimator(len(source.names), ledger)
     with bar.passes(), numbers_told_later():  # below the table
         return estimator.fit(source)

@@ -23,7 +23,7 @@ from dpmorse.bases import (
     set_at_once,
 )
 from dpmorse.clustering.rehearsal import MOST_REHEARSALS
-from dpmorse.clustering.rehearsed import RehearsedModel, Rehearsals
+from dpmorse.clustering.rehearsed import Rehearsals, RehearsedModel
 from dpmorse.clustering.trees import Trees
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
@@ -255,9 +255,7 @@ class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator,
         _plain_data.rebuild("parameters", model._check_choices)
         landscape, trees = base.landscape_, Trees(model.merge, chosen_for, model.search)
         points = critical_points_from_dict(fields["critical_points"], landscape)
-        tree = _plain_data.rebuild(
-            "critical_points", lambda: trees.of(landscape, base.profile_, points)
-        )
+        tree = _plain_data.rebuild("critical_points", lambda: trees.of(landscape, base.profile_, points))
         rehearsals = Rehearsals.from_plain(fields["rehearsals"], base, trees)
         model.rehearsals = rehearsals.n_rehearsals
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls

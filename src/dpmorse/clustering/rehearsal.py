@@ -1,8 +1,8 @@
 """Would these clusters be found again? Fits of synthetic records, compared with the fit that released them.
 
 A cluster is found again in a rehearsal if a cluster there has most of its records and few others: the Jaccard
-index of their synthetic records says how nearly. This is about repetition, not about truth: what a release has
-merged or split, rehearsals merge or split.
+index of their synthetic records says how nearly. This is about repetition, not about truth: what a release
+has merged or split, rehearsals merge or split.
 """
 
 from collections.abc import Callable

@@ -117,7 +117,7 @@ class Rehearsals:
 
 
 class RehearsedModel:
-    """Mixin of fitted models with a tree: how often clusters are found again, and how sure their number is."""
+    """Mixin of models with a tree: how often clusters are found again, and how sure their number is."""
 
     merge_tree_: MergeTree
     n_clusters_: int

@@ -10,9 +10,9 @@ FOUND = 0.75
 """Jaccard index from which on a cluster counts as found again."""
 
 ABOUT_AGAIN = (
-    "Found again: in so many fits of synthetic records, drawn from what was released, a cluster has most of the "
-    "records of this one and few others. It is about repetition, not about truth: what a release has merged or "
-    "split, these fits merge or split, too."
+    "Found again: in so many fits of synthetic records, drawn from what was released, a cluster has most "
+    "of the records of this one and few others. It is about repetition, not about truth: what a release "
+    "has merged or split, these fits merge or split, too."
 )
 """What is said beside clusters that were found again, or not."""
 
