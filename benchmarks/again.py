@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def _mixed(kind: str, instance: int) -> Table:
 
 
 def _without_groups(law: str, instance: int) -> Table:
-    """Draw turned and stretched records of one group, or categories that have nothing to do with one another."""
+    """Draw records of one group, turned and stretched."""
     rng = np.random.default_rng([instance, *law.encode()])
     d, n = int(rng.integers(2, 11)), int(np.exp(rng.uniform(np.log(2000), np.log(20_000))))
     X = {
@@ -145,7 +146,7 @@ def _bands(rows: Sequence[Row]) -> str:
     sorts = ["all", *(sort for sort in SORTS if sort != "no groups")]
     lines = ["| again | " + " | ".join(f"{sort}: clusters, again, other fit" for sort in sorts) + " |"]
     lines.append("|---|" + "---|" * len(sorts))
-    for low, high in zip(_BANDS[:-1], _BANDS[1:], strict=True):
+    for low, high in pairwise(_BANDS):
         name = (
             f"below {high:.2f}"
             if low == 0
@@ -190,8 +191,8 @@ def _of_no_groups(rows: Sequence[Row]) -> str:
     suggested = [r["again"] for r in own if r["clusters"] > 1 and r["again"] is not None]
     clear = int(np.sum(np.array(suggested) >= _CLEAR))
     return (
-        f"Without groups: {len(fits)} fits, {len(one)} of which suggest one cluster; of the {len(suggested)} clusters "
-        f"of the others, {clear} have again >= {_CLEAR} ({clear / max(len(suggested), 1):.1%})."
+        f"Without groups: {len(fits)} fits, {len(one)} of which suggest one cluster; of the {len(suggested)} "
+        f"clusters of the others, {clear} have again >= {_CLEAR} ({clear / max(len(suggested), 1):.1%})."
     )
 
 
@@ -199,9 +200,9 @@ def _times(rows: Sequence[Row]) -> str:
     seconds = np.array([r["seconds"] for r in rows if r["cluster"] == 0])
     ratio = seconds.sum(axis=1) / seconds[:, 0]
     return (
-        f"Seconds: a fit {seconds[:, 0].mean():.2f} on average, five rehearsals {seconds[:, 1].mean():.2f}; fit and "
-        f"rehearsals together take {np.median(ratio):.1f} times a fit (median), {np.quantile(ratio, 0.95):.1f} in "
-        "one of twenty."
+        f"Seconds: a fit {seconds[:, 0].mean():.2f} on average, five rehearsals {seconds[:, 1].mean():.2f}; "
+        f"both together take {np.median(ratio):.1f} times a fit (median), {np.quantile(ratio, 0.95):.1f} "
+        "in one of twenty."
     )
 
 

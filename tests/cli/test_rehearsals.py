@@ -8,6 +8,8 @@ from dpmorse import _atomic, load
 from dpmorse.bases import Refits
 from dpmorse.cli import progress
 
+pytestmark = pytest.mark.rehearses
+
 FIT = ["--epsilon", "9", "--bounds", "0,300", "--components", "4", "--seed", "1", "--clusters", "2"]
 
 
@@ -74,7 +76,7 @@ def test_the_model_is_complete_before_the_first_rehearsal_and_stays_if_they_are_
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Refits, "fit", stopped)
-    result = fit(code=1)
+    result = fit(code=130)
     assert "the model is complete in 'm.json'" in result.stderr
     assert (here / "m.json").read_bytes() == seen[0]
     assert load("m.json")._rehearsals.done is None

@@ -1,4 +1,4 @@
-"""Fits of synthetic records, with the noise of the fit that released them: post-processing, which costs nothing.
+"""Fits of synthetic records, with the noise of the fit that released them: post-processing, at no cost.
 
 Whatever a fit has found would be found again, or not, in such records: they are drawn from what was released,
 with fixed seeds, and nothing else is read.
@@ -23,8 +23,8 @@ from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, LabelArray
 
 _MOST_RECORDS = 50_000
-"""Most synthetic records of a fit. Of more, as many are drawn, and noise is as much smaller: it is the ratio of
-noise and records that decides what is found."""
+"""Most synthetic records of a fit. Of more, as many are drawn, and noise is as much smaller: it is the ratio
+of noise and records that decides what is found."""
 
 _STREAM = 20_261_120
 """Keeps the randomness of rehearsals apart from that of a fit with a small seed."""
@@ -62,7 +62,7 @@ class Refits:
         return Label(self.base.partition_, self.base.domain_)(records)
 
     def fit(self, number: int) -> FitResult:
-        """Fit synthetic records, with the parameters of the base and the noise that it had beside its records.
+        """Fit synthetic records, with the parameters of the base, and noise as large beside them.
 
         Bounds stay those that were stated or released, and nobody needs a profile of synthetic records.
         """

@@ -46,8 +46,8 @@ _MISSING = ("refuse", "drop")
 """The values of --missing."""
 
 _INTERRUPTED = (
-    "Interrupted in its rehearsals: the model is complete in {!r}, and the budget is spent. It is not known yet "
-    "which of its clusters would be found again; `dpmorse show` rehearses anew."
+    "Interrupted in its rehearsals: the model is complete in {!r}, and the budget is spent. It is not known "
+    "yet which of its clusters would be found again; `dpmorse show` rehearses anew."
 )
 """What is said where rehearsals are interrupted."""
 
@@ -128,8 +128,8 @@ def fit(
             metavar="B",
             min=0,
             max=MOST_REHEARSALS,
-            help="Fits of synthetic records that say which clusters would be found again; 0 for none. They cost "
-            "time, and no budget.",
+            help="Fits of synthetic records that say which clusters would be found again; 0 for none. They "
+            "cost time, and no budget.",
         ),
     ] = 5,
     sql: SqlOption = None,
