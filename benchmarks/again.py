@@ -11,6 +11,7 @@ lines; what is there already is not fitted again.
 
 import argparse
 import json
+import math
 import sys
 import time
 import warnings
@@ -143,23 +144,30 @@ def tables(rows: Sequence[Row]) -> str:
 
 def _bands(rows: Sequence[Row]) -> str:
     """Compare the index in rehearsals with that in another fit, by bands and sorts of tables."""
-    sorts = ["all", *(sort for sort in SORTS if sort != "no groups")]
-    lines = ["| again | " + " | ".join(f"{sort}: clusters, again, other fit" for sort in sorts) + " |"]
-    lines.append("|---|" + "---|" * len(sorts))
+    sorts = [sort for sort in SORTS if sort != "no groups"]
+    lines = [
+        "| again | clusters | mean | other fit | " + " | ".join(sorts) + " |",
+        "|---" * (4 + len(sorts)) + "|",
+    ]
     for low, high in pairwise(_BANDS):
-        name = (
-            f"below {high:.2f}"
-            if low == 0
-            else f"{low:.2f} and more"
-            if high > 1
-            else f"{low:.2f} to {high:.2f}"
-        )
-        cells = []
-        for sort in sorts:
-            own = [r for r in rows if low <= r["again"] < high and sort in ("all", r["sort"])]
-            cells.append(f"{len(own)}, {_mean(own, 'again')}, {_mean(own, 'other_fit')}")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        ends = f"{low:.2f} to {high:.2f}" if low else f"below {high:.2f}"
+        own = [r for r in rows if low <= r["again"] < high]
+        of_sorts = [[r for r in own if r["sort"] == sort] for sort in sorts]
+        cells = [f"{_mean(each, 'other_fit')} ({len(each)})" for each in of_sorts]
+        found = f"{_mean(own, 'other_fit')} \u00b1 {_error(own):.2f}"
+        named = ends if np.isfinite(high) else f"{low:.2f} and more"
+        lines.append(f"| {named} | {len(own)} | {_mean(own, 'again')} | {found} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _error(rows: Sequence[Row]) -> float:
+    """Return the standard error of the mean index in the other fit; clusters of one table go together."""
+    if not rows:
+        return math.nan
+    found = np.array([row["other_fit"] for row in rows])
+    tables_of = np.array([f"{row['sort']} {row['name']} {row['instance']} {row['seed']}" for row in rows])
+    sums = [np.sum(found[tables_of == one] - found.mean()) for one in np.unique(tables_of)]
+    return float(np.sqrt(np.sum(np.square(sums))) / len(rows))
 
 
 def _votes(rows: Sequence[Row]) -> str:
@@ -186,14 +194,20 @@ def _numbers_agreeing(rows: Sequence[Row]) -> str:
 
 def _of_no_groups(rows: Sequence[Row]) -> str:
     """Say how many clusters of records without groups look as if they would be found again."""
-    own = [r for r in rows if r["sort"] == "no groups"]
-    fits, one = [r for r in own if r["cluster"] == 0], [r for r in own if r["clusters"] == 1]
-    suggested = [r["again"] for r in own if r["clusters"] > 1 and r["again"] is not None]
-    clear = int(np.sum(np.array(suggested) >= _CLEAR))
-    return (
-        f"Without groups: {len(fits)} fits, {len(one)} of which suggest one cluster; of the {len(suggested)} "
-        f"clusters of the others, {clear} have again >= {_CLEAR} ({clear / max(len(suggested), 1):.1%})."
-    )
+    lines = [
+        "| without groups | fits | of one cluster | clusters of others | again .85 or more | in another fit |"
+    ]
+    lines.append("|---|---|---|---|---|---|")
+    laws = SORTS["no groups"][1]
+    for names in (laws, *([law] for law in laws)):
+        own = [r for r in rows if r["sort"] == "no groups" and r["name"] in names]
+        fits, one = [r for r in own if r["cluster"] == 0], [r for r in own if r["clusters"] == 1]
+        others = [r for r in own if r["clusters"] > 1 and r["again"] is not None]
+        clear = [r for r in others if r["again"] >= _CLEAR]
+        named = "all" if len(names) > 1 else names[0]
+        counts = f"{len(fits)} | {len(one)} | {len(others)} | {len(clear)}"
+        lines.append(f"| {named} | {counts} | {_mean(clear, 'other_fit')} |")
+    return "\n".join(lines)
 
 
 def _times(rows: Sequence[Row]) -> str:

@@ -18,16 +18,16 @@ def test_tables_count_clusters_by_bands():
         row(cluster=1, again=0.84, other_fit=0.7, found_in=4),
         row(again=0.3, other_fit=0.4, found_in=0),
     ]
-    rows += [row(sort="no groups", again=0.9), row(sort="no groups", again=0.2, cluster=1)]
-    rows += [row(sort="no groups", clusters=1, again=1.0)]
+    rows += [
+        row(sort="no groups", name="t", again=0.9),
+        row(sort="no groups", name="t", again=0.2, cluster=1),
+    ]
+    rows += [row(sort="no groups", name="t", clusters=1, again=1.0)]
     text = tables(rows)
-    assert "| 0.75 to 0.85 | 2, 0.82, 0.80 | 2, 0.82, 0.80 |" in text
-    assert "| below 0.40 | 1, 0.30, 0.40 |" in text
+    assert "| 0.75 to 0.85 | 2 | 0.82 | 0.80 ± 0.00 | 0.80 (2) | - (0) |" in text
+    assert "| below 0.40 | 1 | 0.30 | 0.40 ± 0.00 |" in text
     assert "| 4 of 5 | 2 | 0.50 |" in text
-    assert (
-        "2 fits, 1 of which suggest one cluster; of the 2 clusters of the others, 1 have again >= 0.85 (50.0%)"
-        in text
-    )
+    assert "| all | 2 | 1 | 2 | 1 | 0.90 |" in text
     assert "both together take 4.0 times a fit" in text
 
 
