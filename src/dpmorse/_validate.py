@@ -35,6 +35,20 @@ def positive_int(*, hint: str = "", at_most: int | None = None, **named: object)
     return number
 
 
+def whole_number(*, at_most: int, hint: str = "", **named: object) -> int:
+    """Return an integer from 0 to ``at_most``; booleans are refused."""
+    ((name, value),) = named.items()
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidTypeError(
+            f"{name} must be an integer between 0 and {at_most}, got {describe(value)}.{_space(hint)}"
+        )
+    if not 0 <= int(value) <= at_most:
+        raise InvalidParameterError(
+            f"{name} must be between 0 and {at_most}, got {describe(value)}.{_space(hint)}"
+        )
+    return int(value)
+
+
 def positive_real(*, hint: str = "", **named: object) -> float:
     """Return a finite number > 0; booleans are refused."""
     ((name, value),) = named.items()

@@ -187,7 +187,7 @@ PLANE = {"x": Numeric(-10, 10, missing="ignore"), "y": Numeric(-10, 10, missing=
 def moons():
     X, y = make_moons(20_000, random_state=0)
     Z = punched(X, 0.05, np.random.default_rng(0))
-    return DPMorse(2, epsilon=1.0, columns=PLANE, random_state=0).fit(Z), Z, y
+    return DPMorse(2, epsilon=1.0, columns=PLANE, rehearsals=0, random_state=0).fit(Z), Z, y
 
 
 def test_moons_with_missing_values_are_told_apart(moons):

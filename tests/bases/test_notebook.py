@@ -53,7 +53,8 @@ class Cells(HTMLParser):
 @pytest.fixture(scope="module")
 def model():
     X = pd.DataFrame(make_patients(20_000, random_state=1)[0], columns=["age", NASTY])
-    return DPMorse(4, epsilon=2.0, bounds={"age": (0, 110), NASTY: (60, 220)}, random_state=0).fit(X)
+    bounds = {"age": (0, 110), NASTY: (60, 220)}
+    return DPMorse(4, epsilon=2.0, bounds=bounds, rehearsals=2, random_state=0).fit(X)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def table_model():
         "admitted": Date("2010-01-01", "2030-01-01"),
     }
     X = pd.DataFrame(make_patient_table(4000, random_state=1)[0])[list(columns)]
-    return DPMorse(3, epsilon=2.0, columns=columns, random_state=0).fit(X)
+    return DPMorse(3, epsilon=2.0, columns=columns, rehearsals=0, random_state=0).fit(X)
 
 
 def test_a_fitted_model_shows_the_numbers_of_its_summary(model):
@@ -76,7 +77,8 @@ def test_a_fitted_model_shows_the_numbers_of_its_summary(model):
     shares = model.summary().groupby("cluster").first()
     for row, (_, share) in zip(rows, shares.iterrows(), strict=True):
         value, low, high = (100 * share[name] for name in ("share", "share_low", "share_high"))
-        assert row[1] == f"{value:.1f} % ({low:.1f} to {high:.1f})"
+        found = 2 * round(share["again"])  # these lie far apart
+        assert row[1] == f"{value:.1f} % ({low:.1f} to {high:.1f})found again in {found} of 2 rehearsals"
         median, low, high, q1, q3 = map(float, re.findall(r"[\d.]+", row[2]))
         for name, shown in (
             ("median", median),
@@ -95,6 +97,11 @@ def test_the_promise_and_what_must_be_said_are_shown_and_names_are_escaped(model
     assert "-differentially private" in html
     assert "Not covered: the labels" in html
     assert NASTY not in html
+
+
+def test_what_found_again_means_is_said_where_it_is_known(model, table_model):
+    assert "about repetition, not about truth" in model._repr_html_()
+    assert "ound again" not in table_model._repr_html_()
 
 
 def test_levels_are_shown_the_most_frequent_first(table_model):

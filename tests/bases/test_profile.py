@@ -64,7 +64,7 @@ def far_model():
     pd = pytest.importorskip("pandas")
     X, _ = far_cluster(0, 3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    return DPMorse(4, epsilon=1.0, bounds=BOUNDS, random_state=0).fit(frame), X
+    return DPMorse(4, epsilon=1.0, bounds=BOUNDS, rehearsals=0, random_state=0).fit(frame), X
 
 
 # What is released is right
@@ -444,11 +444,11 @@ def test_a_summary_names_columns_and_is_the_table(far_model):
     assert list(frame["column"]) == ["a", "b", "c"] * 4
     assert frame["median_low"].to_numpy().reshape(4, 3) == pytest.approx(table.median.low)
     assert frame["share_high"].to_numpy()[::3] == pytest.approx(table.share.high)
-    unnamed = DPMorse(2, epsilon=1.0, bounds=(-2, 2), random_state=0).fit(near_clusters(2)).summary()
+    unnamed = DPMorse(2, epsilon=1.0, bounds=(-2, 2), rehearsals=0).fit(near_clusters(2)).summary()
     assert list(unnamed["column"]) == ["column 0", "column 1"] * 2
     more = model.summary(quantiles=[0.05, 0.9])
     names = [name for name in more.columns if not name.endswith(("_low", "_high"))]
-    assert names == ["cluster", "column", "share", "p5", "q1", "median", "q3", "p90", "warning"]
+    assert names == ["cluster", "column", "share", "p5", "q1", "median", "q3", "p90", "again", "warning"]
     assert more["median"].equals(model.summary()["median"])
     assert np.all(more["p5"] <= more["p90"])
 

@@ -47,7 +47,8 @@ def table(seed, n=20_000):
 
 def fitted(frame, columns=None, seed=0, n_clusters=3, **options):
     columns = columns or {name: COLUMNS[name] for name in frame}
-    return DPMorse(n_clusters, epsilon=1.0, columns=columns, random_state=seed, **options).fit(frame)
+    options = {"epsilon": 1.0, "columns": columns, "rehearsals": 0, "random_state": seed, **options}
+    return DPMorse(n_clusters, **options).fit(frame)
 
 
 def hits(model, frame):

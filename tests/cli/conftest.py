@@ -10,8 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
+from dpmorse.bases import Refits
 from dpmorse.cli.application import app
 from dpmorse.datasets import make_patients
+
+
+@pytest.fixture(autouse=True)
+def no_rehearsals(request, monkeypatch):
+    """Rehearsals take as long as five fits: only tests that are marked make them."""
+    if request.node.get_closest_marker("rehearses") is None:
+        monkeypatch.setattr(Refits, "of", lambda base: None)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from dpmorse import (
     TreeNotBuiltError,
     load,
 )
-from dpmorse.clustering import base
+from dpmorse.clustering import trees
 from dpmorse.densities import GaussianMixture
 
 
@@ -254,7 +254,7 @@ def test_a_release_is_not_lost_if_its_tree_cannot_be_built(monkeypatch, blobs, t
     def broken(*args, **options):
         raise np.linalg.LinAlgError("no convergence")
 
-    monkeypatch.setattr(base, "merge_tree", broken)
+    monkeypatch.setattr(trees, "merge_tree", broken)
     model = MorseClustering(DPMoGHard(4, epsilon=1.0, bounds=(-1, 1), n_iter=2, random_state=0), n_clusters=2)
     with pytest.raises(TreeNotBuiltError, match="The release is not lost") as caught:
         model.fit(blobs[0])

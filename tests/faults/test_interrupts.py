@@ -137,7 +137,7 @@ def test_lack_of_memory_for_the_tree_does_not_lose_the_release(monkeypatch):
     def fail(*args, **options):
         raise MemoryError
 
-    monkeypatch.setattr("dpmorse.clustering.base.merge_tree", fail)
+    monkeypatch.setattr("dpmorse.clustering.trees.merge_tree", fail)
     ledger = Ledger(Budget(2.0))
     with pytest.raises(TreeNotBuiltError) as raised:
         DPMorse(2, epsilon=1.0, bounds=(-1, 1), ledger=ledger).fit(NEW)

@@ -115,7 +115,7 @@ def test_matplotlib_missing_is_explained(monkeypatch):
 @pytest.fixture(scope="module")
 def patients():
     X = pd.DataFrame(make_patients(20_000, random_state=1)[0], columns=["age", "pressure"])
-    return DPMorse(4, epsilon=2.0, bounds=([0, 60], [110, 220]), random_state=0).fit(X)
+    return DPMorse(4, epsilon=2.0, bounds=([0, 60], [110, 220]), rehearsals=0, random_state=0).fit(X)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def table():
         "admitted": Date("2010-01-01", "2030-01-01"),
     }
     X = pd.DataFrame(make_patient_table(4000, random_state=1)[0])[list(columns)]
-    return DPMorse(3, epsilon=2.0, columns=columns, random_state=0).fit(X)
+    return DPMorse(3, epsilon=2.0, columns=columns, rehearsals=0, random_state=0).fit(X)
 
 
 def test_figures_name_columns_clusters_and_what_they_show(patients):

@@ -21,7 +21,7 @@ def four_groups(n, seed):
 
 @pytest.fixture(scope="session")
 def default_model():
-    return DPMorse(4, epsilon=5.0, bounds=(-2, 2), random_state=0).fit(four_groups(8000, 1))
+    return DPMorse(4, epsilon=5.0, bounds=(-2, 2), rehearsals=2, random_state=0).fit(four_groups(8000, 1))
 
 
 @pytest.fixture(scope="session")

@@ -225,3 +225,17 @@ def test_units_of_any_size(scale, promise, embedded):
 def test_bad_input(model, options, error, message, hard_model):
     with pytest.raises(error, match=re.escape(message)):
         render(hard_model if model is ... else model, **options)
+
+
+def test_how_often_clusters_are_found_again(default_model, hard_model, embedded):
+    """Every cut has its own words, the number has those of the model; without rehearsals nothing is said."""
+    data = embedded(render(default_model))
+    assert [len(words) for words in data["again"]] == [k + 1 for k in range(len(data["cuts"]))]
+    for k, words in enumerate(data["again"], start=1):
+        again = default_model.cut(k).summary(library="pandas").groupby("cluster")["again"].first()
+        assert all("2 of 2" in each for each, value in zip(words, again, strict=True) if value > 0.9)
+    assert data["tree"]["suggestion"] == str(default_model.suggestion_)
+    assert "of 2 rehearsals" in data["tree"]["suggestion"]
+    silent = embedded(render(hard_model))
+    assert not any(silent["again"])
+    assert silent["tree"]["suggestion"] == hard_model.merge_tree_.suggestion.in_words

@@ -13,8 +13,10 @@ from dpmorse import _validate
 from dpmorse.bases.outputs import FrameOutput
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning
 from dpmorse.profiles import (
+    ABOUT_AGAIN,
     LIBRARIES,
     NO_INTERVALS,
+    Again,
     Caution,
     ClusterTable,
     ClusterView,
@@ -111,7 +113,11 @@ class PublishedNumbers(FrameOutput):
 
         Its columns are ``cluster``, ``column``, then ``share``, ``q1``, ``median`` and ``q3`` (and ``p5`` for
         a quantile of 0.05 that was asked for), each followed by the ends of its interval (``_low`` and
-        ``_high``), and ``warning``: a sentence, or nothing. What noise hides is NaN.
+        ``_high``), ``again`` and ``warning``: a sentence, or nothing. What noise hides is NaN.
+
+        ``again`` says from 0 to 1 how nearly a cluster is found again (docs/choosing.md): the mean Jaccard
+        index of its records with those of the most similar cluster, over rehearsals. The first to ask waits
+        for them. NaN where they were turned off, for components, and of a cluster without records.
 
         Of a table with stated columns, categories have one row for each ``level``, with ``level_share``, the
         part of the cluster's records that has it. ``missing`` is the part that does not have the column. Both
@@ -128,7 +134,7 @@ class PublishedNumbers(FrameOutput):
         if library is not None:
             _validate.choice(library=library, among=LIBRARIES)
         table = self.table(n_clusters, level=level, population=population, quantiles=quantiles)
-        view = ClusterView.of(table, self._released.schema_, self._cautions(table))
+        view = ClusterView.of(table, self._released.schema_, self._cautions(table), self._again(n_clusters))
         return to_frame(columns_of(view), library or self._frames_of)
 
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
@@ -138,6 +144,10 @@ class PublishedNumbers(FrameOutput):
     def _labels_of_components(self, n_clusters: int | None) -> IntArray:
         """Return the cluster of each component."""
         raise NotImplementedError
+
+    def _again(self, n_clusters: int | None = None) -> Again | None:
+        """Return how often the clusters were found again; nobody knows it of components."""
+        return None
 
     @property
     def _n_labels(self) -> int:
@@ -164,7 +174,7 @@ class PublishedNumbers(FrameOutput):
             view = ClusterView.of_mixture(self.mixture_, self._labels_of_components(None), schema)
         else:
             table = self.table()
-            view = ClusterView.of(table, schema, self._cautions(table))
+            view = ClusterView.of(table, schema, self._cautions(table), self._again())
         cautions = [caution.text for caution in view.cautions]
         if len(cautions) > _MOST_SENTENCES:
             more = len(cautions) - _MOST_SENTENCES
@@ -174,6 +184,7 @@ class PublishedNumbers(FrameOutput):
             f"<p><b>{escape(type(self).__name__)}</b></p>{_paragraphs(promise[:n_shown])}",
             clusters_as_html(view, self._called),
             _paragraphs([NO_INTERVALS if view.table is None else about_intervals()]),
+            _paragraphs([ABOUT_AGAIN] * (view.again is not None)),
             f"<ul>{items}</ul>" if items else "",
             f"<details><summary>More about the promise</summary>{_paragraphs(promise[n_shown:])}</details>",
         ]

@@ -7,11 +7,11 @@ import numpy as np
 
 from dpmorse.cli.messages import say, shortened, warn
 from dpmorse.cli.models import Model, label_name, schema_of
-from dpmorse.clustering import MorseEstimator
+from dpmorse.clustering import MorseEstimator, SuggestedNumber
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.morse import Suggestion
 from dpmorse.privacy import PrivacyReport
 from dpmorse.profiles import (
+    ABOUT_AGAIN,
     NO_INTERVALS,
     NOT_KNOWN,
     ClusterView,
@@ -39,7 +39,8 @@ _MOST_WARNINGS = 12
 def _view_of(model: Model, *, population: bool) -> ClusterView:
     """Return the clusters of a model, heaviest first: from its profile, else from the mixture alone."""
     if model._released.profile_ is not None:
-        return ClusterView.of(model.table(population=population), schema_of(model), model.cautions())
+        table, cautions = model.table(population=population), model.cautions()
+        return ClusterView.of(table, schema_of(model), cautions, model._again())
     if population:
         raise InvalidParameterError("--population needs intervals, and this model has no profile.")
     return ClusterView.of_mixture(model.mixture_, model._labels_of_components(None), schema_of(model))
@@ -53,7 +54,9 @@ def say_clusters(model: Model, *, population: bool = False) -> None:
     view, label = _view_of(model, population=population), label_name([], model)
     below, number = [_about_numbers(view, population=population)], _suggestion(model)
     if number is not None:
-        below.append(f"No number of clusters was given: {number.in_words}.")
+        below.append(f"No number of clusters was given: {number}.")
+    if view.again is not None:
+        below.append(ABOUT_AGAIN)
     say("\n".join([_title(model, view, label), "", *_lines(view, label), "", *below]))
     tell_cautions(model)
 
@@ -73,10 +76,10 @@ def _about_numbers(view: ClusterView, *, population: bool) -> str:
     return NO_INTERVALS if view.table is None else about_intervals(population=population)
 
 
-def _suggestion(model: Model) -> Suggestion | None:
+def _suggestion(model: Model) -> SuggestedNumber | None:
     """Return how sure the number of clusters is; None where the user gave it, or where there are none."""
     if isinstance(model, MorseEstimator) and model.n_clusters == "auto":
-        return model.merge_tree_.suggestion
+        return model.suggestion_
     return None
 
 
@@ -100,13 +103,18 @@ def _lines(view: ClusterView, label: str) -> list[str]:
     alone = " (without interval)" if view.table is None else ""
     has_levels = any(isinstance(column, LevelView) for column in view.columns)
     values = "median, or most frequent levels, %" if has_levels else "median"
-    rows = [(label, f"share, %{alone}", "column", f"{values}{alone}", "half between", "missing, %")]
+    titles = (label, f"share, %{alone}", "found again")
+    rows = [(*titles, "column", f"{values}{alone}", "half between", "missing, %")]
     for c in range(view.n_clusters):
-        first = (f"{c}{_mark(view, 'unknown', c)}", f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}")
+        first = (
+            f"{c}{_mark(view, 'unknown', c)}",
+            f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}",
+            _votes(view, c),
+        )
         for column in view.columns[:_SHOWN_COLUMNS]:
             missing = "" if column.missing is None else _percent(column.missing.at(c))
             rows.append((*first, *_cells(view, column, c), missing))
-            first = ("", "")
+            first = ("", "", "")
     of_titles = [column for column in zip(*rows, strict=True) if any(column[1:])]
     widths = [max(map(len, column)) for column in of_titles]
     padded = (
@@ -114,9 +122,15 @@ def _lines(view: ClusterView, label: str) -> list[str]:
         for row in zip(*of_titles, strict=True)
     )
     lines = [f"  {line.rstrip()}" for line in padded]
-    if any("*" in cell for row in rows[1:] for cell in row[:3]):
+    if any("*" in cell for row in rows[1:] for cell in row[:4]):
         lines.append("  * see the warnings")
     return lines
+
+
+def _votes(view: ClusterView, c: int) -> str:
+    """Write in how many rehearsals a cluster was found again."""
+    n_found = None if view.again is None else view.again.n_found(c)
+    return "" if view.again is None or n_found is None else f"{n_found} of {view.again.n_rehearsals}"
 
 
 def _cells(view: ClusterView, column: ColumnView, c: int) -> tuple[str, str, str]:
@@ -180,10 +194,20 @@ def model_to_dict(model: Model, path: str, *, population: bool = False) -> dict[
         "components": model.mixture_.n_components,
         f"{kind}s": [{kind: c, **_cluster_to_dict(view, c)} for c in range(view.n_clusters)],
         "nearly_as_good": None if number is None else list(number.nearly),
+        "suggestion": _suggestion_to_dict(model),
         "intervals_about": _about_numbers(view, population=population),
         "warnings": [caution.text for caution in view.cautions],
         "privacy": _privacy_to_dict(model.privacy_),
     }
+
+
+def _suggestion_to_dict(model: Model) -> dict[str, Any] | None:
+    """Return the number of clusters that is suggested, whatever was asked for, and what rehearsals say."""
+    if not isinstance(model, MorseEstimator):
+        return None
+    number = model.suggestion_
+    votes = list(number.rehearsed) or None
+    return {"clusters": number.n_clusters, "rehearsals": votes, "text": str(number)}
 
 
 def _privacy_to_dict(report: PrivacyReport) -> dict[str, Any]:
@@ -208,7 +232,17 @@ def _cluster_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
     if view.table is None:
         ends = dict.fromkeys(ends)
     records = None if view.table is None else float(view.table.counts[c])
-    return values | {"records": records} | {f"{name}_interval": part for name, part in ends.items()}
+    known = {"records": records, **_again_to_dict(view, c)}
+    return values | known | {f"{name}_interval": part for name, part in ends.items()}
+
+
+def _again_to_dict(view: ClusterView, c: int) -> dict[str, Any]:
+    """Return how nearly a cluster is found again, from 0 to 1, and in how many of how many rehearsals."""
+    n_found = None if view.again is None else view.again.n_found(c)
+    if view.again is None or n_found is None:
+        return {"again": None, "found_again": None}
+    votes = {"in": n_found, "of": view.again.n_rehearsals}
+    return {"again": float(view.again.likeness[c]), "found_again": votes}
 
 
 def _parts(

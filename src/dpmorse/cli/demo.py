@@ -12,10 +12,10 @@ from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import line_of, template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say
-from dpmorse.cli.models import sampled_columns
+from dpmorse.cli.models import rehearse, sampled_columns
 from dpmorse.cli.options import ForceOption, QuietOption
 from dpmorse.cli.outputs import check_folder_output, replacing, write_columns, write_text
-from dpmorse.cli.progress import compiling_told
+from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.clustering import DPMorse
 from dpmorse.datasets import make_patient_table, make_patients
 from dpmorse.records import Columns, Reading, Table
@@ -62,8 +62,9 @@ def demo(
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
     patients = _NamedArray(points, _COLUMNS)
-    with compiling_told(shown=not quiet), numbers_told_later():
+    with progress_bar(shown=not quiet) as bar, numbers_told_later():
         model.fit(patients)
+        rehearse(model, bar)
     _write_files(output, model, points, model.predict(patients))
     of_table = _write_table_files(output, epsilon)
     if quiet:
@@ -128,6 +129,7 @@ def _write_table_files(output: str, epsilon: float) -> DPMorse:
     model = DPMorse(4, epsilon=epsilon, columns=read_bounds(toml).schema_of(list(table)))
     with numbers_told_later():
         model.fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
+        rehearse(model, Bar(None))
     model.save(os.path.join(output, "table-model.json"))
     _write_report(model, "table.csv", os.path.join(output, "table-report.html"))
     return model

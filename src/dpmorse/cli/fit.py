@@ -13,8 +13,8 @@ from dpmorse.cli.budget_file import budget_in_words, budget_to_dict, open_budget
 from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
 from dpmorse.cli.data_source import inputs, open_data, tell_left_out, tell_reading
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, parse_clusters
-from dpmorse.cli.messages import reports_mistakes, say, say_json, warn, warnings_told
-from dpmorse.cli.models import Model
+from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn, warnings_told
+from dpmorse.cli.models import Model, rehearse
 from dpmorse.cli.options import (
     BaseOption,
     ClustersOption,
@@ -34,6 +34,7 @@ from dpmorse.cli.options import (
 from dpmorse.cli.outputs import check_output
 from dpmorse.cli.progress import Bar, progress_bar
 from dpmorse.cli.reading_options import takes_reading
+from dpmorse.clustering import MOST_REHEARSALS, MorseEstimator
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA, FileLedger
 from dpmorse.records import DataFiles, Reading, check_columns, choose_columns, refuse_text, split_names
@@ -43,6 +44,12 @@ Rules = str | dict[str, str]
 
 _MISSING = ("refuse", "drop")
 """The values of --missing."""
+
+_INTERRUPTED = (
+    "Interrupted in its rehearsals: the model is complete in {!r}, and the budget is spent. It is not known "
+    "yet which of its clusters would be found again; `dpmorse show` rehearses anew."
+)
+"""What is said where rehearsals are interrupted."""
 
 _SEED = (
     "--seed makes the noise reproducible, so that whoever knows the seed can remove it. The model is marked "
@@ -114,6 +121,17 @@ def fit(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="For tests: reproducible, and therefore NOT SECURE.")
     ] = None,
+    rehearsals: Annotated[
+        int,
+        typer.Option(
+            "--rehearsals",
+            metavar="B",
+            min=0,
+            max=MOST_REHEARSALS,
+            help="Fits of synthetic records that say which clusters would be found again; 0 for none. They "
+            "cost time, and no budget.",
+        ),
+    ] = 5,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -148,6 +166,7 @@ def fit(
         neighboring=neighboring,
         max_rows=max_rows,
         seed=seed,
+        rehearsals=rehearsals,
     )
     ledger = _checked_ledger(request, source, budget, budget_epsilon)
     if seed is not None:
@@ -155,6 +174,8 @@ def fit(
     with progress_bar(shown=not quiet) as bar:
         model = _fitted(source, request, ledger, bar)
     _save(model, output)
+    with progress_bar(shown=not quiet) as bar:
+        _rehearse(model, output, bar)
     rules = {name: column.missing for name, column in (request.columns or {}).items()}
     _tell(model, output, rules or missing, ledger, json=json, quiet=quiet)
 
@@ -250,7 +271,7 @@ def _checked_ledger(
     return ledger
 
 
-def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> Model:
+def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> MorseEstimator:
     estimator = request.estimator(len(source.names), ledger)
     with bar.passes(), numbers_told_later():  # below the table
         return estimator.fit(source)
@@ -264,3 +285,18 @@ def _save(model: Model, output: str) -> None:
             f"the budget is spent, but the model could not be written to {output!r}: {error.strerror}. "
             "What was there before is untouched."
         ) from None
+
+
+def _rehearse(model: MorseEstimator, output: str, bar: Bar) -> None:
+    """Add rehearsals to a model that is written already: whatever happens here, that file stays."""
+    try:
+        is_known = rehearse(model, bar)
+    except KeyboardInterrupt:
+        note(_INTERRUPTED.format(output))
+        raise
+    if not is_known:
+        return
+    try:
+        model.save(output)
+    except OSError as error:
+        warn(f"The model is in {output!r}, but its rehearsals could not be added: {error.strerror}.")

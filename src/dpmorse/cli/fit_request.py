@@ -32,6 +32,7 @@ class FitRequest:
     neighboring: str
     max_rows: int | None = None
     seed: int | None = None
+    rehearsals: int = 5
     columns: Mapping[str, Column] | None = None
     """What the columns are, for tables with categories, dates or missing values."""
 
@@ -51,7 +52,7 @@ class FitRequest:
             **{name: value for name, value in given.items() if value is not None},
         }
         if self.base in {None, DEFAULT}:
-            return DPMorse(self.clusters, self.components, **parameters)
+            return DPMorse(self.clusters, self.components, rehearsals=self.rehearsals, **parameters)
         bases, base = available_bases(), str(self.base)
         if base not in bases:
             raise InvalidParameterError(
@@ -62,7 +63,8 @@ class FitRequest:
         if unknown:
             raise InvalidParameterError(f"--base {base} has no {', '.join(sorted(unknown))}.")
         n_components = self.components or self.suggested_components(n_features)
-        return MorseClustering(kind(n_components, **parameters), self.clusters)
+        base_of_tree = kind(n_components, **parameters)
+        return MorseClustering(base_of_tree, self.clusters, rehearsals=self.rehearsals)
 
     def suggested_components(self, n_features: int) -> int:
         """Return the number of components that is fitted where none is asked for."""

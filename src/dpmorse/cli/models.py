@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpmorse.bases import PrivateMixtureEstimator, draw_records
+from dpmorse.cli.progress import Bar
 from dpmorse.clustering import MorseEstimator, load
 from dpmorse.exceptions import InvalidTypeError, ModelFormatError
 from dpmorse.records import plain
@@ -30,6 +31,14 @@ def load_tree(path: str) -> MorseEstimator:
             f"{path!r} holds a mixture without clusters: only `dpmorse fit` models can be cut."
         )
     return model
+
+
+def rehearse(model: Model, bar: Bar) -> bool:
+    """Make the rehearsals that a model still lacks, and show how far they are; say whether it has any."""
+    if not isinstance(model, MorseEstimator):
+        return False
+    with bar.fraction("rehearsing on synthetic records") as told:
+        return model._rehearsals.made(told) is not None
 
 
 def has_names(model: Model) -> bool:

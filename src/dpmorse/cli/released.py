@@ -8,7 +8,7 @@ import typer
 from dpmorse.cli.budget_file import budget_in_words, budget_to_dict
 from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
 from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn
-from dpmorse.cli.models import label_name, load_model, load_tree, sampled_columns
+from dpmorse.cli.models import label_name, load_model, load_tree, rehearse, sampled_columns
 from dpmorse.cli.options import (
     ForceOption,
     JsonOption,
@@ -19,6 +19,7 @@ from dpmorse.cli.options import (
     the_model,
 )
 from dpmorse.cli.outputs import check_ending, check_output, write_columns
+from dpmorse.cli.progress import progress_bar
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger
 
@@ -38,6 +39,8 @@ def cut(
     path = the_model(model_file, model)
     check_output(output, force=force)
     other = load_tree(path).cut(clusters)
+    with progress_bar(shown=not quiet) as bar:
+        rehearse(other, bar)
     other.save(output)
     if json:
         say_json(model_to_dict(other, output))
@@ -95,7 +98,10 @@ def report(
 
     path = the_model(model_file, model)
     check_output(output, force=force, inputs=(path,))
-    write_report(load_model(path), output, force=force, title=title, dataset=dataset)
+    released = load_model(path)
+    with progress_bar(shown=True) as bar:
+        rehearse(released, bar)
+    write_report(released, output, force=force, title=title, dataset=dataset)
     note(f"The page is in {output!r}; it may be published like the model.")
 
 
@@ -123,6 +129,8 @@ def show(
         return
     path = the_model(model_file, model)
     released = load_model(path)
+    with progress_bar(shown=True) as bar:
+        rehearse(released, bar)
     if json:
         say_json(model_to_dict(released, path, population=population))
         tell_cautions(released)

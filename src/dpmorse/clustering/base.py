@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from dpmorse import _plain_data, _validate
 from dpmorse._docstrings import complete
 from dpmorse.bases import (
-    NOISY,
     FittedBase,
     Plan,
     PrivateFit,
@@ -23,22 +22,16 @@ from dpmorse.bases import (
     fitted_base,
     set_at_once,
 )
+from dpmorse.clustering.rehearsal import MOST_REHEARSALS
+from dpmorse.clustering.rehearsed import Rehearsals, RehearsedModel
+from dpmorse.clustering.trees import Trees
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
-from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
+from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin
 from dpmorse.persistence import critical_points_from_dict, critical_points_to_dict
 from dpmorse.typing import IntArray, label_dtype
 
 ASSIGNMENTS = ("component", "basin")
-
-
-def least_weight(base: FittedBase) -> float:
-    """Return the weight below which a cluster may be noise, by the noise of the profile; 0 without one."""
-    profile = base.profile_
-    if profile is None:
-        return 0.0
-    noise = float(np.median(profile.count_stddev))
-    return NOISY * noise / max(float(profile.counts.sum()), 1.0)
 
 
 def _labels_learnt(leaf_labels: IntArray, n_components: int) -> dict[str, Any]:
@@ -62,7 +55,7 @@ class Learnt:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
+class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # type: ignore[misc]  # untyped
     """Base of the estimators that merge the components of a released mixture into clusters.
 
     Parameters
@@ -75,6 +68,10 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         lies, by a descent (slower; exact for overlapping components). For experts.
     search : {"ridgelines", "quadratic-string"}, default="ridgelines"
         Search for saddles. "quadratic-string" is the paper's Algorithm 3. For experts.
+    rehearsals : int, default=5
+        Fits of synthetic records, drawn from the release, that say which clusters would be found again: the
+        column ``again`` of ``summary``, and ``suggestion_``. They cost no budget, and are made when first
+        asked for; 0 makes none. Needs a base with a profile.
 
     Attributes
     ----------
@@ -86,6 +83,8 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         Number of clusters of ``predict``.
     component_labels_ : ndarray of shape (n_components,)
         Cluster of each component.
+    suggestion_ : SuggestedNumber
+        The number of clusters that is suggested, and in how many rehearsals; ``print`` says it in words.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of str
@@ -100,6 +99,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
     merge: str = "auto"
     assign: str = "component"
     search: str = "ridgelines"
+    rehearsals: int = 5
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X, then find the tree of what was released."""
@@ -124,15 +124,9 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
     def _remember(self, base: Any) -> Self:
         """Build the tree of the mixture that a base has released, and keep both."""
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
-        released = fitted_base(base)
+        released, trees = fitted_base(base), Trees(self.merge, n_clusters, self.search)
         try:
-            tree = merge_tree(
-                released.landscape_,
-                rule=self.merge,
-                n_clusters=n_clusters,
-                search=self.search,
-                least_weight=least_weight(released),
-            )
+            tree = trees.of(released.landscape_, released.profile_)
         except Exception as error:
             failure = TreeNotBuiltError(
                 "The merge tree of the released mixture could not be built. The release is not lost: the "
@@ -150,7 +144,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
                     NoisyModelWarning,
                     stacklevel=3,
                 )
-        self._set_fitted(base, tree, reachable, n_clusters)
+        self._set_fitted(tree, reachable, Rehearsals(base, trees, self.rehearsals))
         self._warn_of_numbers(stacklevel=3)
         return self
 
@@ -198,11 +192,13 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
         _validate.choice(merge=self.merge, among=RULES)
         _validate.choice(assign=self.assign, among=ASSIGNMENTS)
         _validate.choice(search=self.search, among=SEARCHES)
+        _validate.whole_number(rehearsals=self.rehearsals, at_most=MOST_REHEARSALS, hint="0 makes none.")
         if not (isinstance(self.n_clusters, str) and self.n_clusters == "auto"):
             _validate.positive_int(n_clusters=self.n_clusters, hint='Or give "auto".')
 
-    def _set_fitted(self, base: Any, tree: MergeTree, n_clusters: int | str, chosen_for: int | None) -> None:
+    def _set_fitted(self, tree: MergeTree, n_clusters: int | str, rehearsals: Rehearsals) -> None:
         """Set everything at once and last: a failed fit leaves no trace."""
+        base, trees = rehearsals.base, rehearsals.trees
         released = fitted_base(base)
         labels = tree.cut(tree.suggested_n_clusters if isinstance(n_clusters, str) else n_clusters)
         learnt = {
@@ -214,8 +210,9 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
                 "n_clusters": n_clusters,
                 "assign": self.assign,
                 "search": self.search,
-                "chosen_for": chosen_for,
+                "chosen_for": trees.n_clusters,
             },
+            "_rehearsals": rehearsals,
             "n_features_in_": released.n_features_in_,
             **_labels_learnt(labels, released.mixture_.n_components),
         }
@@ -240,13 +237,14 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
             "parameters": {"merge": self.merge_tree_.rule, **self._fitted},
             "base": self.base_._to_document(),
             "critical_points": critical_points_to_dict(self.merge_tree_.critical_points),
+            "rehearsals": self._rehearsals.to_plain(),
         }
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> Self:
         """Rebuild a fitted estimator; every part is checked, and the tree against the mixture."""
-        keys = ("estimator", "parameters", "base", "critical_points")
-        fields = _plain_data.fields("the file", document, *keys)
+        keys = ("estimator", "parameters", "base", "critical_points", "rehearsals")
+        fields = _plain_data.fields("the file", {"rehearsals": None, **document}, *keys)
         base = base_from_document(_plain_data.of_type("base", fields["base"], dict))
         names = ("n_clusters", "merge", "assign", "search", "chosen_for")
         parameters = dict(_plain_data.fields("parameters", fields["parameters"], *names))
@@ -255,21 +253,13 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
             _plain_data.rebuild("parameters", lambda: _validate.positive_int(chosen_for=chosen_for))
         model = cls._around(base, parameters)
         _plain_data.rebuild("parameters", model._check_choices)
-        landscape = base.landscape_
+        landscape, trees = base.landscape_, Trees(model.merge, chosen_for, model.search)
         points = critical_points_from_dict(fields["critical_points"], landscape)
-        tree = _plain_data.rebuild(
-            "critical_points",
-            lambda: merge_tree(
-                landscape,
-                rule=model.merge,
-                n_clusters=chosen_for,
-                search=model.search,
-                critical_points=points,
-                least_weight=least_weight(base),
-            ),
-        )
+        tree = _plain_data.rebuild("critical_points", lambda: trees.of(landscape, base.profile_, points))
+        rehearsals = Rehearsals.from_plain(fields["rehearsals"], base, trees)
+        model.rehearsals = rehearsals.n_rehearsals
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
-        _plain_data.rebuild("parameters", lambda: set_fitted(base, tree, model.n_clusters, chosen_for))
+        _plain_data.rebuild("parameters", lambda: set_fitted(tree, model.n_clusters, rehearsals))
         return model
 
     @classmethod

@@ -1,115 +1,153 @@
 """Would these clusters be found again? Fits of synthetic records, compared with the fit that released them.
 
-A cluster is found again in a rehearsal if a cluster there has most of its records and few others: the Jaccard index
-of their synthetic records says how nearly. This is about repetition, not about truth: what a release has merged or
-split, rehearsals merge or split.
+A cluster is found again in a rehearsal if a cluster there has most of its records and few others: the Jaccard
+index of their synthetic records says how nearly. This is about repetition, not about truth: what a release
+has merged or split, rehearsals merge or split.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpmorse import _plain_data
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.bases import FitResult, Label, Refits
+from dpmorse.clustering.trees import Trees
+from dpmorse.exceptions import ModelFormatError
+from dpmorse.morse import MergeTree
+from dpmorse.profiles import Again
+from dpmorse.typing import IntArray
 
-FOUND = 0.75
-"""Jaccard index from which on a cluster counts as found again."""
+MOST_REHEARSALS = 100
+"""Most rehearsals of a fit: five tell nearly as much as ten (docs/choosing.md)."""
+
+MOST_CLUSTERS = 50
+"""Most clusters into which rehearsals are cut."""
 
 _COMPARED = 3000
 """Synthetic records that are labelled by the fit and by all rehearsals."""
 
-_MOST_CLUSTERS = 50
-"""Most clusters into which rehearsals are cut."""
+_MOST_COUNTED = 1 << 40
+"""Most synthetic records that a file may speak of."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Refit:
-    """One rehearsal.
+    """One rehearsal, compared with the fit.
 
     Attributes
     ----------
-    joint : ndarray of shape (n_components, n_components of the rehearsal)
-        Synthetic records by the component that labels them, in the fit and in the rehearsal.
-    cuts : ndarray of shape (n_cuts, n_components of the rehearsal)
+    pairs : ndarray of shape (3, n_pairs)
+        A component of the fit, one of the rehearsal, and how many synthetic records have both.
+    cuts : ndarray of shape (n_cuts, n_components)
         Clusters of the rehearsal's components, for 1, 2, ... clusters.
     suggested : int
         The number of clusters that the rehearsal suggests.
     """
 
-    joint: IntArray
+    pairs: IntArray
     cuts: IntArray
     suggested: int
 
-    def best_matches(self, members: FloatArray, n_clusters: int | None) -> FloatArray:
-        """Return the Jaccard index of each cluster with the most similar one of the rehearsal.
+    @classmethod
+    def of(cls, mine: IntArray, theirs: IntArray, tree: MergeTree) -> "Refit":
+        """Compare the components of the same records. Components that none of them has are left out."""
+        met, theirs = np.unique(theirs, return_inverse=True)
+        suggested = tree.suggested_n_clusters
+        n_cuts = min(tree.n_leaves, max(MOST_CLUSTERS, suggested))
+        cuts = np.array([tree.cut(k)[met] for k in range(1, n_cuts + 1)])
+        both, counts = np.unique(np.array([mine, theirs]), axis=1, return_counts=True)
+        return cls(np.vstack([both, counts]).astype(np.int64), cuts, suggested)
 
-        ``members`` has a row for each cluster, with 1 where a component belongs to it. The rehearsal is cut into
-        ``n_clusters``, or as many as it suggests.
+    def matches(self, labels: IntArray, n_clusters: int, n_cut: int) -> Any:
+        """Return the Jaccard index of each cluster with the most similar one here, cut into ``n_cut``.
+
+        ``labels`` are the clusters of the fit's components. A cluster without records has NaN.
         """
-        labels = self.cuts[min(n_clusters or self.suggested, len(self.cuts)) - 1]
-        both = members @ self.joint @ np.eye(int(labels.max()) + 1)[labels]
-        either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
-        found: FloatArray = (both / np.maximum(either, 1)).max(axis=1)
-        return found
+        first, second, counts = self.pairs
+        cut = self.cuts[min(n_cut, len(self.cuts)) - 1]
+        both = np.zeros((n_clusters, int(cut.max()) + 1))
+        np.add.at(both, (labels[first], cut[second]), counts)
+        own = both.sum(axis=1, keepdims=True)
+        either = own + both.sum(axis=0) - both
+        best = (both / np.maximum(either, 1)).max(axis=1)
+        return np.where(own[:, 0] > 0, best, np.nan)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the rehearsal as plain data."""
+        return {"pairs": self.pairs.tolist(), "cuts": self.cuts.tolist(), "suggested": self.suggested}
+
+    @classmethod
+    def from_plain(cls, content: object, n_components: int) -> "Refit":
+        """Rebuild a rehearsal of a fit with so many components; every field is checked."""
+        parts = _plain_data.fields("rehearsals", content, "pairs", "cuts", "suggested")
+        cuts = _rows("cuts", parts["cuts"], None)
+        n_others = len(cuts[0])
+        cut_into = [_whole("cuts", cut, 0, k) for k, cut in enumerate(cuts, start=1)]
+        if any(len(cut) != n_others for cut in cut_into) or not n_others:
+            raise ModelFormatError("rehearsals.cuts must be about the same components.")
+        first, second, counts = _rows("pairs", parts["pairs"], 3)
+        ends = ((first, 0, n_components), (second, 0, n_others), (counts, 1, _MOST_COUNTED))
+        pairs = [_whole("pairs", *part) for part in ends]
+        if len({len(part) for part in pairs}) > 1 or not len(pairs[0]):
+            raise ModelFormatError("rehearsals.pairs must be as many components as others and counts.")
+        (suggested,) = _whole("suggested", [parts["suggested"]], 1, len(cuts) + 1).tolist()
+        return cls(np.array(pairs), np.array(cut_into), suggested)
 
 
-@dataclass(frozen=True)
-class Again:
-    """How often the clusters of a cut were found again.
-
-    Attributes
-    ----------
-    likeness : ndarray of shape (n_clusters,)
-        Mean Jaccard index with the most similar cluster of each rehearsal: what another fit of the same records is
-        likely to have.
-    n_found : ndarray of shape (n_clusters,)
-        Rehearsals in which it was at least ``FOUND``.
-    n_rehearsals : int
-        How many there were.
-    """
-
-    likeness: FloatArray
-    n_found: IntArray
-    n_rehearsals: int
-
-    def in_words(self, cluster: int) -> str:
-        """Say how often a cluster was found again."""
-        return f"found again in {self.n_found[cluster]} of {self.n_rehearsals} rehearsals"
+def _rows(name: str, content: object, length: int | None) -> list[Any]:
+    listed = _plain_data.of_type(f"rehearsals.{name}", content, list)
+    if not listed or (length is not None and len(listed) != length):
+        raise ModelFormatError(f"rehearsals.{name} must hold {length or 'some'} lists.")
+    return listed
 
 
-@dataclass(frozen=True)
+def _whole(name: str, content: object, least: int, below: int) -> IntArray:
+    """Return whole numbers from ``least`` on and below ``below``, or say what is wrong."""
+    listed = _plain_data.of_type(f"rehearsals.{name}", content, list)
+    if not all(type(value) is int and least <= value < below for value in listed):
+        raise ModelFormatError(f"rehearsals.{name} must be whole numbers from {least} to {below - 1}.")
+    return np.array(listed, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """All rehearsals of a fit; ``n_clusters`` is the number that was asked for, or None."""
+    """All rehearsals of a fit."""
 
     refits: tuple[Refit, ...]
-    n_clusters: int | None
 
-    def again(self, labels: IntArray, n_clusters: int) -> Again:
-        """Compare a cut of the fit's components into so many clusters with the rehearsals.
+    @classmethod
+    def of(
+        cls, refits: Refits, trees: Trees, n_rehearsals: int, told: Callable[[float], None]
+    ) -> "Rehearsal":
+        """Make so many; ``told`` hears which part of them is done."""
+        records, found = refits.compared(_COMPARED), []
+        mine = refits.labels(records)
+        for number in range(n_rehearsals):
+            result: FitResult = refits.fit(number)
+            partition = result.partition or result.mixture
+            theirs = Label(partition, result.domain)(records)
+            tree = trees.of(partition.landscape, refits.profile)  # sizes have the same noise
+            found.append(Refit.of(mine, theirs, tree))
+            told((number + 1) / n_rehearsals)
+        return cls(tuple(found))
 
-        These are cut into the number that was asked for; where none was, each into the number it suggests, if
-        the cut is the suggested one, and otherwise into as many as the cut has.
+    def again(self, labels: IntArray, n_clusters: int, *, own_numbers: bool) -> Again | None:
+        """Say how often the clusters of a cut of the fit's components were found again.
+
+        Rehearsals are cut into as many clusters, or each into the number that it suggests. What is cut finer
+        than rehearsals are is not compared.
         """
-        members = np.eye(n_clusters)[labels].T
-        matches = np.array([refit.best_matches(members, self.n_clusters) for refit in self.refits])
-        n_found = (matches >= FOUND).sum(axis=0)
-        return Again(matches.mean(axis=0), n_found, len(self.refits))
+        if n_clusters > MOST_CLUSTERS:
+            return None
+        found = [
+            refit.matches(labels, n_clusters, refit.suggested if own_numbers else n_clusters)
+            for refit in self.refits
+        ]
+        return Again(np.array(found))
 
     @property
     def suggested(self) -> tuple[int, ...]:
         """The number of clusters that each rehearsal suggests."""
         return tuple(refit.suggested for refit in self.refits)
-
-    def to_plain(self) -> list[dict[str, Any]]:
-        """Return the rehearsals as plain data, for a model file."""
-        return [
-            {"joint": refit.joint.tolist(), "cuts": refit.cuts.tolist(), "suggested": refit.suggested}
-            for refit in self.refits
-        ]
-
-    @classmethod
-    def from_plain(cls, content: object, n_components: int, n_clusters: int | None) -> "Rehearsal":
-        """Rebuild rehearsals from plain data, which is checked."""
-        listed = _plain_data.of_type("rehearsal", content, list)
-        return cls(tuple(_refit_from(each, n_components) for each in listed), n_clusters)

@@ -1,4 +1,6 @@
 from dpmorse.profiles.account import Account as Account
+from dpmorse.profiles.again import ABOUT_AGAIN as ABOUT_AGAIN
+from dpmorse.profiles.again import Again as Again
 from dpmorse.profiles.cautions import Caution as Caution
 from dpmorse.profiles.cautions import beyond_noise as beyond_noise
 from dpmorse.profiles.cautions import cautions_of as cautions_of

@@ -55,7 +55,7 @@ def columns_of(view: ClusterView) -> dict[str, list[Any]]:
     )
     names = ["cluster", "column", "level"]
     names += [name + end for name in ("share", *quantiles, "level_share", "missing") for end in _ENDS]
-    names += ["warning"]
+    names += ["again", "warning"]
     if not view.schema.stated:
         names = [name for name in names if not name.startswith(_OF_TABLES)]
     return {name: [row.get(name, math.nan) for row in rows] for name in names}
@@ -77,8 +77,10 @@ def _row(
 ) -> dict[str, Any]:
     """Return the row of a number, or of one level of a category."""
     known["share"] = view.share.at(cluster)
+    again = math.nan if view.again is None else float(view.again.likeness[cluster])
     if column.missing is not None:
         known["missing"] = column.missing.at(cluster)
     ends = {name + end: value for name, one in known.items() for end, value in zip(_ENDS, one, strict=True)}
     warning = in_one_text(view.notes(cluster, column.place))
-    return {"cluster": cluster, "column": column.name, "level": level, **ends, "warning": warning}
+    about = {"cluster": cluster, "column": column.name, "level": level}
+    return {**about, **ends, "again": again, "warning": warning}

@@ -37,7 +37,9 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
 
 def _cells(view: ClusterView, columns: list[ColumnView], cluster: int) -> str:
     """Return the cells of one cluster: its share, then each column."""
-    cells = [[_part(view.share.at(cluster))], *(_lines(column, cluster) for column in columns)]
+    again = view.found_again(cluster)
+    share = [_part(view.share.at(cluster)), *[_SMALL.format(again)] * bool(again)]
+    cells = [share, *(_lines(column, cluster) for column in columns)]
     return "".join(f"<td>{'<br>'.join(map(_SHORT.format, lines))}</td>" for lines in cells)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpmorse.densities import GaussianMixture, ProductMixture
+from dpmorse.profiles.again import Again
 from dpmorse.profiles.cautions import Caution
 from dpmorse.profiles.estimate import NOT_KNOWN, Estimate, Interval, shown_decimals
 from dpmorse.profiles.table import QUARTILES, ClusterTable
@@ -123,6 +124,8 @@ class ClusterView:
         The columns, in order: of type NumberView or LevelView.
     cautions : tuple of Caution
         What a reader must be told.
+    again : Again or None
+        How often each was found again, where that is known.
     """
 
     schema: Schema
@@ -130,12 +133,19 @@ class ClusterView:
     table: ClusterTable | None
     columns: tuple[ColumnView, ...]
     cautions: tuple[Caution, ...] = ()
+    again: Again | None = None
 
     @classmethod
-    def of(cls, table: ClusterTable, schema: Schema, cautions: Sequence[Caution] = ()) -> Self:
-        """Take the numbers of a table, and what must be said about it."""
+    def of(
+        cls,
+        table: ClusterTable,
+        schema: Schema,
+        cautions: Sequence[Caution] = (),
+        again: Again | None = None,
+    ) -> Self:
+        """Take the numbers of a table, what must be said about it, and what rehearsals say."""
         columns = _columns(schema, table.quantiles, table.level_share, table.missing)
-        return cls(schema, table.share, table, tuple(columns), tuple(cautions))
+        return cls(schema, table.share, table, tuple(columns), tuple(cautions), again)
 
     @classmethod
     def of_mixture(cls, mixture: GaussianMixture | ProductMixture, labels: IntArray, schema: Schema) -> Self:
@@ -170,6 +180,10 @@ class ClusterView:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.share.value)
+
+    def found_again(self, cluster: int) -> str:
+        """Say how often a cluster was found again; nothing where that is not known."""
+        return "" if self.again is None else self.again.in_words(cluster)
 
     def notes(self, cluster: int, place: int) -> list[Caution]:
         """Return what is said about one column of one cluster: about the cluster, the column, or both."""

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list
 
 from dpmorse.morse import MergeTree
+from dpmorse.profiles import ABOUT_AGAIN
 from dpmorse.report.axes import Axes
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
@@ -77,8 +78,10 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
             "samples": _samples(model, axes, ends, n_samples, rng),
             "of_table": model.schema.stated,
         },
-        "tree": _tree(model.tree, joint),
+        "tree": {**_tree(model.tree, joint), "suggestion": model.suggestion},
         "cuts": cuts,
+        "again": _again(model, len(cuts)),
+        "about_again": ABOUT_AGAIN,
         "n_clusters": min(model.n_clusters, len(cuts)),
         "modes": _modes(model, axes, n_points),
         "saddles": _saddles(model, axes, n_points),
@@ -156,6 +159,14 @@ def _cuts(model: ReleasedModel, shown: IntArray) -> list[list[int]]:
     return [tree.cut(k).tolist() for k in range(1, n_cuts + 1)]
 
 
+def _again(model: ReleasedModel, n_cuts: int) -> list[list[str]]:
+    """Say of each cluster of each cut how often it was found again; nothing where that is not known."""
+    of_cuts = (model.again(k) for k in range(1, n_cuts + 1))
+    return [
+        [] if again is None else list(map(again.in_words, range(again.matches.shape[1]))) for again in of_cuts
+    ]
+
+
 def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
     linkage = tree.linkage_matrix(below_modes=True)
     bare = tree.leaves.components < 0
@@ -174,7 +185,6 @@ def _tree(tree: MergeTree, joint: FloatArray) -> dict[str, Any]:
         ],
         "heights": tree.height_label,
         "suggested": tree.suggestion.n_clusters,
-        "suggestion": tree.suggestion.in_words,
         "nearly": list(tree.suggestion.nearly),
         "why": _WHY_COMPARED if tree.proposals is not None else _WHY_COUNTED,
     }

@@ -1,6 +1,6 @@
 """The released parts of a model, of any estimator, which are all that a page uses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ from dpmorse import _validate
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.morse import MergeTree, merge_tree
-from dpmorse.profiles import Profile
+from dpmorse.profiles import Again, Profile
 from dpmorse.report.columns import ShownColumn, table_columns
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.space import Box, PlainSpace, Source, Space, TableSpace
@@ -66,6 +66,10 @@ class ReleasedModel:
         Number of clusters the page opens with.
     schema : Schema
         What the columns are.
+    again : callable
+        How often the clusters of a cut into so many were found again; None where that is not known.
+    suggestion : str
+        How many clusters are suggested, in words.
     """
 
     kind: str
@@ -79,6 +83,8 @@ class ReleasedModel:
     columns: list[ShownColumn]
     n_clusters: int
     schema: Schema
+    again: Callable[[int], Again | None]
+    suggestion: str
 
     @property
     def mixture(self) -> GaussianMixture:
@@ -122,6 +128,8 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
+        again=getattr(model, "_again", lambda _: None),
+        suggestion=str(getattr(model, "suggestion_", tree.suggestion.in_words)),
     )
 
 

@@ -9,13 +9,17 @@ const unbroken = (text) => text.replace(/(?<=\d)-(?=\d)/g, "\u2060-\u2060");
 
 function drawPortraits(cut) {
   byId("portraits").replaceChildren(...cut.clusters.map(portrait));
-  byId("portraits-caption").textContent = measured
+  const again = data.again[state.k - 1].length ? ` ${data.about_again}` : "";
+  byId("portraits-caption").textContent = (measured
     ? "Bars: how far the median of the cluster lies from that of all other records, in robust standard deviations " +
       "of all records (values of a category count as zeros and ones). Only differences that noise does not " +
       "explain are listed: they are three standard deviations of their noise or more, the more columns there " +
       "are."
-    : data.numbers.about;
+    : data.numbers.about) + again;
 }
+
+// How often a cluster of this cut was found again; nothing where that is not known.
+const foundAgain = (cluster) => (data.again[state.k - 1][cluster.number] || "");
 
 function portrait(cluster) {
   const title = make("h3", {}, swatch(cluster.colour), `Cluster ${cluster.number}`);
@@ -36,6 +40,8 @@ function qualityOf(cluster) {
     items.push(qualityItem(data.words.larger[place],
       `${over >= 10 ? fixed(over, 0) : fixed(over, 1)}\u00a0\u00d7\u00a0its\u00a0noise`));
   }
+  const again = foundAgain(cluster);
+  if (again) items.push(make("li", {class: "again"}, make("strong", {}, again)));
   return items;
 }
 
