@@ -23,6 +23,7 @@ from dpmorse.bases import (
     fitted_base,
     set_at_once,
 )
+from dpmorse.clustering.standing_out import sizes_of
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
 from dpmorse.morse import RULES, SEARCHES, MergeTree, label_by_basin, merge_tree
@@ -132,6 +133,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
                 n_clusters=n_clusters,
                 search=self.search,
                 least_weight=least_weight(released),
+                sizes=sizes_of(released),
             )
         except Exception as error:
             failure = TreeNotBuiltError(
@@ -266,6 +268,7 @@ class MorseEstimator(ReleasedModel, ClusterMixin, BaseEstimator, Learnt):  # typ
                 search=model.search,
                 critical_points=points,
                 least_weight=least_weight(base),
+                sizes=sizes_of(base),
             ),
         )
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls
