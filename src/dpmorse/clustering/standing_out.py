@@ -1,7 +1,7 @@
 """Sizes of the components of a fit, and words for the case that no groups stand out of its noise.
 
-What would be needed is found as ``dpmorse plan`` does it: a fit of invented records is rehearsed, and says what
-the smallest group is that would be seen. Only released values and public parameters are read.
+What would be needed is found as ``dpmorse plan`` does it: a fit of invented records is rehearsed, and says
+how small a group may be to be seen. Only released values and public parameters are read.
 """
 
 from dataclasses import dataclass
@@ -44,13 +44,13 @@ class WhyOne:
         smallest = self._smallest_seen(n_records, base.epsilon)
         if _GROUPS * smallest <= n_records:
             return (
-                f"{NO_GROUPS}; one of {_rounded(smallest)} records or more that lies apart from all others would "
-                "be seen in 19 of 20 such fits"
+                f"{NO_GROUPS}; one of {_rounded(smallest)} records or more that lies apart from all others "
+                "would be seen in 19 of 20 such fits"
             )
-        n_columns = len(base.schema_.names)
+        n_columns, records = len(base.schema_.names), _rounded(self._enough_records(n_records))
         return (
             f"with about {n_records:,} records, {n_columns} column{'s' * (n_columns > 1)} and epsilon "
-            f"{base.epsilon:g} {NO_GROUPS}; about {_rounded(self._enough_records(n_records))} records or epsilon "
+            f"{base.epsilon:g} {NO_GROUPS}; about {records} records or epsilon "
             f"{float(f'{self._enough_epsilon(n_records):.2g}'):g} would be needed"
         )
 

@@ -113,7 +113,7 @@ class MergeTree:
         """The suggested number of clusters, and the numbers that are nearly as good.
 
         The rule "auto" compares its cuts into every number. Other rules count the modes at which the density
-        is more than twice that of the pass to a deeper one, as far as all clusters are larger than their noise,
+        is more than twice that of the pass to a deeper one, as far as clusters are larger than their noise,
         and know no second best. ``docs/morse.md`` says how far to trust either.
         """
         if self.proposals is not None:

@@ -179,7 +179,9 @@ class Suggestion:
         else:
             number = f"{self.n_clusters} clusters suggested"
         if self.n_noise > 0:
-            number += f", and {'one group' if self.n_noise == 1 else f'{self.n_noise} groups'} that may be noise"
+            number += (
+                f", and {'one group' if self.n_noise == 1 else f'{self.n_noise} groups'} that may be noise"
+            )
         others = [k for k in self.nearly if k != self.n_clusters]
         if not others:
             return number

@@ -8,8 +8,8 @@ More clusters are better as long as they keep their records to themselves (P, th
 clusters of the part of a cluster's memberships that it does not share with others), the rules agree on them
 (A, the mean adjusted Rand index of the cut that is taken with the cuts of all rules), and valleys separate
 them (N, the number of clusters in which the density is nowhere twice that of the lowest pass to another one).
-One cluster shares nothing, and there is nothing to agree on: P = 1, A = N = 0. Noise and curved borders make a
-group fall apart at no cost of these, so one cluster is worth more,
+One cluster shares nothing, and there is nothing to agree on: P = 1, A = N = 0. Noise and flat densities make
+one group fall apart into pure parts on which rules agree, so one cluster is worth more,
 
 .. math:: 5 + \frac25 + \min\left(\frac{20}{z}, 1.7\right) + \frac35 [D \le 2]
 
@@ -17,9 +17,9 @@ with z the number of all records in standard deviations of its noise: the noisie
 groups; and in one or two columns components are many, and pure whatever they describe.
 
 A group below three standard deviations of its size's noise is no cluster. Before numbers are compared, each
-rule's tree is changed so that such groups join what they share most records with (``sizes``); a tree for a number
-that was asked for is left as it is. ``nearly`` has the numbers whose cut of the tree that is shown is worth
-nearly as much as the best.
+rule's tree is changed so that such groups join what they share most records with (``sizes``); a tree for a
+number that was asked for is left as it is. ``nearly`` has the numbers whose cut of the tree that is shown is
+worth nearly as much as the best.
 
 All of it is a function of released values, and does not depend on the units of columns.
 """
@@ -39,8 +39,8 @@ from dpmorse.typing import FloatArray, IntArray
 # on which fits they were set, and measures them on others.
 _PURITY, _AGREEMENT, _NO_VALLEY = 5.0, 2.0, 0.25
 
-# What speaks for one cluster beside its purity: always, for noise, and in one or two columns. docs/morse.md has
-# what was tried, on which instances these were set, and what they do on others.
+# What speaks for one cluster beside its purity: always, for noise, and in one or two columns. docs/morse.md
+# says on which instances these were set, and what they do on others.
 _ONE, _NOISE, _MOST_NOISE, _IN_PLANE, _PLANE = 0.4, 20.0, 1.7, 0.6, 2
 
 # Nats to climb out of a cluster below which no valley separates it from the others.
@@ -103,8 +103,8 @@ class Proposal:
 class Proposals:
     """The proposals of all rules for one mixture, and the score of their cuts.
 
-    ``n_clusters`` is the number that was asked for, or None, ``n_features`` that of columns, and ``sizes`` those
-    of the components that are leaves, where they were released.
+    ``n_clusters`` is the number that was asked for, or None, ``n_features`` that of columns, and ``sizes``
+    those of the components that are leaves, where they were released.
     """
 
     each: tuple[Proposal, ...]
@@ -160,7 +160,9 @@ class Proposals:
 
     @property
     def _value_of_one(self) -> float:
-        noise = 0.0 if self.sizes is None else _NOISE / max(self.sizes.over_noise_of_all, _NOISE / _MOST_NOISE)
+        noise = (
+            0.0 if self.sizes is None else _NOISE / max(self.sizes.over_noise_of_all, _NOISE / _MOST_NOISE)
+        )
         return _PURITY + _ONE + noise + (_IN_PLANE if self.n_features <= _PLANE else 0.0)
 
     def _value(self, number: int) -> float:
@@ -173,10 +175,14 @@ class Proposals:
         """Return the value of the cut that is shown; of one with a cluster that may be noise, none."""
         if number == 1:
             return self._value_of_one
-        cut, others = self.shown.cut(number), self._cuts(number)
+        cut = self.shown.cut(number)
         if self.sizes is not None and not self.sizes.all_seen(cut):
             return -math.inf
-        return self._worth(cut, float(agreements([cut, *others], self.score.weights)[0, 1:].mean()))
+        return self._worth(cut, self._shared_agreement(cut, number))
+
+    def _shared_agreement(self, cut: IntArray, number: int) -> float:
+        """Return how nearly a cut into so many clusters is that of all proposals."""
+        return float(agreements([cut, *self._cuts(number)], self.score.weights)[0, 1:].mean())
 
     def _worth(self, cut: IntArray, agreement: float) -> float:
         climbs, parted = self.score.climbs(cut), _PURITY * self.score.purity(cut) + _AGREEMENT * agreement

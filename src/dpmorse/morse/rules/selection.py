@@ -54,7 +54,9 @@ class Auto(MergeRule):
             Proposal.of(rule, rule.name + how, view) for view, how in scales for rule in self._at_every_scale
         ]
         each += [Proposal.of(rule, rule.name, given) for rule in self._unsmoothed]
-        proposals = Proposals(tuple(each), Score(given), given.n_clusters, given.mixture.n_features, _sizes(given))
+        proposals = Proposals(
+            tuple(each), Score(given), given.n_clusters, given.mixture.n_features, _sizes(given)
+        )
         chosen = proposals.shown
         first, second = given.leaves.full[chosen.pairs].T
         merges = attach_bare_modes(given) + Merges.without_saddles(first, second, chosen.heights)

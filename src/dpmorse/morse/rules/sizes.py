@@ -1,4 +1,4 @@
-"""Released sizes of components and their noise: which groups of components are seen, and which may be noise."""
+"""Released sizes of components: which groups of them are larger than their noise, and which may be noise."""
 
 import math
 from collections.abc import Callable
