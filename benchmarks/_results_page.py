@@ -47,7 +47,7 @@ Over all runs of a method above. K is reached if the model has K clusters; for m
 records have K different labels. Seconds are those of fit and predict on one core."""
 _UNKNOWN = """\
 Fits above are told K. What `DPMorse("auto")` finds, which is told nothing, is in
-[morse.md](morse.md#which-merge-rule) (`python -m benchmarks.morse --parts number`)."""
+[morse.md](morse.md#how-many-clusters) (`python -m benchmarks.suggested`)."""
 _MANY_COLUMNS = """\
 Images and generated sets of 33 to 256 columns are in [default.md](default.md#many-columns)
 (`python -m benchmarks.columns`)."""

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.generated import FAMILIES, make_family
 from dpmorse import DPMorse
+from dpmorse.clustering.standing_out import sizes_of
 from dpmorse.clustering.trees import least_weight
 from dpmorse.datasets import LabelledData
 from dpmorse.morse import merge_tree
@@ -49,7 +50,7 @@ def _agreement(model: DPMorse, n_clusters: int, data: LabelledData, components: 
         rule="auto",
         n_clusters=n_clusters,
         critical_points=points,
-        least_weight=least_weight(model.base_.profile_),
+        least_weight=least_weight(sizes_of(model.base_)),
     )
     labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
     return float(adjusted_rand_score(data.y[known], labels[known]))

@@ -24,6 +24,7 @@ from benchmarks._unknown_number import number
 from benchmarks.generated import FAMILIES as DATA_FAMILIES
 from benchmarks.generated import make_family
 from dpmorse import DPMoGHard, DPMorse, MorseClustering
+from dpmorse.clustering.standing_out import sizes_of
 from dpmorse.clustering.trees import least_weight
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import RULES, MergeTree, merge_tree
@@ -195,7 +196,7 @@ def _rule_scores(family: str, instance: int, seed: int, epsilon: float) -> dict[
             rule=rule,
             n_clusters=n_clusters,
             critical_points=points,
-            least_weight=least_weight(base.profile_),
+            least_weight=least_weight(sizes_of(base)),
         )
         labels = tree.cut(min(n_clusters, tree.n_leaves))[components]
         row[rule] = float(adjusted_rand_score(y[known], labels[known]))

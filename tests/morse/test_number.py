@@ -77,17 +77,18 @@ def test_units_of_columns_and_the_order_of_components_do_not_matter(family):
     assert suggestion(mixture) == suggestion(other) == suggestion(shuffled)
 
 
-def test_the_suggestion_does_not_depend_on_the_number_asked_for_nor_on_the_copy():
+def test_the_number_does_not_depend_on_the_one_asked_for_nor_the_suggestion_on_the_copy():
     mixture = random_mixture("overlapping", 2, seed=963)
     told, untold = merge_tree(mixture, rule="auto", n_clusters=2), merge_tree(mixture, rule="auto")
-    assert told.suggestion == untold.suggestion == pickle.loads(pickle.dumps(told)).suggestion
+    assert told.suggested_n_clusters == untold.suggested_n_clusters
+    assert told.suggestion == pickle.loads(pickle.dumps(told)).suggestion
 
 
 def test_with_a_number_given_nothing_is_compared(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(proposals, "suggested", refuse)
+    monkeypatch.setattr(proposals.Proposals, "values", property(refuse))
     assert len(set(merge_tree(row(3), rule="auto", n_clusters=3).cut(3).tolist())) == 3
     with pytest.raises(AssertionError):
         merge_tree(row(3), rule="auto")
@@ -103,7 +104,16 @@ def test_other_rules_count_modes():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (Suggestion(1, (1,)), "1 cluster suggested"),
+        (Suggestion(1, (1,)), "1 cluster suggested: no groups can be told apart"),
+        (
+            Suggestion(1, (1, 2), why_one=lambda: "so it is"),
+            "1 cluster suggested: so it is; 2 is nearly as good",
+        ),
+        (Suggestion(4, (4,), 1), "4 clusters suggested, and one group that may be noise"),
+        (
+            Suggestion(4, (4, 5), 2),
+            "4 clusters suggested, and 2 groups that may be noise; 5 is nearly as good",
+        ),
         (Suggestion(4, (4, 5)), "4 clusters suggested; 5 is nearly as good"),
         (Suggestion(4, (3, 4, 5)), "4 clusters suggested; 3 and 5 are nearly as good"),
         (Suggestion(9, (2, 3, 5, 6, 7, 9)), "9 clusters suggested; 2, 3 and 5 to 7 are nearly as good"),

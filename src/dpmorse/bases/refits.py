@@ -61,6 +61,11 @@ class Refits:
         """Return the component of each encoded record."""
         return Label(self.base.partition_, self.base.domain_)(records)
 
+    def sizes(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sizes of components with these weights, and the noise of each, as a profile has it."""
+        noise = np.full(len(weights), float(np.median(self.profile.count_stddev)))
+        return weights * float(self.profile.counts.sum()), noise
+
     def fit(self, number: int) -> FitResult:
         """Fit synthetic records, with the parameters of the base, and noise as large beside them.
 

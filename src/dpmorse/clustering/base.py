@@ -24,6 +24,7 @@ from dpmorse.bases import (
 )
 from dpmorse.clustering.rehearsal import MOST_REHEARSALS
 from dpmorse.clustering.rehearsed import Rehearsals, RehearsedModel
+from dpmorse.clustering.standing_out import sizes_of
 from dpmorse.clustering.trees import Trees
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidTypeError, NoisyModelWarning, TreeNotBuiltError
@@ -126,7 +127,7 @@ class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator,
         n_clusters = None if isinstance(self.n_clusters, str) else self.n_clusters
         released, trees = fitted_base(base), Trees(self.merge, n_clusters, self.search)
         try:
-            tree = trees.of(released.landscape_, released.profile_)
+            tree = trees.of(released.landscape_, sizes_of(released))
         except Exception as error:
             failure = TreeNotBuiltError(
                 "The merge tree of the released mixture could not be built. The release is not lost: the "
@@ -255,7 +256,7 @@ class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator,
         _plain_data.rebuild("parameters", model._check_choices)
         landscape, trees = base.landscape_, Trees(model.merge, chosen_for, model.search)
         points = critical_points_from_dict(fields["critical_points"], landscape)
-        tree = _plain_data.rebuild("critical_points", lambda: trees.of(landscape, base.profile_, points))
+        tree = _plain_data.rebuild("critical_points", lambda: trees.of(landscape, sizes_of(base), points))
         rehearsals = Rehearsals.from_plain(fields["rehearsals"], base, trees)
         model.rehearsals = rehearsals.n_rehearsals
         set_fitted = model._set_fitted  # noqa: SLF001 - an instance of cls

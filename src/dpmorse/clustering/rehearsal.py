@@ -15,7 +15,7 @@ from dpmorse import _plain_data
 from dpmorse.bases import FitResult, Label, Refits
 from dpmorse.clustering.trees import Trees
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.morse import MergeTree
+from dpmorse.morse import MergeTree, Sizes
 from dpmorse.profiles import Again
 from dpmorse.typing import IntArray
 
@@ -128,7 +128,7 @@ class Rehearsal:
             result: FitResult = refits.fit(number)
             partition = result.partition or result.mixture
             theirs = Label(partition, result.domain)(records)
-            tree = trees.of(partition.landscape, refits.profile)  # sizes have the same noise
+            tree = trees.of(partition.landscape, Sizes(*refits.sizes(partition.weights)))
             found.append(Refit.of(mine, theirs, tree))
             told((number + 1) / n_rehearsals)
         return cls(tuple(found))

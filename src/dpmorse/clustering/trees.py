@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 
 from dpmorse.bases import NOISY
-from dpmorse.morse import CriticalPoints, MergeTree, merge_tree
-from dpmorse.profiles import Profile
+from dpmorse.morse import CriticalPoints, MergeTree, Sizes, merge_tree
 
 
-def least_weight(profile: Profile | None) -> float:
-    """Return the weight below which a cluster may be noise, by the noise of the profile; 0 without one."""
-    if profile is None:
+def least_weight(sizes: Sizes | None) -> float:
+    """Return the weight below which a cluster may be noise; 0 where sizes were not released."""
+    if sizes is None:
         return 0.0
-    noise = float(np.median(profile.count_stddev))
-    return NOISY * noise / max(float(profile.counts.sum()), 1.0)
+    return NOISY * float(np.median(sizes.stddevs)) / max(float(sizes.counts.sum()), 1.0)
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,15 @@ class Trees:
     search: str
 
     def of(
-        self, landscape: Any, profile: Profile | None, critical_points: CriticalPoints | None = None
+        self, landscape: Any, sizes: Sizes | None, critical_points: CriticalPoints | None = None
     ) -> MergeTree:
-        """Return the tree of a released mixture."""
+        """Return the tree of a released mixture whose components have these sizes."""
         return merge_tree(
             landscape,
             rule=self.rule,
             n_clusters=self.n_clusters,
             search=self.search,
             critical_points=critical_points,
-            least_weight=least_weight(profile),
+            least_weight=least_weight(sizes),
+            sizes=sizes,
         )

@@ -3,7 +3,9 @@ from dpmorse.morse.critical.points import CriticalPoints as CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES as SEARCHES
 from dpmorse.morse.critical.search import find_critical_points as find_critical_points
 from dpmorse.morse.exports import MorseGraph as MorseGraph
+from dpmorse.morse.rules import NO_GROUPS as NO_GROUPS
 from dpmorse.morse.rules import RULES as RULES
+from dpmorse.morse.rules import Sizes as Sizes
 from dpmorse.morse.rules import Suggestion as Suggestion
 from dpmorse.morse.tree import MergeTree as MergeTree
 from dpmorse.morse.tree import merge_tree as merge_tree

@@ -15,7 +15,7 @@ from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse import exports
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES, find_critical_points, find_what_matters
-from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Suggestion, Suggests
+from dpmorse.morse.rules import RULES, Leaves, MergeInput, Merges, Sizes, Suggestion, Suggests
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 
@@ -46,6 +46,8 @@ class MergeTree:
         Meaning of the heights of the merges, in words.
     proposals : Suggests or None
         For "auto": the merges of all rules, which suggest a number of clusters. None counts modes.
+    sizes : Sizes or None
+        Released sizes of the components, and their noise.
     """
 
     critical_points: CriticalPoints
@@ -57,6 +59,7 @@ class MergeTree:
     basis: str
     height_label: str
     proposals: Suggests | None = None
+    sizes: Sizes | None = None
 
     def __repr__(self) -> str:
         certified = "all" if self.certified else "not all"
@@ -110,18 +113,25 @@ class MergeTree:
         """The suggested number of clusters, and the numbers that are nearly as good.
 
         The rule "auto" compares its cuts into every number. Other rules count the modes at which the density
-        is more than twice that of the pass to a deeper one, and know no second best. ``docs/morse.md`` says
-        how far to trust either.
+        is more than twice that of the pass to a deeper one, as far as clusters are larger than their noise,
+        and know no second best. ``docs/morse.md`` says how far to trust either.
         """
         if self.proposals is not None:
             return self.proposals.suggestion
-        number = self.critical_points.suggested_n_clusters
-        return Suggestion(number, (number,))
+        number, why_one = self.suggested_n_clusters, None if self.sizes is None else self.sizes.why_one
+        return Suggestion(number, (number,), why_one=why_one)
 
     @property
     def suggested_n_clusters(self) -> int:
         """The number of clusters that ``suggestion`` names."""
-        return self.suggestion.n_clusters
+        if self.proposals is not None:
+            return self.proposals.suggested_n_clusters
+        number = self.critical_points.suggested_n_clusters
+        if self.sizes is None:
+            return number
+        components = self.leaves.components[self.leaves.full]
+        sizes = self.sizes.of(components)
+        return max(k for k in range(1, number + 1) if k == 1 or sizes.all_seen(self.cut(k)[components]))
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> IntArray:
         """Return the cluster of each component, followed by that of each mode without component.
@@ -256,6 +266,7 @@ def merge_tree(
     search: str = "ridgelines",
     critical_points: CriticalPoints | None = None,
     least_weight: float = 0.0,
+    sizes: Sizes | None = None,
 ) -> MergeTree:
     """Find the modes and saddles of a mixture and the tree in which they merge.
 
@@ -276,6 +287,9 @@ def merge_tree(
         Those of the mixture, if they are known already.
     least_weight : float, default=0.0
         For "auto": weight below which a cluster may be noise, so that a valley around it says nothing.
+    sizes : Sizes or None, default=None
+        Released sizes of the components, and their noise: no cluster below three standard deviations is
+        suggested. Without ``n_clusters`` "auto" joins such groups with their neighbours before all others.
 
     Returns
     -------
@@ -303,7 +317,7 @@ def merge_tree(
     else:
         points = _checked(critical_points, mixture)
     find = partial(find_what_matters, search=search)
-    given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight)
+    given = MergeInput(mixture, points, Leaves.of(mixture, points), n_clusters, find, least_weight, sizes)
     with one_blas_thread():
         decision = RULES[rule].decide(given)
     below_modes = len(given.leaves) - points.n_modes if RULES[rule].keeps_modes else 0
@@ -317,6 +331,7 @@ def merge_tree(
         basis=decision.basis,
         height_label=decision.rule.height_label,
         proposals=decision.proposals,
+        sizes=sizes,
     )
 
 

@@ -124,7 +124,7 @@ class CriticalPoints:
         return np.maximum.accumulate(above)
 
     def falls(self) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return for each mode the mode beyond the saddle at which its lake ends, its persistence, that saddle.
+        """Return for each mode the one beyond the saddle where its lake ends, its persistence, that saddle.
 
         This is the elder rule: as water rises and two lakes meet, the one whose lowest mode is higher ends.
         Persistence is f at that saddle minus f at the mode. The lowest mode of all falls to itself, with

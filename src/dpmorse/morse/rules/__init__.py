@@ -4,6 +4,7 @@ The choices of the parameter, the hints of error messages and the labels of heig
 read from ``RULES``. A new rule needs a file with a subclass of ``MergeRule``, and a line here.
 """
 
+from dpmorse.morse.rules.base import NO_GROUPS as NO_GROUPS
 from dpmorse.morse.rules.base import Decision as Decision
 from dpmorse.morse.rules.base import Leaves as Leaves
 from dpmorse.morse.rules.base import MergeInput as MergeInput
@@ -17,6 +18,7 @@ from dpmorse.morse.rules.overlap import Overlap
 from dpmorse.morse.rules.persistence import Persistence
 from dpmorse.morse.rules.selection import Auto
 from dpmorse.morse.rules.single import Single
+from dpmorse.morse.rules.sizes import Sizes as Sizes
 from dpmorse.morse.rules.variance import Variance
 
 _SINGLE, _PERSISTENCE, _OVERLAP = Single(), Persistence(), Overlap()

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from dpmorse.densities import GaussianMixture, differing_part
 from dpmorse.morse.critical.points import CriticalPoints
+from dpmorse.morse.rules.sizes import Sizes
 from dpmorse.typing import FloatArray, IntArray
 
 # Covariances of hard cells are too small, because each component is estimated from records of its own cell
@@ -22,6 +23,8 @@ _SAMPLES, _SAMPLES_PER_COMPONENT = 4000, (20, 500)
 
 # Memberships that are held in memory at a time: 8 MB of doubles.
 _CHUNK_VALUES = 1 << 20
+
+NO_GROUPS = "no groups can be told apart"
 
 # Smallest length of a run of numbers that is written by its ends.
 _LONG = 3
@@ -98,8 +101,8 @@ class MergeInput:
     """Input of a rule, all of it released.
 
     ``n_clusters`` is the number of clusters asked for, or None; ``find`` searches another mixture for the
-    critical points that may matter to its tree; clusters lighter than ``least_weight`` may be noise. Most
-    rules need none of these.
+    critical points that may matter to its tree; clusters lighter than ``least_weight`` may be noise;
+    ``sizes`` are those of components, where they were released. Most rules need none of these.
     """
 
     mixture: GaussianMixture
@@ -108,6 +111,7 @@ class MergeInput:
     n_clusters: int | None
     find: Callable[[GaussianMixture], CriticalPoints]
     least_weight: float = 0.0
+    sizes: Sizes | None = None
 
     @cached_property
     def differing(self) -> GaussianMixture:
@@ -156,15 +160,28 @@ class Suggestion:
         The suggested number.
     nearly : tuple of int
         This number and those that are nearly as good, in order.
+    n_noise : int
+        Groups that stand apart and may be noise. They are no clusters: each is in the one next to it.
+    why_one : callable or None
+        Says why no groups can be told apart; where nobody knows, that they cannot.
     """
 
     n_clusters: int
     nearly: tuple[int, ...]
+    n_noise: int = 0
+    why_one: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def in_words(self) -> str:
         """The suggestion as a part of a sentence."""
-        number = f"{self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''} suggested"
+        if self.n_clusters == 1:
+            number = f"1 cluster suggested: {NO_GROUPS if self.why_one is None else self.why_one()}"
+        else:
+            number = f"{self.n_clusters} clusters suggested"
+        if self.n_noise > 0:
+            number += (
+                f", and {'one group' if self.n_noise == 1 else f'{self.n_noise} groups'} that may be noise"
+            )
         others = [k for k in self.nearly if k != self.n_clusters]
         if not others:
             return number
@@ -186,6 +203,11 @@ class Suggests(Protocol):
     @property
     def suggestion(self) -> Suggestion:
         """The suggested number of clusters, computed on demand."""
+        ...
+
+    @property
+    def suggested_n_clusters(self) -> int:
+        """That number alone."""
         ...
 
 

@@ -57,7 +57,7 @@ class Score:
         self._barriers = given.barriers[inner]
         self._floors = given.points.mode_heights[leaves.modes[leaves.full]]
         self._variances, self._least = total_variances(mixture), given.least_weight
-        self._shared = given.shared[inner] / given.shared[inner].sum()
+        self.shared = given.shared[inner] / given.shared[inner].sum()
 
     def __call__(self, groups: IntArray) -> tuple[float, float, float]:
         """Return the mean climb, the weighted balance and variance, and the modularity."""
@@ -68,7 +68,7 @@ class Score:
         offsets = centres - self.weights @ self._means
         explained = float((weights @ offsets**2 / self._variances).mean())  # of the variance of each column
         others = _BALANCE * balance + _VARIANCE * explained
-        shared = indicators.T @ self._shared @ indicators
+        shared = indicators.T @ self.shared @ indicators
         # records shared inside clusters, less those expected by chance
         modularity = np.trace(shared) - np.square(shared.sum(axis=0)).sum()
         return float(self.climbs(groups).mean()), float(others), float(modularity)
@@ -91,7 +91,7 @@ class Score:
     def purity(self, groups: IntArray) -> float:
         """Return the mean, over clusters, of the part of memberships that is shared with no other cluster."""
         indicators = np.eye(int(groups.max()) + 1)[groups]
-        shared = indicators.T @ self._shared @ indicators
+        shared = indicators.T @ self.shared @ indicators
         return float((np.diag(shared) / shared.sum(axis=0)).mean())
 
 

@@ -18,6 +18,7 @@ from dpmorse.morse.rules.base import Decision, Leaves, MergeInput, MergeRule, Me
 from dpmorse.morse.rules.groups import attach_bare_modes, total_variances
 from dpmorse.morse.rules.proposals import Proposal, Proposals
 from dpmorse.morse.rules.scores import Score
+from dpmorse.morse.rules.sizes import Sizes
 
 # The parts of each column's variance by which covariances are raised to close thin valleys.
 _SMOOTHINGS = (0.02, 0.1)
@@ -53,11 +54,18 @@ class Auto(MergeRule):
             Proposal.of(rule, rule.name + how, view) for view, how in scales for rule in self._at_every_scale
         ]
         each += [Proposal.of(rule, rule.name, given) for rule in self._unsmoothed]
-        proposals = Proposals(tuple(each), Score(given))
-        chosen = proposals.chosen(given.n_clusters or proposals.suggestion.n_clusters)
+        proposals = Proposals(
+            tuple(each), Score(given), given.n_clusters, given.mixture.n_features, _sizes(given)
+        )
+        chosen = proposals.shown
         first, second = given.leaves.full[chosen.pairs].T
         merges = attach_bare_modes(given) + Merges.without_saddles(first, second, chosen.heights)
         return Decision(merges, chosen.rule, chosen.basis, proposals)
+
+
+def _sizes(given: MergeInput) -> Sizes | None:
+    """Return the sizes of the components that are leaves."""
+    return None if given.sizes is None else given.sizes.of(given.leaves.components[given.leaves.full])
 
 
 def _smoothed(given: MergeInput, part: float) -> MergeInput:
