@@ -228,5 +228,5 @@ def hidden_together(found: FloatArray, noise: FloatArray) -> BoolArray:
     Many small components may hold most records: what the mixture says of them is then believed.
     """
     hidden: BoolArray = found <= SUPPORT * noise
-    together = found[hidden].sum() > SUPPORT * np.sqrt(np.square(noise[hidden]).sum())
-    return hidden & ~together
+    together = float(found[hidden].sum()) > SUPPORT * float(np.linalg.norm(noise[hidden]))
+    return np.zeros_like(hidden) if together else hidden
