@@ -89,6 +89,7 @@ def report(
         typer.Option("--dataset", metavar="NAME", help="Name of the data, which the page then states."),
     ] = None,
     force: ForceOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Write a page about a model: one HTML file that needs no network."""
     from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
@@ -96,7 +97,8 @@ def report(
     path = the_model(model_file, model)
     check_output(output, force=force, inputs=(path,))
     write_report(load_model(path), output, force=force, title=title, dataset=dataset)
-    note(f"The page is in {output!r}; it may be published like the model.")
+    if not quiet:
+        note(f"The page is in {output!r}; it may be published like the model.")
 
 
 @reports_mistakes
