@@ -4,6 +4,7 @@ Each takes one keyword argument and returns the value in its plain Python type. 
 parameter, what was given, what is wanted, and where it helps a hint.
 """
 
+import difflib
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -91,8 +92,23 @@ def choice(*, among: Iterable[str], **named: object) -> str:
     options = list(map(str, among))
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
-        raise InvalidParameterError(f"{name} must be one of {listed}, got {describe(value)}.")
+        raise InvalidParameterError(
+            f"{name} must be one of {listed}, got {describe(value)}.{did_you_mean(value, options)}"
+        )
     return str(value)
+
+
+def did_you_mean(given: object, among: Iterable[object]) -> str:
+    """Ask whether the known name that is most like a given one was meant, with a blank in front."""
+    if not isinstance(given, str):
+        return ""
+    names = {str(name).lower(): name for name in among}
+    like = difflib.get_close_matches(given[:_LONGEST_NAME].lower(), names, n=1)
+    return f" Did you mean {names[like[0]]!r}?" if like else ""
+
+
+_LONGEST_NAME = 200
+"""Characters of a name that are compared: the time grows with their square."""
 
 
 def _real(name: str, value: object, wanted: str, hint: str = "") -> float:

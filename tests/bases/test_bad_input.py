@@ -5,6 +5,7 @@ import traceback
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -104,7 +105,7 @@ def test_parameters_in_no_table_refused(way, parameters, error, message, X):
         ({"radius": -1}, InvalidParameterError, "radius must be a finite number > 0, got -1"),
         ({"bounds": None}, InvalidParameterError, "bounds must be given, got None. Give bounds="),
         ({"bounds": (0, 0)}, InvalidParameterError, "lower equals upper in every column"),
-        ({"bounds": (1, -1)}, InvalidParameterError, "lower must not exceed upper, got 1 > -1 in column 0"),
+        ({"bounds": (1, -1)}, InvalidParameterError, r"lower must not exceed upper, got 1 > -1\. Give"),
         ({"bounds": ([0, 0], 1)}, InvalidParameterError, r"each of the 3 columns, got shape \(2,\)"),
         ({"bounds": (math.nan, 1)}, InvalidParameterError, "lower must be finite"),
         ({"neighboring": "swap"}, InvalidParameterError, "neighboring must be one of 'add-remove', 'replace-one'"),
@@ -125,6 +126,26 @@ def test_parameters_refused(parameters, error, message, X):
     fit_refused(DPMoGHard(**{"n_components": 3, **GOOD, **parameters}), X, error, message)
     assert issubclass(error, DPMorseError)
     assert issubclass(error, ValueError | TypeError)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_bounds_the_wrong_way_round_refused(named, X):
+    """By the name of the column, or its place where columns have none."""
+    bounds, called = ([0, 3, 0], [1, 2, 1]), "the column 'b'" if named else "column 1"
+    table = pd.DataFrame(X, columns=list("abc")) if named else X
+    fit_refused(
+        DPMoGHard(2, **{**GOOD, "bounds": bounds}), table, InvalidParameterError, f"3 > 2 in {called}"
+    )
+    narrow = ([0, 1, 0], [1, 1 + 1e-14, 1])
+    fit_refused(
+        DPMoGHard(2, **{**GOOD, "bounds": narrow}), table, InvalidParameterError, f"{called} is .* wide"
+    )
+
+
+def test_bounds_of_a_name_that_is_misspelt_refused(X):
+    bounds = {"a": (0, 1), "bb": (0, 1), "c": (0, 1)}
+    table = pd.DataFrame(X, columns=["a", "bbb", "c"])
+    fit_refused(DPMoGHard(2, **{**GOOD, "bounds": bounds}), table, InvalidParameterError, "mean 'bbb'")
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ GOOD = "age = { lower = 0, upper = 110 }\n"
         (f"[other]\n{GOOD}", "must have a part [bounds]"),
         ("bounds = 3", "must have a part [bounds]"),
         ("[bounds\n", "is not a TOML file"),
-        (f"[bounds]\n{GOOD}{GOOD}", "is not a TOML file"),
+        (f"[bounds]\n{GOOD}{GOOD}", "line 3 of 'b.toml' cannot be read"),
     ],
 )
 def test_bounds_files_that_cannot_be_used(content, message, here, csv_file, fails):

@@ -153,7 +153,8 @@ def test_the_schema_file_is_all_that_fit_and_predict_need(here, run):
     write(here, content.encode("cp1252"))
     run("inspect", "x.csv", "-o", "s.toml")
     text = (here / "s.toml").read_text(encoding="utf-8")
-    assert '# "Fallnr" = { lower = "?", upper = "?" }  # left out: ids, by its name' in text
+    left_out = '# "Fallnr" = { lower = "?", upper = "?", integer = true }  # left out: ids, by its name'
+    assert left_out in text
     for blank, filled in {
         'lower = "?", upper = "?"': "lower = 0, upper = 30000",
         'values = "?"': 'values = ["Innere", "Chirurgie"]',
@@ -196,7 +197,7 @@ def test_codes_of_a_survey_go_by_column(here, run):
     assert "age     used: whole numbers\n" in said
     assert "--na -7\n" in said
     text = (here / "s.toml").read_text()
-    assert '"q1" = { lower = "?", upper = "?", missing = "ignore", na = ["8", "9"] }' in text
+    assert '"q1" = { lower = "?", upper = "?", integer = true, missing = "ignore", na = ["8", "9"] }' in text
     (here / "s.toml").write_text(text.replace('lower = "?", upper = "?"', "lower = 0, upper = 300"))
     reading = read_bounds("s.toml").reading
     assert reading.na_of == {"q1": ("8", "9")}
@@ -204,7 +205,9 @@ def test_codes_of_a_survey_go_by_column(here, run):
     assert np.array_equal(batch, answers[answers["q1"] < 6].to_numpy())
     run("fit", "x.csv", "--bounds", "s.toml", "--epsilon", 9, "--clusters", 1, "-o", "m.json", "--quiet")
     (here / "s.toml").write_text("[bounds]\nage = { lower = 0, upper = 300, na = 3.5e }\n")
-    assert "not a TOML file" in run("fit", "x.csv", *FAST, "--bounds", "s.toml", code=1).stderr
+    assert (
+        "line 2 of 's.toml' cannot be read" in run("fit", "x.csv", *FAST, "--bounds", "s.toml", code=1).stderr
+    )
 
 
 @pytest.fixture
@@ -287,7 +290,7 @@ def test_files_that_need_another_hand(here, run, content, message):
     [
         (lambda i: f"{i % 90:05d}", "left out: numbers with zeros in front: likely codes, such as postal codes"),
         (lambda i: f"{i % 24:02d}:30", "left out: times of day"),
-        (lambda i: "x" * (i % 2), "left out: one mark, or nothing: write yes and no"),
+        (lambda i: "x" * (i % 2), "left out: the same value in some rows and nothing in the others, as a cross on a form: if the"),
         (lambda i: ("ja", "nein")[i % 2], "used: true and false, or yes and no"),
         (lambda i: ("Oui", "Non", "inconnu")[i % 3], "used: true and false, or yes and no; values are missing; 'inconnu' may"),
         (lambda i: f"{1 + i % 28:02d}.03.21", "left out: dates with two digits for the year: write years with four"),

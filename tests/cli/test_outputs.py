@@ -119,7 +119,7 @@ def test_debug_shows_where(csv_file, monkeypatch):
     result = CliRunner().invoke(app, ["--debug", "fit", str(csv_file), *FAST, "-o", "m.json"])
     assert result.exit_code == 4
     assert "Traceback" in result.stderr
-    assert "--debug" not in CliRunner().invoke(app, ["--help"]).stdout
+    assert "--debug" in CliRunner().invoke(app, ["--help"]).stdout
 
 
 def test_not_enough_memory(run, csv_file, monkeypatch):

@@ -92,7 +92,7 @@ def test_rows_do_not_influence_each_other(rng):
         ("ab", InvalidTypeError, "must be a pair"),
         (({}, 1), InvalidTypeError, "lower must be numbers"),
         ((["a", "b"], 1), InvalidTypeError, "lower must be numbers"),
-        ((1, 0), InvalidParameterError, "lower must not exceed upper, got 1 > 0 in column 0"),
+        ((1, 0), InvalidParameterError, "lower must not exceed upper, got 1 > 0. Give"),
         (([0, 0, 0], 1), InvalidParameterError, "one value for each of the 2 columns, got shape"),
         (([[0, 0]], 1), InvalidParameterError, "one value for each of the 2 columns"),
         ((np.nan, 1), InvalidParameterError, "lower must be finite"),

@@ -97,7 +97,7 @@ def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
             )
         return None
     bounds = _in_order_of_columns(value, given["names"]) if isinstance(value, Mapping) else value
-    domain = Domain.from_bounds(bounds, given["n_features"])
+    domain = Domain.from_bounds(bounds, given["n_features"], names=given["names"])
     is_private = isinstance(value, str) and value == PRIVATE
     return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
 
@@ -114,12 +114,15 @@ def _in_order_of_columns(bounds: Mapping[Any, Any], names: Sequence[Any] | None)
                 f"{name!r}. For instance: bounds={{'age': (0, 120)}}."
             )
     order = list(bounds) if names is None else list(names)
-    unknown = [name for name in bounds if name not in order]
+    unknown, without = (
+        [name for name in bounds if name not in order],
+        [name for name in order if name not in bounds],
+    )
     if unknown:
         raise InvalidParameterError(
             f"bounds must name columns of X, and X has no {listed(unknown)}. Check the spelling."
+            f"{_validate.did_you_mean(unknown[0], without)}"
         )
-    without = [name for name in order if name not in bounds]
     if without:
         raise InvalidParameterError(
             f"bounds must name every column of X, and lacks {listed(without)}. Give their bounds, or leave "

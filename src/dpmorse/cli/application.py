@@ -19,7 +19,7 @@ model alone and is free: other numbers of clusters, synthetic records, reports."
 
 _EXIT_CODES = (
     "\n\n\b\nExit codes: 0 done; 1 a mistake in the input; 2 a mistake in the command; 3 budget exceeded; "
-    "4 internal error."
+    "4 internal error; 5 noise where --strict forbids it."
 )
 
 
@@ -86,7 +86,10 @@ def common(
     version: Annotated[  # noqa: ARG001 - its callback has done the work
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Before a command: show where an error is. It may quote your data."),
+    ] = False,
 ) -> None:
     """Take the options that come before a command; typer shows the text above instead."""
     DEBUG.set(debug)

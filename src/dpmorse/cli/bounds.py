@@ -7,7 +7,7 @@ import typer
 
 from dpmorse.cli.bounds_template import empty_entry, line_of, template
 from dpmorse.cli.data_source import inputs, open_data
-from dpmorse.cli.messages import note, reports_mistakes
+from dpmorse.cli.messages import note, reports_mistakes, say_bytes
 from dpmorse.cli.options import (
     DatabaseOption,
     ExcludeOption,
@@ -47,7 +47,7 @@ def bounds(
     entries = {name: _entry(kind) for name, kind in data.types.items() if name not in excluded}
     text = template(data.path, (line_of(name, entry) for name, entry in entries.items() if entry), reading)
     if output is None:
-        typer.echo(text.encode(), nl=False)  # TOML is UTF-8 wherever it is
+        say_bytes(text.encode())  # TOML is UTF-8 wherever it is
         return
     check_output(output, force=force, inputs=inputs(file, database))
     write_text(output, text)

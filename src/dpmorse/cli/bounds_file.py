@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpmorse import _atomic, _validate
+from dpmorse.cli.toml_mistakes import explained
 from dpmorse.exceptions import DPMorseError, InvalidParameterError
 from dpmorse.records import READING_OPTIONS, Reading, listed
 from dpmorse.schema import KINDS, Column, Form, Schema
@@ -129,9 +130,14 @@ def _read_file(path: str) -> dict[str, Any]:
     if len(data) > _LARGEST_FILE or any(line.count(b".") > _MOST_DOTS for line in data.split(b"\n")):
         raise InvalidParameterError(f"{shown} is larger than any bounds file, or is none.")
     try:
-        content = tomllib.loads(data.decode())
-    except ValueError as error:  # also what is not UTF-8, and what is not TOML
-        raise InvalidParameterError(f"{shown} is not a TOML file: {str(error)[:120]!r}.") from None
+        text = data.decode("utf-8-sig")  # some editors begin a file with a mark
+        content = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise InvalidParameterError(
+            f"{shown} is not a TOML file, or not in UTF-8: save it as UTF-8 where it was written."
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameterError(explained(shown, text, str(error))) from None
     except RecursionError:
         raise InvalidParameterError(f"{shown} is not a bounds file.") from None
     tables = all(isinstance(part, dict) for part in content.values())
@@ -148,7 +154,9 @@ def _pair(shown: str, name: str, entry: Mapping[str, Any]) -> tuple[float, float
     values = (entry["lower"], entry["upper"])
     if not all(type(value) in (int, float) and abs(value) < math.inf for value in values):
         raise InvalidParameterError(
-            f"{shown} must have finite numbers as bounds of the column {name!r}: lower and upper."
+            f"{shown} must have finite numbers as bounds of the column {name!r}: lower and upper, got "
+            f"{_validate.describe(values[0])} and {_validate.describe(values[1])}. Write them without "
+            "quotation marks, with a point before decimals, such as 37.5."
         )
     try:
         return float(values[0]), float(values[1])
@@ -214,7 +222,8 @@ def _form(where: str, entry: object) -> Form:
     if others:
         raise InvalidParameterError(
             f"{where} has {_keys(others)}, but a column such as {form.example} may have only "
-            f"{', '.join(sorted(known))}. Remove what does not belong there."
+            f"{', '.join(sorted(known))}.{_validate.did_you_mean(others[0], known)} Remove what does not "
+            "belong there."
         )
     return form
 

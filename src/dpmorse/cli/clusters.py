@@ -26,6 +26,9 @@ from dpmorse.profiles import (
 _SHOWN_COLUMNS = 12
 """Columns of the data that are printed. --json has all."""
 
+_SHOWN_CLUSTERS = 20
+"""Clusters that are printed, the heaviest ones. --json has all."""
+
 _SHOWN_LEVELS = 3
 """Levels of a category that are printed: the most frequent ones."""
 
@@ -105,7 +108,7 @@ def _lines(view: ClusterView, label: str) -> list[str]:
     values = "median, or most frequent levels, %" if has_levels else "median"
     titles = (label, f"share, %{alone}", "found again")
     rows = [(*titles, "column", f"{values}{alone}", "half between", "missing, %")]
-    for c in range(view.n_clusters):
+    for c in range(min(view.n_clusters, _SHOWN_CLUSTERS)):
         first = (
             f"{c}{_mark(view, 'unknown', c)}",
             f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}",
@@ -122,6 +125,12 @@ def _lines(view: ClusterView, label: str) -> list[str]:
         for row in zip(*of_titles, strict=True)
     )
     lines = [f"  {line.rstrip()}" for line in padded]
+    folded = view.n_clusters - _SHOWN_CLUSTERS
+    if folded > 0:
+        share = 100 * sum(view.share.value[_SHOWN_CLUSTERS:])
+        lines.append(
+            f"  and {_counted(folded, f'smaller {label}')} with {share:.3g} % of all (--json has all)"
+        )
     if any("*" in cell for row in rows[1:] for cell in row[:4]):
         lines.append("  * see the warnings")
     return lines

@@ -7,14 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from dpmorse._validate import did_you_mean
 from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.budget_file import budget_in_words, budget_to_dict, open_budget
 from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
 from dpmorse.cli.data_source import inputs, open_data, tell_left_out, tell_reading
 from dpmorse.cli.fit_request import NO_EPSILON, FitRequest, parse_clusters
-from dpmorse.cli.messages import note, reports_mistakes, say, say_json, warn, warnings_told
+from dpmorse.cli.messages import NOISE, fail, note, reports_mistakes, say, say_json, warn, warnings_told
 from dpmorse.cli.models import Model, rehearse
+from dpmorse.cli.noise import check_strict, log_fit, tell_needed, what_is_noise
 from dpmorse.cli.options import (
     BaseOption,
     ClustersOption,
@@ -132,6 +134,9 @@ def fit(
             "cost time, and no budget.",
         ),
     ] = 5,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 5 if clusters that were asked for may be noise.")
+    ] = False,
     sql: SqlOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -168,16 +173,24 @@ def fit(
         seed=seed,
         rehearsals=rehearsals,
     )
-    ledger = _checked_ledger(request, source, budget, budget_epsilon)
+    ledger = _checked_ledger(request, source, budget, budget_epsilon, strict=strict)
     if seed is not None:
         warn(_SEED)
     with progress_bar(shown=not quiet) as bar:
         model = _fitted(source, request, ledger, bar)
     _save(model, output)
+    noise = what_is_noise(model, request.clusters) if strict else None
+    log_fit(model, output, ledger)
     with progress_bar(shown=not quiet) as bar:
         _rehearse(model, output, bar)
     rules = {name: column.missing for name, column in (request.columns or {}).items()}
-    _tell(model, output, rules or missing, ledger, json=json, quiet=quiet)
+    _tell(model, output, rules or missing, ledger, noise, json=json, quiet=quiet)
+    if noise is not None:
+        fail(
+            f"{noise}, which --strict forbids. The budget is spent, and the model is in {output!r}: `dpmorse "
+            "cut` makes fewer clusters of it at no cost; another fit needs more records or more --epsilon.",
+            NOISE,
+        )
 
 
 def _check_missing(given: Bounds, missing: str) -> None:
@@ -191,7 +204,14 @@ def _check_missing(given: Bounds, missing: str) -> None:
 
 
 def _tell(
-    model: Model, output: str, missing: Rules, ledger: FileLedger | None, *, json: bool, quiet: bool
+    model: Model,
+    output: str,
+    missing: Rules,
+    ledger: FileLedger | None,
+    noise: str | None,
+    *,
+    json: bool,
+    quiet: bool,
 ) -> None:
     if json:
         known = model_to_dict(model, output)
@@ -207,7 +227,7 @@ def _tell(
         say("Rows with missing values were left out, row by row.")  # not how many: that is not private
     if ledger is not None:
         say(f"{os.path.basename(ledger.path)!r}: {budget_in_words(budget_to_dict(ledger))}")
-    say(f"\nThe model is in {output!r}; it may be published.")
+    say(f"\nThe model is in {output!r}; {noise or 'it may be published'}.")
 
 
 def _check_options(
@@ -229,7 +249,9 @@ def _check_options(
             "--unit and --max-rows go together: whose row it is, and how many of each are used."
         )
     if missing not in _MISSING:
-        raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
+        raise typer.BadParameter(
+            f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.{did_you_mean(missing, _MISSING)}"
+        )
     if missing == "drop" and neighboring == "replace-one":
         raise InvalidParameterError(
             "--missing drop does not go with --neighboring replace-one: the number of rows that are left "
@@ -259,10 +281,13 @@ def _source(
 
 
 def _checked_ledger(
-    request: FitRequest, source: DataFiles, path: str | None, total: float | None
+    request: FitRequest, source: DataFiles, path: str | None, total: float | None, *, strict: bool
 ) -> FileLedger | None:
     """Check all parameters, and that the budget file can pay; data is read only after that."""
-    _, plan = request.plan(len(source.names))
+    base, plan = request.plan(len(source.names), source.names)
+    if strict:
+        check_strict(base)
+    tell_needed(base, len(source.names), request.clusters)
     budget = replace(plan.settings.budget, unit=source.unit)
     if path is None:
         return None

@@ -1,9 +1,10 @@
 """Turn options into an estimator, with all checks that need no data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpmorse import _validate
 from dpmorse.bases import Plan, PrivateFit, available_bases, has_products
 from dpmorse.clustering import DPMorse, MorseClustering, fitted_n_components
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
@@ -55,9 +56,9 @@ class FitRequest:
             return DPMorse(self.clusters, self.components, rehearsals=self.rehearsals, **parameters)
         bases, base = available_bases(), str(self.base)
         if base not in bases:
-            raise InvalidParameterError(
-                f"--base must be one of {', '.join([DEFAULT, *bases])}, got {base!r}."
-            )
+            among = [DEFAULT, *bases]
+            hint = _validate.did_you_mean(base, among)
+            raise InvalidParameterError(f"--base must be one of {', '.join(among)}, got {base!r}.{hint}")
         kind = bases[base]
         unknown = set(parameters) - set(kind().get_params(deep=False))
         if unknown:
@@ -72,14 +73,17 @@ class FitRequest:
         products = has_products(None if self.columns is None else Schema.of(self.columns))
         return fitted_n_components(None, wanted, n_features, products=products)
 
-    def plan(self, n_features: int) -> tuple[PrivateFit, Plan[Any]]:
-        """Check every parameter as ``fit`` will; return the base and its plan."""
+    def plan(self, n_features: int, names: Sequence[str] | None = None) -> tuple[PrivateFit, Plan[Any]]:
+        """Check every parameter as ``fit`` will; return the base and its plan.
+
+        Errors call columns by their names, if these are given.
+        """
         base = self.estimator(n_features)._base_for(n_features)
         if not isinstance(base, PrivateFit):
             raise InvalidTypeError(
                 f"--base {self.base} has no plan: derive it from dpmorse.bases.PrivateFit."
             )
-        return base, base.plan(n_features)
+        return base, base.plan(n_features, names)
 
 
 def parse_clusters(text: str) -> int | str:
@@ -91,5 +95,7 @@ def parse_clusters(text: str) -> int | str:
     except ValueError:
         number = 0
     if number < 1:
-        raise InvalidParameterError(f"--clusters must be a number >= 1 or auto, got {text!r}.")
+        raise InvalidParameterError(
+            f"--clusters must be a number >= 1 or auto, got {text!r}.{_validate.did_you_mean(text, ['auto'])}"
+        )
     return number

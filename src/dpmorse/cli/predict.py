@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from dpmorse._validate import did_you_mean
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.data_source import inputs, open_data
 from dpmorse.cli.labels_file import table_writer
@@ -94,7 +95,9 @@ def predict(
     path = the_model(model_file, model)
     check_output(output, force=force, inputs=inputs(file, database, path))
     if missing not in _MISSING:
-        raise typer.BadParameter(f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.")
+        raise typer.BadParameter(
+            f"--missing must be {' or '.join(_MISSING)}, got {missing!r}.{did_you_mean(missing, _MISSING)}"
+        )
     told = Bounds() if bounds is None else read_bounds(bounds)
     tables = open_data(file, sql, database, reading.or_else(told.reading))
     released, kept = load_model(path), keep or []

@@ -92,6 +92,7 @@ def report(
         typer.Option("--dataset", metavar="NAME", help="Name of the data, which the page then states."),
     ] = None,
     force: ForceOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Write a page about a model: one HTML file that needs no network."""
     from dpmorse.report import write_report  # noqa: PLC0415 - a page is not needed for anything else
@@ -99,10 +100,11 @@ def report(
     path = the_model(model_file, model)
     check_output(output, force=force, inputs=(path,))
     released = load_model(path)
-    with progress_bar(shown=True) as bar:
+    with progress_bar(shown=not quiet) as bar:
         rehearse(released, bar)
     write_report(released, output, force=force, title=title, dataset=dataset)
-    note(f"The page is in {output!r}; it may be published like the model.")
+    if not quiet:
+        note(f"The page is in {output!r}; it may be published like the model.")
 
 
 @reports_mistakes

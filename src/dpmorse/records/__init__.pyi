@@ -9,10 +9,14 @@ from dpmorse.records.files.arrow_values import read_described as read_described
 from dpmorse.records.files.batched_table import is_number as is_number
 from dpmorse.records.files.data_file import DataFile as DataFile
 from dpmorse.records.files.data_files import DataFiles as DataFiles
+from dpmorse.records.files.left_out import ID as ID
 from dpmorse.records.files.left_out import in_words as in_words
 from dpmorse.records.files.left_out import reason_of_name as reason_of_name
+from dpmorse.records.files.left_out import reason_of_texts as reason_of_texts
 from dpmorse.records.files.left_out import reasons_to_leave_out as reasons_to_leave_out
 from dpmorse.records.files.locations import open_tables as open_tables
+from dpmorse.records.files.misfits import Misfit as Misfit
+from dpmorse.records.files.misfits import misfits_of as misfits_of
 from dpmorse.records.files.reading import MARK_NAMES as MARK_NAMES
 from dpmorse.records.files.reading import READING_OPTIONS as READING_OPTIONS
 from dpmorse.records.files.reading import Reading as Reading

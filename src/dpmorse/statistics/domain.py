@@ -4,6 +4,7 @@ Records may be projected on released directions first: the domain is then in the
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -61,8 +62,10 @@ class Domain:
     projection: "Projection | None" = None
 
     @classmethod
-    def from_bounds(cls, bounds: object, n_features: int, radius: object = None) -> "Domain":
-        """Validate the parameters ``bounds`` and ``radius`` of an estimator."""
+    def from_bounds(
+        cls, bounds: object, n_features: int, radius: object = None, names: Sequence[object] | None = None
+    ) -> "Domain":
+        """Validate the parameters ``bounds`` and ``radius`` of an estimator; columns may have names."""
         if isinstance(bounds, str) and bounds == PRIVATE:
             return cls.unknown(n_features, radius)
         if bounds is None:
@@ -73,7 +76,7 @@ class Domain:
             )
         lower = _one_per_column("lower", bounds[0], n_features)
         upper = _one_per_column("upper", bounds[1], n_features)
-        _check_order(lower, upper)
+        _check_order(lower, upper, names)
         return cls(lower, upper, _checked_radius(radius))
 
     @classmethod
@@ -244,7 +247,7 @@ def _checked_radius(radius: object) -> float | None:
     return value
 
 
-def _check_order(lower: FloatArray, upper: FloatArray) -> None:
+def _check_order(lower: FloatArray, upper: FloatArray, names: Sequence[object] | None) -> None:
     width = upper - lower
     if np.all(width == 0):
         raise InvalidParameterError(
@@ -253,15 +256,22 @@ def _check_order(lower: FloatArray, upper: FloatArray) -> None:
         )
     if np.any(width < 0):
         column = int(np.flatnonzero(width < 0)[0])
+        alike = np.all(lower == lower[0]) and np.all(upper == upper[0])
+        where = "" if alike else f" in {_called(column, names)}"
         raise InvalidParameterError(
-            f"bounds: lower must not exceed upper, got {lower[column]:g} > {upper[column]:g} in column "
-            f"{column}. {_BOUNDS_HINT}"
+            f"bounds: lower must not exceed upper, got {lower[column]:g} > {upper[column]:g}{where}. "
+            f"{_BOUNDS_HINT}"
         )
     narrow = too_narrow(lower, upper)
     if narrow.any():
         column = int(np.flatnonzero(narrow)[0])
         least = least_width(lower, upper)[column]
         raise InvalidParameterError(
-            f"bounds: column {column} is {width[column]:g} wide, less than {least:g}. Rescale it, or give "
-            "equal bounds for a constant column."
+            f"bounds: {_called(column, names)} is {width[column]:g} wide, less than {least:g}. Rescale it, "
+            "or give equal bounds for a constant column."
         )
+
+
+def _called(column: int, names: Sequence[object] | None) -> str:
+    """Return how an error calls a column: by its name, or by its place, counted from 0."""
+    return f"column {column}" if names is None else f"the column {names[column]!r}"

@@ -30,6 +30,51 @@ _JOINED = re.compile(rf"(?:{_WHOSE})(?:id|{_COUNTED})|(?:n|{_COUNTED})(?:de?)?(?
 _POSTAL = {"plz", "postleitzahl", "zip", "zipcode", "postcode", "postalcode", "codepostal"}
 """Whole names that say that a column holds postal codes."""
 
+_NAMES_OF_PEOPLE = {
+    *(
+        "name",
+        "fullname",
+        "surname",
+        "lastname",
+        "familyname",
+        "firstname",
+        "forename",
+        "givenname",
+        "maidenname",
+    ),
+    *(
+        "nachname",
+        "vorname",
+        "familienname",
+        "geburtsname",
+        "nom",
+        "prenom",
+        "nomdefamille",
+        "apellido",
+        "cognome",
+    ),
+    *(
+        "address",
+        "street",
+        "adresse",
+        "anschrift",
+        "strasse",
+        "rue",
+        "email",
+        "mail",
+        "phone",
+        "telephone",
+        "telefon",
+    ),
+}
+"""Whole names that say that a column tells who somebody is or where they live."""
+
+_FREE_TEXT = {
+    *("comment", "comments", "remark", "remarks", "note", "notes", "freetext", "description"),
+    *("kommentar", "bemerkung", "bemerkungen", "notiz", "anmerkung", "freitext", "commentaire", "remarque"),
+}
+"""Whole names that say that a column holds what somebody wrote."""
+
 ROW_NUMBERS = "row numbers, by its name"
 ID = "ids, by its name"
 POSTAL = "postal codes, by its name"
@@ -38,14 +83,27 @@ NO_NUMBERS = "no numbers, by its type"
 
 def reason_of_name(name: str) -> str | None:
     """Say why a column of this name is not taken for data; None if it is."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()  # without accents
-    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).lower())
+    words = _words(name)
     joined = "".join(words)
     if _INDEX.fullmatch(name.strip()) or joined in _ROW_NUMBERS:
         return ROW_NUMBERS
     if joined in _POSTAL:
         return POSTAL
     return ID if _IDS.intersection(words) or _JOINED.fullmatch(joined) else None
+
+
+def _words(name: str) -> list[str]:
+    """Return the words and numbers of a name, in small letters without accents."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).lower())
+
+
+def reason_of_texts(name: str) -> str | None:
+    """Say why a column of text under this name is no list of categories; None if it may be one."""
+    joined = "".join(_words(name))
+    if joined in _NAMES_OF_PEOPLE:
+        return "who people are or where they live, by its name"
+    return "free text, by its name" if joined in _FREE_TEXT else None
 
 
 def reasons_to_leave_out(types: Mapping[str, object], numeric: list[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmorse import _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.records.files.batched_table import Asked, BatchedTable, is_number
 from dpmorse.records.files.data_file import as_floats
@@ -120,7 +121,7 @@ def check_columns(data: BatchedTable, names: Sequence[str], what: str = "has no 
     """Refuse names that the file does not have; ``what`` begins the sentence about them."""
     unknown = [name for name in names if name not in data.types]
     if unknown:
-        hint = f" It has {listed(data.names)}."
+        hint = f" It has {listed(data.names)}.{_validate.did_you_mean(unknown[0], data.names)}"
         if data.kind == "csv" and len(data.names) == 1:
             hint += " If the values are separated by something else, say by what: --separator (separator=)."
         raise InvalidParameterError(f"{data.path!r} {what} {listed(unknown)}.{hint}")

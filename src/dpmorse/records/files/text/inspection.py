@@ -36,8 +36,17 @@ _NO_VALUES = frozenset({Look.CODES, Look.SUMS})
 _FEW_ROWS = 20
 """With fewer rows nothing is said about values that occur once."""
 
-MANY_TEXTS = 50
+_MANY_TEXTS = 50
 """More different texts than these are no list of categories."""
+
+_SOME_TEXTS = 5
+"""Of more different texts than these most recur if they are categories; names and free text mostly do not."""
+
+_ANSWERS = 12
+"""Different values that the answers to a question may have; ids of people have more, ..."""
+
+_PER_ANSWER = 10
+"""... or fewer rows for each than these."""
 
 _MOST_KEPT = 100_000
 """Values that are compared with one another to find those that occur twice."""
@@ -54,6 +63,8 @@ class ColumnFacts:
     constant: bool
     counts_rows: bool
     distinct: bool
+    repeated: bool
+    few_values: bool
     many_texts: bool
     codes: tuple[str, ...]
     not_codes: tuple[str, ...]
@@ -122,7 +133,7 @@ class _Watch:
     counts_rows: bool = True
     repeated: bool = False
     decimals: set[int] = field(default_factory=set)
-    _values: set[Any] = field(default_factory=set)
+    _once: dict[Any, bool] = field(default_factory=dict)
     _last: float | None = None
     _number_codes: set[float] = field(default_factory=set)
     _other_negative: bool = False
@@ -150,14 +161,24 @@ class _Watch:
             whole=self.whole,
             binary=self.binary and Look.NUMBERS in kinds,
             missing=self.missing or bool(likely),
-            constant=len(self._values) < 2 and self.n_rows > 1,
+            constant=len(self._once) < 2 and self.n_rows > 1,
             counts_rows=self.counts_rows and not few,
             distinct=not (self.repeated or few),
-            many_texts=len(self._values) > MANY_TEXTS,
+            repeated=self.repeated,
+            few_values=len(self._once) <= min(_ANSWERS, self.n_rows / _PER_ANSWER),
+            many_texts=self._many_texts,
             codes=tuple(sorted(likely)),
             not_codes=tuple(sorted({f"{code:g}" for code in self._number_codes} - likely)),
             sums=Look.SUMS in kinds,
             three_decimals=bool(self.decimals) and self.decimals <= {3},
+        )
+
+    @property
+    def _many_texts(self) -> bool:
+        """Whether the values are too many for a list, or most of them occur once."""
+        n_once = sum(self._once.values())
+        return len(self._once) > _MANY_TEXTS or (
+            len(self._once) > _SOME_TEXTS and 2 * n_once > len(self._once)
         )
 
     def _present(self, column: Any) -> Any:
@@ -185,16 +206,19 @@ class _Watch:
         return Seen(frozenset({Look.NUMBERS if is_number(kind) else Look.TEXT}))
 
     def _see_values(self, present: Any) -> None:
-        """Notice whether a value occurs twice; many values are not kept once one has."""
+        """Notice which values occur twice; many values are not kept once one has."""
         try:
-            unique = pc.unique(present)
+            counted = pc.value_counts(present)
         except pa.ArrowNotImplementedError:  # lists, structures and the like
             return
-        self.repeated |= len(unique) < len(present)
-        if not self.repeated or len(self._values) <= MANY_TEXTS:
-            new = unique.slice(0, MANY_TEXTS + 2 if self.repeated else _MOST_KEPT).to_pylist()
-            self.repeated |= any(value in self._values for value in new)
-            self._values.update(new if len(self._values) < _MOST_KEPT else [])
+        self.repeated |= len(counted) < len(present)
+        if not self.repeated or len(self._once) <= _MANY_TEXTS:
+            new = counted.slice(0, _MANY_TEXTS + 2 if self.repeated else _MOST_KEPT)
+            values, times = (new.field(name).to_pylist() for name in ("values", "counts"))
+            self.repeated |= any(value in self._once for value in values)
+            if len(self._once) < _MOST_KEPT:
+                once = [n == 1 and value not in self._once for value, n in zip(values, times, strict=True)]
+                self._once.update(zip(values, once, strict=True))
 
     def _numbers(self, present: Any) -> FloatArray:
         """Return those that are numbers; text that is none is left out."""
