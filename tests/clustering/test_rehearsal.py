@@ -130,7 +130,7 @@ def matches(model, n_clusters=None):
 
 def test_it_is_a_function_of_the_release(model, records, tmp_path):
     """A file holds nothing but the release: whoever loads it finds the same, before and after it was known."""
-    fresh = DPMorse("auto", epsilon=1.0, bounds=WIDE, rehearsals=2, random_state=0).fit(records)
+    fresh = DPMorse("auto", epsilon=1.0, bounds=WIDE, rehearsals=2, random_state=1).fit(records)
     fresh.save(tmp_path / "before.json")
     state = np.random.get_state()[1].tolist()
     assert matches(fresh) == matches(model)
@@ -147,7 +147,7 @@ def test_the_order_of_records_and_their_container_change_nothing(model, records)
     """The release is the same, so it is, too."""
     frame = pd.DataFrame(records[::-1])
     frame.columns = [f"x{j}" for j in range(3)]
-    other = DPMorse("auto", epsilon=1.0, bounds=WIDE, rehearsals=2, random_state=0).fit(frame)
+    other = DPMorse("auto", epsilon=1.0, bounds=WIDE, rehearsals=2, random_state=1).fit(frame)
     assert matches(other) == matches(model)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dpmorse import (
     DPMoG,
     DPMoGHard,
+    DPMorse,
     InvalidParameterError,
     ModelFormatError,
     MomentShares,
@@ -116,6 +117,18 @@ def test_a_profile_counts_in_the_size_of_a_model(profiled):
     found = sum(np.size(value) for part in parts for value in part.values())
     largest = k * profiled._settings.values_of_a_component
     assert found <= largest + 2 * (k + k * d) + 2 * k + 6 * d + 10
+
+
+def test_saddles_that_are_equally_high_but_for_rounding_may_stand_in_any_order(tmp_path):
+    """Of as many components as records, most lie on one another."""
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    model = DPMorse(200, epsilon=1.0, bounds=(-4, 4), rehearsals=0, random_state=4).fit(X)
+    heights = model.merge_tree_.critical_points.saddle_heights
+    assert np.any(np.diff(heights) < 0)
+    assert np.all(np.diff(heights) > -1e-8)
+    model.save(tmp_path / "model.json")
+    read = load(tmp_path / "model.json")
+    assert np.array_equal(read.merge_tree_.critical_points.saddle_heights, heights)
 
 
 def test_a_loaded_model_can_be_fitted_again(fitted, tmp_path, blobs):

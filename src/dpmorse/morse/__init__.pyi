@@ -1,4 +1,5 @@
 from dpmorse.morse.critical.modes import label_by_basin as label_by_basin
+from dpmorse.morse.critical.points import ROUNDING as ROUNDING
 from dpmorse.morse.critical.points import CriticalPoints as CriticalPoints
 from dpmorse.morse.critical.search import SEARCHES as SEARCHES
 from dpmorse.morse.critical.search import find_critical_points as find_critical_points

@@ -8,7 +8,7 @@ import numpy as np
 from dpmorse import _plain_data
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
-from dpmorse.morse import CriticalPoints
+from dpmorse.morse import ROUNDING, CriticalPoints
 from dpmorse.typing import FloatArray
 
 _NAMES = tuple(field.name for field in dataclass_fields(CriticalPoints))
@@ -80,7 +80,7 @@ def _check(points: CriticalPoints, mixture: GaussianMixture) -> None:
         tolerance = _HEIGHT_TOLERANCE * (1 + np.abs(heights))
         if len(places) and not np.all(np.abs(-mixture.log_density(places) - heights) <= tolerance):
             raise ModelFormatError(f"critical_points.{name}_heights are not those of the mixture.")
-        if np.any(np.diff(heights) < 0):
+        if np.any(np.diff(heights) < -ROUNDING):  # points that differ by less are numbered by their ends
             raise ModelFormatError(f"critical_points.{name}_heights are not in order.")
     _check_certificates(points, mixture)
     if len(points.spanning_saddles) != n - 1:

@@ -17,6 +17,7 @@ _PERSISTENCE_OF_A_CLUSTER = math.log(2)
 
 # Decimals to which heights are compared: smaller differences are rounding.
 _DECIMALS = 9
+ROUNDING = 2 * 10.0**-_DECIMALS
 
 
 @dataclass(frozen=True, eq=False)
