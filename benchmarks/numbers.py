@@ -28,7 +28,7 @@ from dpmorse import DPMorse
 from dpmorse.profiles import ClusterView, Estimate, LevelView, NumberView
 from dpmorse.typing import FloatArray, IntArray
 
-FIRST_SETTING = 60_000
+FIRST_SETTING = 70_000
 """Settings below were used while the design was chosen; published figures are of those from here on."""
 
 KINDS = ("share", "median", "quartiles", "level", "missing")

@@ -19,14 +19,18 @@ def of_table(columns, mixture_parts, missing):
     layout = schema.layout
     mixture = ProductMixture(*mixture_parts, layout)
     box = encoded_domain(layout, np.array(layout.lower), np.array(layout.upper), FINE_GRID_BITS)
-    return predict_records(mixture, box, schema, np.array(missing), np.random.default_rng(0))
+    return predict_records(
+        mixture, box, schema, np.random.default_rng(0), missing=np.array(missing), n_records=1e5
+    )
 
 
 def test_two_normals_apart_are_what_they_are():
     mixture = GaussianMixture([0.3, 0.7], [[-20.0], [20.0]], [[[1.0]], [[4.0]]])
     box = Domain(np.array([-50.0]), np.array([50.0]))
     schema = Schema.of_numbers(None, box.lower, box.upper)
-    found = predict_records(mixture, box, schema, np.zeros(1), np.random.default_rng(0))
+    found = predict_records(
+        mixture, box, schema, np.random.default_rng(0), missing=np.zeros(1), n_records=1e5
+    )
     assert found.shares == pytest.approx([0.3, 0.7], abs=0.02)
     assert not found.missing.any()
     for curve, (mean, spread) in zip(found.curves[:, 0], [(-20, 1), (20, 2)], strict=True):
@@ -37,7 +41,9 @@ def test_overlapping_normals_share_at_the_middle():
     mixture = GaussianMixture([0.5, 0.5], [[-0.5], [0.5]], [[[1.0]], [[1.0]]])
     box = Domain(np.array([-9.0]), np.array([9.0]))
     schema = Schema.of_numbers(None, box.lower, box.upper)
-    found = predict_records(mixture, box, schema, np.zeros(1), np.random.default_rng(0))
+    found = predict_records(
+        mixture, box, schema, np.random.default_rng(0), missing=np.zeros(1), n_records=1e5
+    )
     assert found.shares == pytest.approx([0.5, 0.5], abs=0.03)
     assert found.curves[0, 0].max() <= 0 <= found.curves[1, 0].min()
 

@@ -162,3 +162,17 @@ def test_values_beyond_what_is_expected_are_not_spread_to_far_bounds(rng):
     profile = replace(profile, curves=np.clip(profile.curves, -1e5, 8.0))
     found = group_table(profile, np.ones((1, 1)), quantiles=[0.995]).quantiles[0.995]
     assert found.value[0, 0] < 200
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.0])
+def test_where_many_lie_beyond_what_is_expected_the_bin_before_is_a_tail_too(shift, rng):
+    """Records reach further than expected: the last bin expects all of its own at its inner end."""
+    expected = np.quantile(np.linspace(0, 1, 10_001), np.linspace(0, 1, STEPS + 1))
+    X = rng.uniform(0, 1 + shift, size=(20_000, 1))
+    profile = counted(X, np.zeros(20_000, dtype=int), n_bins=6, curves=expected[None, None])
+    curves = Curves.of(with_noise(profile, rng, 1.0, 1.0), Account.of(profile), 0)
+    inside = (curves.grid > 1.02) & (curves.grid < profile.edges[0, 0, -1])
+    true = np.searchsorted(np.sort(X[:, 0]), curves.grid[inside])
+    off = np.abs(curves.below[0, inside] - true)
+    assert inside.any()
+    assert np.all(off <= 4 * np.sqrt(8) + curves.doubt[0, inside])

@@ -39,6 +39,12 @@ _LEAST_EXPECTED = 0.1
 _WITH_TAILS = 4
 """Bins from which on the outermost two are far outside of what is expected: they say nothing of others."""
 
+_BEYOND = 2.0
+"""Standard deviations of noise that the outermost bin must hold before the one beside it is a tail."""
+
+_STRETCH = 0.5
+"""Part of the records that this moves which F may be off by."""
+
 _MOST_IN_DOUBT = 0.25
 """Part of a group's records that may lie on either side of a quantile; where noise leaves more in doubt, it
 is not known."""
@@ -109,8 +115,11 @@ class Curves:
             expected = np.diff(at_ends)
             above, width = at_grid - at_ends[place], np.maximum(expected, _LEAST)[place]
             outside = _beyond(grid, ends, place, float(reach[i]))
-            share = np.clip(np.where(expected[place] > _LEAST, above / width, outside), 0.0, 1.0)
+            usual = np.clip(np.where(expected[place] > _LEAST, above / width, outside), 0.0, 1.0)
             found = profile.unbiased[i, entries.present][:n]
+            even = (grid - ends[place]) / np.maximum(np.diff(ends), _LEAST)[place]
+            stretched = _heavy(found, profile.entry_stddev)[place] * (even - usual)
+            share = usual + stretched
             kept = account.entries[i, entries.present][:n]
             bent, off = _inside(found, expected, float(profile.counts[i]))
             unlike = _unlike(found, expected, float(profile.counts[i]), profile.entry_stddev)
@@ -120,6 +129,7 @@ class Curves:
             anywhere = unlike * np.maximum(found, 0.0)[place] * np.maximum(share, 1 - share)
             inside = ~np.isin(grid, ends)
             doubt[i] = off[place] * share * (1 - share) + np.where(inside, anywhere, 0.0)
+            doubt[i] += _STRETCH * np.abs(stretched) * np.maximum(found, 0.0)[place]
             before[i], part[i] = place, share
         return cls(profile, column, grid, below, of_account, doubt, before, part, used.sum(axis=1))
 
@@ -192,6 +202,19 @@ def _beyond(grid: FloatArray, ends: FloatArray, place: IntArray, reach: float) -
     falling = np.where(first, 1 - part, part)
     outermost: FloatArray = np.where((first | last) & (len(ends) > 2), falling, inside)
     return outermost
+
+
+def _heavy(found: FloatArray, noise: float) -> FloatArray:
+    """Return how far each bin is the beginning of a tail, from 0 to 1.
+
+    Of a bin beside the outermost one the mixture expects all records at its inner end. Where there are many
+    beyond, they go on through that bin as well, and are taken to lie evenly in it.
+    """
+    heavy = np.zeros(found.size)
+    if found.size >= _WITH_TAILS:
+        beyond = np.maximum(found[[0, -1]] - _BEYOND * noise, 0.0)
+        heavy[[1, -2]] = np.clip(2 * beyond / np.maximum(found[[1, -2]], 1.0), 0.0, 1.0)
+    return heavy
 
 
 def _unlike(found: FloatArray, expected: FloatArray, count: float, noise: float) -> float:

@@ -18,8 +18,11 @@ from dpmorse.typing import BoolArray, FloatArray, IntArray
 _POINTS = (200, 2000)
 """Fewest and most points that are drawn from each component."""
 
-_VALUES = 1 << 28
-"""Products of points, components and squared columns: more points than the fewest are drawn up to this."""
+_OF_RECORDS = 4
+"""A point is drawn for so many records, at least: many records have many bins, whose ends must be right."""
+
+_VALUES = 1 << 26
+"""Steps of the densities of all points; more points are drawn up to this."""
 
 _LEAST_LABELLED = 50
 """Points that a component must label; of one that labels fewer its own points are looked at."""
@@ -59,18 +62,20 @@ def predict_records(
     partition: GaussianMixture | ProductMixture,
     ball: Domain,
     schema: Schema,
-    missing: FloatArray,
     rng: np.random.Generator,
+    *,
+    missing: FloatArray,
+    n_records: float,
 ) -> Predicted:
     """Draw as many points from each component, label them as records are, and describe what each labels.
 
-    ``missing`` has the part of all records in which a column is missing.
+    ``missing`` has the part of all records, of which there are about ``n_records``, that lack a column.
     """
     (k, d), layout = partition.means.shape, schema.layout
     has_holes = bool(missing.any() or schema.tracked)
-    # A density takes as many steps as the width of a whitener, and where values are missing a factorisation.
-    per = int(np.clip(_VALUES // (k * k * max(d, 1) ** (2 + has_holes)), *_POINTS))
-    per = per // 2 if has_holes else per
+    fewest = np.clip(n_records / (_OF_RECORDS * k), *_POINTS)
+    # A density takes as many steps as a whitener has entries; where values are missing, a factorisation.
+    per = int(np.clip(_VALUES // (k * k * max(d, 1) ** (2 + has_holes)), fewest, _POINTS[1]))
     records, drawn = _equally(partition, per, rng)
     numbers, holes = partition.numbers_of(records).copy(), np.zeros((len(records), len(missing)), np.bool_)
     if has_holes:

@@ -89,7 +89,9 @@ def release_profile(
     """
     layout, n_categories = schema.layout, len(schema.categories)
     lower, upper, part = np.array(layout.lower), np.array(layout.upper), layout.number_part
-    predicted = predict_records(partition, ball, schema, known.missing, rng)
+    predicted = predict_records(
+        partition, ball, schema, rng, missing=known.missing, n_records=known.n_records
+    )
     curves = np.clip(predicted.curves, lower[:, None], upper[:, None])
     noise = queries.noise_of_bins(stage.cost, layout.n_numbers + n_categories)
     n_bins = bins_of(known.n_records * predicted.shares, noise)
