@@ -170,7 +170,7 @@ def released(before: Path, after: Path, only: str = "") -> tuple[int, list[str]]
 
 
 def _successor(path: Path, folder: Path) -> Path:
-    """Return the model of the same fit: of one that has no profile, where only later code makes one, without."""
+    """Return the model of the same fit: without a profile where code before the profile has none."""
     without = folder / f"{path.stem}{WITHOUT}.json"
     return without if without.exists() and _base(path).get("profile") is None else folder / path.name
 

@@ -164,8 +164,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         estimator = cls(**cls.settings_type.restored(parameters))
-        stated = estimator._stated_schema
-        plan = estimator.plan(result.mixture.n_features if stated is None else len(stated.names))
+        plan = estimator.plan(len(estimator._stated_schema.names) or result.mixture.n_features)
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")

@@ -119,8 +119,7 @@ class DPMorse(MorseEstimator, FitParameters):
 
     def _check_parameters(self) -> None:
         self._check_choices()
-        schema = self._stated_schema
-        if self.assign == "basin" and schema is not None and not schema.layout.only_numbers:
+        if self.assign == "basin" and not self._stated_schema.layout.only_numbers:
             raise InvalidParameterError(
                 'assign must be "component" where columns are categories or may be missing: these have no '
                 "basins."
