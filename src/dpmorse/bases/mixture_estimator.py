@@ -69,6 +69,10 @@ class ReleasedModel(PublishedNumbers):
         """Spend the budget on X."""
         raise NotImplementedError
 
+    def _fit(self, X: Any, groups: Any = None) -> Self:
+        """Spend the budget on X; the caller says what must be said about the numbers."""
+        raise NotImplementedError
+
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
         """Fit, then label the training records. The labels are for the holder of the data only."""
         return self.fit(X, y, groups=groups).predict(unowned(X, groups))
