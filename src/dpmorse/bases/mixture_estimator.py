@@ -210,6 +210,16 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         return schema if names is None else schema.called([str(name) for name in names])
 
     @property
+    def plan_(self) -> Any:
+        """The plan of the fit: its stages, what each could cost, and the units of their noise."""
+        raise NotImplementedError
+
+    @property
+    def _smallest_seen(self) -> int | None:
+        """The size from which on a group that lies apart is found in 19 of 20 such fits."""
+        raise NotImplementedError
+
+    @property
     def landscape_(self) -> GaussianMixture:
         """The density whose valleys the Morse step looks at, made of released values alone."""
         check_is_fitted(self, "mixture_")
