@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -167,7 +166,7 @@ def test_the_number_of_records_is_a_fact(default_model, hard_model, doubtful_mod
     assert f"<dd>about {total:,.0f} ({low:,.0f} to {high:,.0f})</dd>" in render(default_model)
     assert "<dt>Records</dt>" not in render(hard_model)
     public = replace(doubtful_model.profile_, n_records=7000)
-    with_public_size = SimpleNamespace(**vars(type(doubtful_model)) | {"profile_": public})
+    with_public_size = type("Fitted", (type(doubtful_model),), {"profile_": public})()
     page = render(with_public_size)
     assert "<dd>7,000</dd>" in page
     assert "The number of all records is public" in embedded(page)["numbers"]["about"]
