@@ -56,3 +56,15 @@ def invented_profile(mixture, counts, *, schema=None, missing=0.1, lower=-50.0, 
         "may_miss": schema.with_gaps,
     }
     return Profile(**{**stated, **changes})
+
+
+class OwnBase:
+    """A model that is its own base, with a mixture and a profile."""
+
+    described_domain = domain_ = plan_ = _smallest_seen = None
+    _released = property(lambda self: self)
+    partition_ = property(lambda self: self.mixture_)
+
+    @property
+    def schema_(self):
+        return Schema.of_numbers(None, self.profile_.lower, self.profile_.upper)

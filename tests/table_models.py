@@ -20,6 +20,9 @@ SCHEMA = Schema.of(
 class TableModel:
     """The least that a page needs of a table's base: columns, a mixture, what it looks like, a promise."""
 
+    described_domain = domain_ = plan_ = _smallest_seen = None
+    _released = property(lambda self: self)
+
     def __init__(self, mixture, schema, privacy, profile=None):
         self.mixture_, self.schema_, self.privacy_, self.profile_ = mixture, schema, privacy, profile
         self.partition_ = mixture

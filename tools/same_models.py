@@ -10,7 +10,7 @@
 Run ``write`` at two commits (``PYTHONPATH=<checkout>/src``) and compare the folders. It says nothing about
 whether the models are good: only that a change of the code has not changed what is released. ``released``
 looks at mixture, domain and ledger only, whatever else files hold; fits that have a profile are written
-without it, too, and these stand for what code before the profile wrote.
+without it, too, and these are compared with what code before the profile wrote.
 """
 
 import argparse
@@ -170,16 +170,21 @@ def released(before: Path, after: Path, only: str = "") -> tuple[int, list[str]]
 
 
 def _successor(path: Path, folder: Path) -> Path:
+    """Return the model of the same fit: without a profile where code before the profile has none."""
     without = folder / f"{path.stem}{WITHOUT}.json"
-    return without if without.exists() else folder / path.name
+    return without if without.exists() and _base(path).get("profile") is None else folder / path.name
 
 
 def _released(path: Path) -> Any:
     if not path.exists():
         return None
-    document = json.loads(path.read_text())
-    base = document.get("base", document)
-    return {name: base.get(name) for name in ("mixture", "domain", "privacy")}  # tables have no domain
+    return {name: _base(path).get(name) for name in ("mixture", "domain", "privacy")}  # tables have no domain
+
+
+def _base(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    base: dict[str, Any] = document.get("base", document)
+    return base
 
 
 def _content(path: Path) -> bytes | None:

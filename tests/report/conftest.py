@@ -9,7 +9,7 @@ import pytest
 from dpmorse import DPMoGHard, DPMorse, MorseClustering, PrivateGaussianMixture
 from dpmorse.densities import GaussianMixture
 from dpmorse.morse import merge_tree
-from mixture_profiles import invented_profile
+from mixture_profiles import OwnBase, invented_profile
 
 
 def four_groups(n, seed):
@@ -44,7 +44,7 @@ def doubtful_model(hard_model):
     Many values of the second column lie above its upper bound.
     """
 
-    class Fitted:
+    class Fitted(OwnBase):
         mixture_ = GaussianMixture(
             [0.985, 0.01, 0.005], [[0, 0], [20, 5], [-20, 9]], np.tile(np.eye(2), (3, 1, 1))
         )

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from dpmorse.report import render
 from dpmorse.report.noise import noise_of_last_release
 from dpmorse.report.numbers import nodes_of
 from dpmorse.report.released import released
-from mixture_profiles import invented_profile
+from mixture_profiles import OwnBase, invented_profile
 
 
 def same(shown, estimate, *place):
@@ -124,7 +123,7 @@ class WithoutProfile:
 
 
 def test_synthetic_records_stay_inside_the_bounds(hard_model, embedded):
-    class Fitted:
+    class Fitted(OwnBase):
         mixture_ = GaussianMixture([0.5, 0.5], [[0.0, 0.0], [2.0, 1.0]], np.tile(np.eye(2), (2, 1, 1)))
         profile_ = invented_profile(mixture_, [900, 900], lower=[0.0, 0.0], upper=[2.0, 1.0])
         privacy_ = hard_model.privacy_
@@ -146,7 +145,7 @@ def test_any_number_of_numbers_fits_in_a_small_page(n_components, n_features, ha
         np.full(n_components, 1 / n_components), means, np.tile(np.eye(n_features), (n_components, 1, 1))
     )
 
-    class Fitted:
+    class Fitted(OwnBase):
         mixture_, privacy_, merge_tree_ = mixture, hard_model.privacy_, merge_tree(mixture)
         profile_ = invented_profile(mixture, rng.uniform(0, 900, size=n_components))
 
@@ -167,7 +166,7 @@ def test_the_number_of_records_is_a_fact(default_model, hard_model, doubtful_mod
     assert f"<dd>about {total:,.0f} ({low:,.0f} to {high:,.0f})</dd>" in render(default_model)
     assert "<dt>Records</dt>" not in render(hard_model)
     public = replace(doubtful_model.profile_, n_records=7000)
-    with_public_size = SimpleNamespace(**vars(type(doubtful_model)) | {"profile_": public})
+    with_public_size = type("Fitted", (type(doubtful_model),), {"profile_": public})()
     page = render(with_public_size)
     assert "<dd>7,000</dd>" in page
     assert "The number of all records is public" in embedded(page)["numbers"]["about"]

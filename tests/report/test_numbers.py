@@ -137,7 +137,7 @@ def with_last_release(n_values, stddev, *, of_cells=False):
     """Return a base without a profile."""
     event = SimpleNamespace(n_draws=n_values, noise_stddev=stddev, step=SimpleNamespace(stage="last"))
     plan = {"last": SimpleNamespace(of_cells=of_cells)}
-    return SimpleNamespace(plan_=plan, privacy_=SimpleNamespace(events=(event,)))
+    return SimpleNamespace(profile_=None, plan_=plan, privacy_=SimpleNamespace(events=(event,)))
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -155,7 +155,7 @@ def test_a_component_has_the_noise_of_the_cells_it_covers(constant):
 @pytest.mark.parametrize(
     "base",
     [
-        SimpleNamespace(mixture_=None),
+        SimpleNamespace(profile_=None, plan_=None),
         with_last_release(1, {}),
         with_last_release(5, {"sum": 1.0}),
     ],

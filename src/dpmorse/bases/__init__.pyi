@@ -20,7 +20,6 @@ from dpmorse.bases.mixture_estimator import ReleasedModel as ReleasedModel
 from dpmorse.bases.mixture_estimator import fitted_base as fitted_base
 from dpmorse.bases.mixture_estimator import set_at_once as set_at_once
 from dpmorse.bases.numbers import PublishedNumbers as PublishedNumbers
-from dpmorse.bases.numbers import numbers_told_later as numbers_told_later
 from dpmorse.bases.parameters import FitParameters as FitParameters
 from dpmorse.bases.plan import Plan as Plan
 from dpmorse.bases.plan import Stage as Stage

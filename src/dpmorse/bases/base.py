@@ -67,6 +67,12 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
+        self._fit(X, groups)
+        self._warn_of_numbers(stacklevel=2)
+        return self
+
+    def _fit(self, X: Any, groups: Any = None) -> Self:
+        """Spend the budget on X; the caller says what must be said about the numbers."""
         records = open_records(X, groups, self._stated_schema)
         plan = self._prepare(records)
         warn_of_pipelines()
@@ -86,7 +92,6 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         secure, calibration = randomness.sampler.secure, plan.settings.calibration
         report = PrivacyReport(budget, plan.events, own_ledger.events, calibration, secure)
         self.remember(result, plan.checked(report), plan.settings, records.columns)
-        self._warn_of_numbers(stacklevel=2)
         return self
 
     def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
@@ -164,8 +169,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
     ) -> tuple[Self, Settings, PrivacyReport]:
         """Rebuild an estimator whose parameters, mixture and ledger agree with one another."""
         estimator = cls(**cls.settings_type.restored(parameters))
-        stated = estimator._stated_schema
-        plan = estimator.plan(result.mixture.n_features if stated is None else len(stated.names))
+        plan = estimator.plan(len(estimator._stated_schema.names) or result.mixture.n_features)
         asked = replace(report.budget, unit=None)  # the unit's name came with the records
         if asked != plan.settings.budget or report.calibration is not plan.settings.calibration:
             raise ModelFormatError("privacy.budget does not agree with the parameters.")
@@ -197,12 +201,12 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
         budget, engine = plan.settings.budget, records.engine(self.engine)
         with one_library_thread(), records.held() as still:
             data = read_numbers(self, still, budget.max_rows_per_group)
-            budget.warn_if_weak(stacklevel=4)
+            budget.warn_if_weak(stacklevel=5)
             if budget.neighboring is Neighboring.REPLACE_ONE and budget.delta > 1 / len(data):  # n is public
                 warnings.warn(
                     f"delta={budget.delta:g} is above 1/n = {1 / len(data):g}: choose it well below.",
                     PrivacyLeakWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
             result = self.spend(Queries(Source(data, engine), mechanism, budget), plan, rng)
         if not result.supported:  # which components are supported is released, so this costs nothing
@@ -211,7 +215,7 @@ class PrivateFit(PrivateMixtureEstimator, FitParameters):
                 "random start only. It takes more records, a larger epsilon, fewer components, rounds or "
                 "columns, or (in many columns) a radius.",
                 NoisyModelWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return result
 

@@ -10,6 +10,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.profiles import Profile
 from dpmorse.records import Function, Table, without_sizes
 from dpmorse.schema import Schema
+from dpmorse.statistics import Domain
 from dpmorse.typing import FloatArray, LabelArray
 
 
@@ -37,8 +38,24 @@ class FittedBase(Protocol):
         """What the columns are: as stated, or numbers within bounds that were stated or released."""
 
     @property
+    def described_domain(self) -> Domain | None:
+        """Where the records lie that the mixture describes, if that is known."""
+
+    @property
+    def domain_(self) -> Domain | None:
+        """Where records were clipped to for their labels, if that is known."""
+
+    @property
     def privacy_(self) -> Any:
         """What was promised."""
+
+    @property
+    def plan_(self) -> Any:
+        """The plan of the fit, if there was one."""
+
+    @property
+    def _smallest_seen(self) -> int | None:
+        """The size from which on a group that lies apart is found in 19 of 20 such fits, if that is known."""
 
     @property
     def n_features_in_(self) -> int:
@@ -71,6 +88,10 @@ class ForeignBase:
 
     estimator: Any
     profile_: None = None
+    described_domain: None = None
+    domain_: None = None
+    plan_: None = None
+    _smallest_seen: None = None
     _library: None = None
 
     @property

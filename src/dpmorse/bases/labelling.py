@@ -46,7 +46,7 @@ class Label:
 
     def __call__(self, records: FloatArray) -> LabelArray:
         """Return the label of each record."""
-        if self.domain.radius is None and isinstance(self.mixture, GaussianMixture):
+        if self.domain.radius is None:
             components = self.mixture.labels(records, self.domain.lower, self.domain.upper)
         else:
             components = np.empty(len(records), dtype=label_dtype(self.mixture.n_components))

@@ -14,7 +14,7 @@ from dpmorse.bases.labelling import Label, OfClipped, each_record
 from dpmorse.bases.numbers import PublishedNumbers
 from dpmorse.bases.settings import Settings
 from dpmorse.bases.synthetic import draw_records
-from dpmorse.densities import GaussianMixture, ProductMixture
+from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
 from dpmorse.persistence import (
     RELEASED,
@@ -67,6 +67,10 @@ class ReleasedModel(PublishedNumbers):
 
     def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
         """Spend the budget on X."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, groups: Any = None) -> Self:
+        """Spend the budget on X; the caller says what must be said about the numbers."""
         raise NotImplementedError
 
     def fit_predict(self, X: Any, y: object = None, *, groups: Any = None) -> Any:
@@ -190,7 +194,7 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         """Where the records lie that ``mixture_`` describes: the bounds, or ``domain_`` without a profile."""
         check_is_fitted(self, "mixture_")
         profile = self.profile_
-        if profile is None or isinstance(self.mixture_, ProductMixture):
+        if profile is None or self.partition_ is self.mixture_:
             return self.domain_
         return Domain(profile.lower, profile.upper)
 
@@ -198,11 +202,22 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
     def schema_(self) -> Schema:
         """What the columns are: as stated, or numbers within bounds that were stated or released."""
         check_is_fitted(self, "mixture_")
-        stated: Schema | None = self._settings.columns
-        if stated is not None:
-            return stated
-        box = self.described_domain if self._settings.private_bounds else self._settings.domain
-        return Schema.of_numbers(self._feature_names, box.lower, box.upper)
+        schema: Schema = self._settings.schema
+        if self._settings.private_bounds:
+            box = self.described_domain
+            schema = Schema.of_numbers(None, box.lower, box.upper)
+        names = self._feature_names
+        return schema if names is None else schema.called([str(name) for name in names])
+
+    @property
+    def plan_(self) -> Any:
+        """The plan of the fit: its stages, what each could cost, and the units of their noise."""
+        raise NotImplementedError
+
+    @property
+    def _smallest_seen(self) -> int | None:
+        """The size from which on a group that lies apart is found in 19 of 20 such fits."""
+        raise NotImplementedError
 
     @property
     def landscape_(self) -> GaussianMixture:
@@ -274,7 +289,7 @@ class PrivateMixtureEstimator(ReleasedModel, ClusterMixin, BaseEstimator):  # ty
         names = fields["feature_names"]
         if names is not None:
             names = _plain_data.names("feature_names", names, settings.n_features)
-            if settings.columns is not None and tuple(names) != settings.columns.names:
+            if settings.schema.stated and tuple(names) != settings.schema.names:
                 raise ModelFormatError("feature_names must be those of the columns that parameters describe.")
         estimator.remember(result, report, settings, Columns.of(settings.n_features, names))
         return estimator

@@ -1,9 +1,7 @@
 """Numbers about clusters that may be published: what users of a fitted model ask for."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -32,24 +30,11 @@ from dpmorse.profiles import (
 )
 from dpmorse.typing import IntArray
 
-_TOLD_LATER: ContextVar[bool] = ContextVar("_TOLD_LATER", default=False)
-"""Whether whoever called ``fit`` says itself what must be said about the numbers."""
-
 _WARNED_OF = {"budget", "size", "bounds", "missing", "other"}
 """Kinds of cautions that a fit warns of: those that its caller can do something about."""
 
 _MOST_SENTENCES = 3
 """Sentences of a warning, and cautions in a notebook; more would not be read."""
-
-
-@contextmanager
-def numbers_told_later() -> Iterator[None]:
-    """Keep a fit from warning about its numbers, for a caller that merges components or has its own place."""
-    token = _TOLD_LATER.set(True)
-    try:
-        yield
-    finally:
-        _TOLD_LATER.reset(token)
 
 
 class PublishedNumbers(FrameOutput):
@@ -200,7 +185,7 @@ class PublishedNumbers(FrameOutput):
 
         What is not known is said in the summary.
         """
-        if _TOLD_LATER.get() or self._released.profile_ is None:
+        if self._released.profile_ is None:
             return
         labels = self._labels_of_components(None)
         table = cluster_table(self._profile(), labels, n_clusters=self._n_labels, quantiles=None)

@@ -71,6 +71,6 @@ class FitParameters:
         complete(cls)
 
     @property
-    def _stated_schema(self) -> Schema | None:
-        """What the columns are stated to be, as they will be read."""
-        return None if self.columns is None else Schema.of(self.columns)
+    def _stated_schema(self) -> Schema:
+        """What the columns are stated to be, as they will be read; without columns if nothing is."""
+        return Schema.of_stated(self.columns)

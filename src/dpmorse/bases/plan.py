@@ -22,6 +22,7 @@ from dpmorse.privacy import (
     release_event,
     same_events,
 )
+from dpmorse.schema import Schema
 from dpmorse.statistics import ColumnHistograms, Domain, MagnitudeHistograms
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -100,6 +101,14 @@ class Plan(Generic[AnySettings]):
         stages = tuple(replace(stage, cost=stage.cost * left) for stage in shares if stage.cost > 0)
         first = (Stage(BOUNDS, for_bounds, n_draws_of_bounds),) if for_bounds else ()
         return cls(settings, settings.domain, (*first, *stages))
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are, within the bounds that were released where they are private."""
+        schema = self.settings.schema
+        if not self.settings.private_bounds:
+            return schema
+        return Schema.of_numbers(schema.names, self.domain.lower, self.domain.upper)
 
     def __getitem__(self, name: str) -> Stage:
         """Return the stage of this name."""

@@ -94,5 +94,5 @@ def _warn_of(columns: Sequence[int], what: str) -> None:
             f"Private bounds: {what.format(shown)} Give bounds from public knowledge; or it takes more "
             "records, a larger epsilon, or fewer columns.",
             NoisyModelWarning,
-            stacklevel=6,
+            stacklevel=7,
         )

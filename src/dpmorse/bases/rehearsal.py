@@ -44,8 +44,7 @@ class Rehearsed:
 def rehearse(base: PrivateFit, n_features: int, n_records: int) -> Rehearsed:
     """Run a fit of about ``n_records`` invented records up to its last release."""
     plan = base.plan(n_features)
-    schema = plan.settings.columns
-    source, mechanism = invented(n_records, n_features, None if schema is None else schema.layout)
+    source, mechanism = invented(n_records, plan.schema.layout)
     queries = Queries(source, mechanism, plan.settings.budget)
     with one_library_thread():  # as in a fit
         base.spend(queries, plan, np.random.default_rng(0))

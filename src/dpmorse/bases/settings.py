@@ -84,22 +84,36 @@ def _of_budget(name: str, _: Any, given: Mapping[str, Any]) -> Any:
     return budget.neighboring_rows.value if name == "neighboring" else getattr(budget, name)
 
 
-def _bounds(_: str, value: Any, given: Mapping[str, Any]) -> Any:
-    """Return bounds as lists with a value for each column; bounds that are yet to be released stay a word.
+def _given(name: str, _: Any, given: Mapping[str, Any]) -> Any:
+    """Take bounds and columns as they were read: together, and first, because other checks depend on them."""
+    return given["of_columns"][name]
 
-    There are none where columns are stated, which have bounds of their own.
+
+def _of_columns(estimator: Any, n_features: int, names: Sequence[Any] | None) -> dict[str, Any]:
+    """Return bounds, and what the columns are: of these two parameters an estimator has one.
+
+    Bounds are lists with a value for each column; those that are yet to be released stay a word, and columns
+    have placeholders.
     """
-    if given["stated"] is not None:
-        if value is not None:
+    bounds, schema = estimator.bounds, Schema.of_stated(estimator.columns)
+    if schema.stated:
+        if len(schema.names) != n_features:
             raise InvalidParameterError(
-                f"bounds must be None where columns are given, got {_validate.describe(value)}: "
+                f"columns must name every column of X: it names {len(schema.names)}, X has {n_features}."
+            )
+        if bounds is not None:
+            raise InvalidParameterError(
+                f"bounds must be None where columns are given, got {_validate.describe(bounds)}: "
                 "Numeric(lower, upper) states those of a column."
             )
-        return None
-    bounds = _in_order_of_columns(value, given["names"]) if isinstance(value, Mapping) else value
-    domain = Domain.from_bounds(bounds, given["n_features"], names=given["names"])
-    is_private = isinstance(value, str) and value == PRIVATE
-    return PRIVATE if is_private else [domain.lower.tolist(), domain.upper.tolist()]
+        return {"bounds": None, "columns": schema}
+    ordered = _in_order_of_columns(bounds, names) if isinstance(bounds, Mapping) else bounds
+    box = Domain.from_bounds(ordered, n_features, names=names)
+    is_private = isinstance(bounds, str) and bounds == PRIVATE
+    return {
+        "bounds": PRIVATE if is_private else [box.lower.tolist(), box.upper.tolist()],
+        "columns": Schema.of_numbers(None, box.lower, box.upper),
+    }
 
 
 def _in_order_of_columns(bounds: Mapping[Any, Any], names: Sequence[Any] | None) -> Any:
@@ -129,16 +143,6 @@ def _in_order_of_columns(bounds: Mapping[Any, Any], names: Sequence[Any] | None)
             "the columns out, such as by X[list(bounds)]."
         )
     return tuple([bounds[name][end] for name in order] for end in (0, 1))
-
-
-def _columns(_: str, __: Any, given: Mapping[str, Any]) -> Schema | None:
-    """Take the columns, which were read first because checks of others depend on them."""
-    schema: Schema | None = given["stated"]
-    if schema is not None and len(schema.names) != given["n_features"]:
-        raise InvalidParameterError(
-            f"columns must name every column of X: it names {len(schema.names)}, X has {given['n_features']}."
-        )
-    return schema
 
 
 def _numbers_only(value: Any) -> Any:
@@ -179,17 +183,17 @@ class Settings:
     epsilon: float = parameter(_of_budget, refused=(0, -1.0, float("nan"), float("inf"), None, "one", True))
     delta: float = parameter(_of_budget, refused=(-0.1, 1.0, 2.0, None, "small"))
     bounds: Any = parameter(
-        _bounds, refused=(None, 3, (1, -1), ("a", "b"), (0, float("inf"))), from_plain=_numbers_only
+        _given, refused=(None, 3, (1, -1), ("a", "b"), (0, float("inf"))), from_plain=_numbers_only
     )
     neighboring: str = parameter(_of_budget, refused=("add", None, 1))
     max_rows_per_group: int | None = parameter(_of_budget, refused=(0, -3, 1.5, "two", True))
     calibration: Calibration = calibration_parameter(("gaussian", "zcdp"))
     noise: str = parameter(one_of(NOISE_BACKENDS), refused=("loud", None, 1))
-    columns: Schema | None = parameter(
-        _columns,
+    columns: Schema = parameter(
+        _given,
         refused=({}, {"age": (0, 120)}, "age"),
-        to_plain=lambda schema: None if schema is None else schema.to_plain(),
-        from_plain=lambda content: None if content is None else Schema.from_plain(content),
+        to_plain=Schema.to_plain,
+        from_plain=Schema.from_plain,
     )
 
     @classmethod
@@ -199,13 +203,13 @@ class Settings:
         What checks need to know beside the parameters is taken away again: it is no setting. Models that a
         file could not hold are refused, before anything is spent on them.
         """
-        stated = None if estimator.columns is None else Schema.of(estimator.columns)
-        if cls.numbers_only and stated is not None and not stated.layout.only_numbers:
+        budget, of_columns = Budget.of(estimator), _of_columns(estimator, n_features, names)
+        if cls.numbers_only and not of_columns["columns"].layout.only_numbers:
             raise InvalidParameterError(
                 "columns must be numbers with missing='refuse' for this base. Use PrivateGaussianMixture, "
                 "which also takes categories and missing values."
             )
-        beside = {"budget": Budget.of(estimator), "names": names, "stated": stated}
+        beside = {"budget": budget, "of_columns": of_columns}
         checked: dict[str, Any] = {"n_features": n_features, **beside}
         for name, each in cls.table().items():
             checked[name] = each.check(name, getattr(estimator, name), checked)
@@ -227,13 +231,15 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's parameters as plain data for a model file; columns only if stated."""
         content = {name: each.to_plain(getattr(self, name)) for name, each in self.table().items()}
-        return {name: value for name, value in content.items() if name != "columns" or value is not None}
+        if not self.schema.stated:
+            del content["columns"]
+        return content
 
     @classmethod
     def restored(cls, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the constructor's parameters from plain data; ``of`` checks their values."""
-        table, content = cls.table(), {"columns": None, **content}
-        if set(content) != set(table):
+        table = cls.table()
+        if {*content, "columns"} != set(table):
             raise ModelFormatError(f"parameters must have exactly the fields {', '.join(sorted(table))}.")
         return {name: table[name].from_plain(value) for name, value in content.items()}
 
@@ -247,13 +253,10 @@ class Settings:
         """Values that a file holds of each component: those of its covariance, and what a base adds."""
         return self.n_features * (self.n_features + 1) // 2
 
-    @cached_property
+    @property
     def schema(self) -> Schema:
-        """The columns: as stated, or numbers within bounds (placeholders until these are released)."""
-        if self.columns is not None:
-            return self.columns
-        box = Domain.from_bounds(self.bounds, self.n_features)
-        return Schema.of_numbers(None, box.lower, box.upper)
+        """What the columns are."""
+        return self.columns
 
     @property
     def private_bounds(self) -> bool:

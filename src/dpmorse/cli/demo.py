@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 import typer
 
-from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import read_bounds
 from dpmorse.cli.bounds_template import line_of, template
 from dpmorse.cli.clusters import say_clusters, tell_cautions
@@ -62,8 +61,8 @@ def demo(
     check_folder_output(output, force=force)
     points, _ = make_patients(_N_PATIENTS, random_state=1)
     patients = _NamedArray(points, _COLUMNS)
-    with progress_bar(shown=not quiet) as bar, numbers_told_later():
-        model.fit(patients)
+    with progress_bar(shown=not quiet) as bar:
+        model._fit(patients)  # cautions stand below the table
         rehearse(model, bar)
     _write_files(output, model, points, model.predict(patients))
     of_table = _write_table_files(output, epsilon)
@@ -127,9 +126,8 @@ def _write_table_files(output: str, epsilon: float) -> DPMorse:
     lines = (line_of(name, entry) for name, entry in _DESCRIPTION.items())
     write_text(toml, template("table.csv", lines, Reading()))
     model = DPMorse(4, epsilon=epsilon, columns=read_bounds(toml).schema_of(list(table)))
-    with numbers_told_later():
-        model.fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
-        rehearse(model, Bar(None))
+    model._fit(_NamedArray(np.array(list(table.values()), dtype=object).T, list(table)))
+    rehearse(model, Bar(None))
     model.save(os.path.join(output, "table-model.json"))
     _write_report(model, "table.csv", os.path.join(output, "table-report.html"))
     return model

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from dpmorse._validate import did_you_mean
-from dpmorse.bases import numbers_told_later
 from dpmorse.cli.bounds_file import Bounds, read_bounds
 from dpmorse.cli.budget_file import budget_in_words, budget_to_dict, open_budget
 from dpmorse.cli.clusters import model_to_dict, say_clusters, tell_cautions
@@ -298,8 +297,8 @@ def _checked_ledger(
 
 def _fitted(source: DataFiles, request: FitRequest, ledger: FileLedger | None, bar: Bar) -> MorseEstimator:
     estimator = request.estimator(len(source.names), ledger)
-    with bar.passes(), numbers_told_later():  # below the table
-        return estimator.fit(source)
+    with bar.passes():
+        return estimator._fit(source)  # what must be said about the numbers stands below the table
 
 
 def _save(model: Model, output: str) -> None:

@@ -70,7 +70,7 @@ class FitRequest:
     def suggested_components(self, n_features: int) -> int:
         """Return the number of components that is fitted where none is asked for."""
         wanted = None if isinstance(self.clusters, str) else self.clusters
-        products = has_products(None if self.columns is None else Schema.of(self.columns))
+        products = has_products(Schema.of_stated(self.columns))
         return fitted_n_components(None, wanted, n_features, products=products)
 
     def plan(self, n_features: int, names: Sequence[str] | None = None) -> tuple[PrivateFit, Plan[Any]]:

@@ -19,7 +19,7 @@ from dpmorse.cli.options import (
 )
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import DEFAULT_DELTA
-from dpmorse.schema import Column, Schema
+from dpmorse.schema import Schema
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 """The budgets in the table: from strict to weak."""
@@ -59,16 +59,15 @@ def plan(
     from all others, and how many clusters of that size there is room for.
     """
     wanted = parse_clusters(clusters)
-    n_columns, schema = _columns(columns, bounds)
+    n_columns, described = _columns(columns, bounds)
     request = FitRequest(
         epsilon=1.0 if epsilon is None else epsilon,
         delta=delta,
-        bounds=(-1.0, 1.0) if schema is None else None,
         clusters=wanted,
         components=components,
         base=base,
         neighboring=neighboring,
-        columns=schema,
+        **described,
     )
     suggested = request.suggested_components(n_columns)
     request = replace(request, components=components or suggested)
@@ -84,8 +83,8 @@ def plan(
         more = {"suggested_components": suggested, "asked": asked, "table": list(table.values())}
         say_json({**settings, **used, **more})
         return
-    say(_in_words(list(table.values()), request, suggested, _in_columns(n_columns, schema), rows))
-    if schema is not None:
+    say(_in_words(list(table.values()), request, suggested, _in_columns(planned.schema), rows))
+    if planned.schema.stated:
         say("\nWhat the budget is spent on:")
         width = max(len(stage.name) for stage in planned.stages) + 2
         for stage in _stages(planned):
@@ -101,10 +100,10 @@ def _stages(planned: Plan[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Column] | None]:
-    """Return the number of columns, and what they are if a bounds file says more than numbers."""
+def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Any]]:
+    """Return the number of columns, and the parameters that say what they are."""
     if columns is not None and bounds is None:
-        return columns, None
+        return columns, {"bounds": (-1.0, 1.0)}
     if bounds is None or columns is not None:
         raise typer.BadParameter("give either --columns, or --bounds with a bounds file that is filled in.")
     given = read_bounds(bounds)
@@ -113,13 +112,13 @@ def _columns(columns: int | None, bounds: str | None) -> tuple[int, dict[str, Co
             f"--bounds must be a file for a plan, got {bounds!r}: one pair does not say how many columns "
             "there are. Give --columns instead."
         )
-    return len(given.names), given.described
+    return len(given.names), {"bounds": given.of(given.names), "columns": given.schema_of(given.names)}
 
 
-def _in_columns(n_columns: int, columns: dict[str, Column] | None) -> str:
-    if columns is None:
+def _in_columns(schema: Schema) -> str:
+    n_columns, layout = len(schema.names), schema.layout
+    if not schema.stated:
         return f"{n_columns} columns"
-    layout = Schema.of(columns).layout
     return (
         f"{n_columns} columns ({layout.n_numbers} of numbers, {layout.n_categories} of categories with "
         f"{layout.n_all_levels} levels)"

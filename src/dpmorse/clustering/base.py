@@ -102,10 +102,6 @@ class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator,
     search: str = "ridgelines"
     rehearsals: int = 5
 
-    def fit(self, X: Any, y: object = None, *, groups: Any = None) -> Self:
-        """Spend the budget on X, then find the tree of what was released."""
-        raise NotImplementedError
-
     def plan(self, n_features: int, names: Sequence[Any] | None = None) -> Plan[Any]:
         """Check every parameter and fix what may be spent, for a table with ``n_features`` columns.
 
@@ -143,10 +139,9 @@ class MorseEstimator(RehearsedModel, ReleasedModel, ClusterMixin, BaseEstimator,
                     f"n_clusters={self.n_clusters}, but only {tree.n_leaves} components of the mixture have "
                     f"weight: the model has {tree.n_leaves} clusters. Use more budget, or fewer clusters.",
                     NoisyModelWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         self._set_fitted(tree, reachable, Rehearsals(base, trees, self.rehearsals))
-        self._warn_of_numbers(stacklevel=3)
         return self
 
     def predict(self, X: Any) -> Any:

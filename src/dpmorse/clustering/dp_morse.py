@@ -12,7 +12,6 @@ from dpmorse.bases import (
     PrivateMixtureEstimator,
     default_n_components,
     has_products,
-    numbers_told_later,
 )
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, ModelFormatError
@@ -99,11 +98,14 @@ class DPMorse(MorseEstimator, FitParameters):
         self
             The fitted estimator. If anything fails, it is left as it was before.
         """
+        self._fit(X, groups)
+        self._warn_of_numbers(stacklevel=2)
+        return self
+
+    def _fit(self, X: Any, groups: Any = None) -> Self:
         self._check_parameters()
         records = open_records(X, groups, self._stated_schema)
-        with numbers_told_later():
-            base = self._base_for(records.columns.n_features_in_).fit(records)
-        return self._remember(base)
+        return self._remember(self._base_for(records.columns.n_features_in_)._fit(records))
 
     def _base_for(self, n_features: int) -> PrivateGaussianMixture:
         """Check the parameters; return the base with components for the clusters that are asked for."""
@@ -119,8 +121,7 @@ class DPMorse(MorseEstimator, FitParameters):
 
     def _check_parameters(self) -> None:
         self._check_choices()
-        schema = self._stated_schema
-        if self.assign == "basin" and schema is not None and not schema.layout.only_numbers:
+        if self.assign == "basin" and not self._stated_schema.layout.only_numbers:
             raise InvalidParameterError(
                 'assign must be "component" where columns are categories or may be missing: these have no '
                 "basins."

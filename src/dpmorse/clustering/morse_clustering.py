@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import MetaEstimatorMixin, clone
 
 from dpmorse import _validate
-from dpmorse.bases import PrivateMixtureEstimator, numbers_told_later
+from dpmorse.bases import PrivateMixtureEstimator
 from dpmorse.clustering.base import MorseEstimator
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 
@@ -64,10 +64,15 @@ class MorseClustering(MetaEstimatorMixin, MorseEstimator):  # type: ignore[misc]
 
         ``groups`` names the person of each row; see the base.
         """
-        of_groups = {} if groups is None else {"groups": groups}
-        with numbers_told_later():
-            base = self._base_for().fit(X, y, **of_groups)
-        return self._remember(base)
+        self._fit(X, groups)
+        self._warn_of_numbers(stacklevel=2)
+        return self
+
+    def _fit(self, X: Any, groups: Any = None) -> Self:
+        base = self._base_for()
+        if isinstance(base, PrivateMixtureEstimator):
+            return self._remember(base._fit(X, groups))
+        return self._remember(base.fit(X) if groups is None else base.fit(X, groups=groups))
 
     def _base_for(self, n_features: int | None = None) -> Any:
         """Check the parameters; return a copy of the base, whatever the number of columns."""

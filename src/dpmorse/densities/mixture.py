@@ -18,6 +18,7 @@ from dpmorse.densities._kernels import (
     marginal_log_density_pass,
 )
 from dpmorse.exceptions import InvalidParameterError
+from dpmorse.schema import Layout
 from dpmorse.typing import BoolArray, FloatArray, IntArray, LabelArray, label_dtype
 
 _CHUNK_VALUES = 1 << 20
@@ -119,6 +120,17 @@ class GaussianMixture:
     def n_features(self) -> int:
         """Dimension of the space."""
         return int(self.means.shape[1])
+
+    @property
+    def layout(self) -> Layout:
+        """Where the columns are in a record: all are numbers, and nothing is known of their bounds."""
+        unbounded = (np.inf,) * self.n_features
+        return Layout(tuple(-bound for bound in unbounded), unbounded)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Return the probabilities of levels: there are no categories."""
+        return np.empty((self.n_components, 0))
 
     @property
     def landscape(self) -> "GaussianMixture":

@@ -30,6 +30,9 @@ _MOST_DIRECTIONS = 8
 _SHADOW_FLOOR = 1e-4
 """Added to variances of the shadow: the shadow of a component that has one level only would be a point."""
 
+_CHUNK_ROWS = 1 << 16
+"""Records that are labelled at a time."""
+
 _PARAMETERS = ("weights", "means", "covariances", "probabilities")
 
 
@@ -184,12 +187,18 @@ class ProductMixture:
         """Return the probability of each component given the record, shape (n_samples, n_components)."""
         return normalised(self.log_joint(E))
 
-    def labels(self, E: FloatArray) -> LabelArray:
+    def labels(
+        self, E: FloatArray, lower: FloatArray | None = None, upper: FloatArray | None = None
+    ) -> LabelArray:
         """Return the most probable component of each record, in the smallest signed type that holds it.
 
-        Ties go to the lowest index.
+        Ties go to the lowest index. ``lower`` and ``upper`` are a box that records are first moved into.
         """
-        labels: LabelArray = np.argmax(self.log_joint(E), axis=1).astype(label_dtype(self.n_components))
+        labels = np.empty(len(E), dtype=label_dtype(self.n_components))
+        for start in range(0, len(E), _CHUNK_ROWS):  # without a copy of all records at once
+            rows = slice(start, start + _CHUNK_ROWS)
+            inside = E[rows] if lower is None and upper is None else np.clip(E[rows], lower, upper)
+            labels[rows] = np.argmax(self.log_joint(inside), axis=1)
         return labels
 
     def sample(

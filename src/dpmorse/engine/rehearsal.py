@@ -90,13 +90,7 @@ class _NotingMechanism(Mechanism):
         return int(opened(exact).argmin())
 
 
-def invented(
-    n_records: int, n_features: int, layout: Layout | None = None
-) -> tuple[Source, _NotingMechanism]:
-    """Return about ``n_records`` invented records to ask, and the mechanism that answers for them.
-
-    They are records of a layout, by default of numbers from -1 to 1.
-    """
+def invented(n_records: int, layout: Layout) -> tuple[Source, _NotingMechanism]:
+    """Return about ``n_records`` invented records to ask, and the mechanism that answers for them."""
     engine: Any = _CrowdEngine()
-    layout = layout or Layout((-1.0,) * n_features, (1.0,) * n_features)
     return Source(_Crowd.of(n_records, layout), engine), _NotingMechanism()

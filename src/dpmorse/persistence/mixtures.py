@@ -16,8 +16,19 @@ from dpmorse.statistics import LARGEST_N_CELLS
 from dpmorse.typing import FloatArray
 
 
-def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
-    """Return the parameters of a mixture as nested lists."""
+def mixture_to_dict(mixture: GaussianMixture | ProductMixture) -> dict[str, Any]:
+    """Return the parameters of a mixture of either kind."""
+    return product_to_dict(mixture) if isinstance(mixture, ProductMixture) else gaussians_to_dict(mixture)
+
+
+def mixture_from_dict(content: object) -> GaussianMixture | ProductMixture:
+    """Rebuild a mixture of either kind: products have a layout."""
+    is_product = isinstance(content, dict) and "layout" in content
+    return product_from_dict(content) if is_product else gaussians_from_dict(content)
+
+
+def gaussians_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
+    """Return the parameters of a mixture of Gaussians as nested lists."""
     return {
         "weights": mixture.weights.tolist(),
         "means": mixture.means.tolist(),
@@ -25,8 +36,8 @@ def mixture_to_dict(mixture: GaussianMixture) -> dict[str, Any]:
     }
 
 
-def mixture_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
-    """Rebuild a mixture; its constructor checks shapes, finiteness and definiteness."""
+def gaussians_from_dict(content: object, name: str = "mixture") -> GaussianMixture:
+    """Rebuild a mixture of Gaussians; its constructor checks shapes, finiteness and definiteness."""
     parts = fields(name, content, "weights", "means", "covariances_lower")
 
     def build() -> GaussianMixture:  # shapes are checked before anything of their size is allocated

@@ -11,14 +11,13 @@ from dpmorse._plain_data import fields, numbers, rebuild
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.persistence.mixtures import (
+    gaussians_from_dict,
+    gaussians_to_dict,
     mixture_from_dict,
     mixture_to_dict,
-    product_from_dict,
-    product_to_dict,
 )
 from dpmorse.persistence.profiles import profile_from_dict, profile_to_dict
 from dpmorse.profiles import Profile
-from dpmorse.schema import Layout
 from dpmorse.statistics import Domain
 
 RELEASED = ("mixture", "domain", "partition", "profile")
@@ -32,34 +31,28 @@ def released_to_dict(
     mixture: GaussianMixture | ProductMixture, domain: Domain, partition: Any, profile: Profile | None
 ) -> dict[str, Any]:
     """Return what was released as plain data."""
-    written = product_to_dict(mixture) if isinstance(mixture, ProductMixture) else mixture_to_dict(mixture)
     apart = partition is not mixture
     return {
-        "mixture": written,
+        "mixture": mixture_to_dict(mixture),
         "domain": domain_to_dict(domain),
-        "partition": mixture_to_dict(partition) if apart else None,
+        "partition": gaussians_to_dict(partition) if apart else None,
         "profile": None if profile is None else profile_to_dict(profile),
     }
 
 
 def released_from_dict(parts: Mapping[str, Any]) -> Released:
     """Rebuild what was released; every field is checked."""
-    is_table = isinstance(parts["mixture"], dict) and "layout" in parts["mixture"]
-    mixture = product_from_dict(parts["mixture"]) if is_table else mixture_from_dict(parts["mixture"])
-    n_columns = mixture.layout.width if isinstance(mixture, ProductMixture) else mixture.n_features
-    domain, partition, profile = domain_from_dict(parts["domain"], n_columns), None, None
+    mixture = mixture_from_dict(parts["mixture"])
+    domain, partition, profile = domain_from_dict(parts["domain"], mixture.layout.width), None, None
     if isinstance(mixture, ProductMixture):
-        layout = mixture.layout
         if parts["partition"] is not None:
             raise ModelFormatError("partition must be null for a table: its mixture labels records.")
-    else:
-        layout = Layout((0.0,) * n_columns, (0.0,) * n_columns)
-        if (parts["partition"] is None) != (parts["profile"] is None):
-            raise ModelFormatError("partition and profile must be given together, or both be null.")
+    elif (parts["partition"] is None) != (parts["profile"] is None):
+        raise ModelFormatError("partition and profile must be given together, or both be null.")
     if parts["profile"] is not None:
-        profile = profile_from_dict(parts["profile"], mixture.n_components, layout)
+        profile = profile_from_dict(parts["profile"], mixture.n_components, mixture.layout)
     if parts["partition"] is not None:
-        partition = mixture_from_dict(parts["partition"], "partition")
+        partition = gaussians_from_dict(parts["partition"], "partition")
         if partition.means.shape != mixture.means.shape:
             raise ModelFormatError("partition must have the components of the mixture.")
     return mixture, domain, partition, profile

@@ -169,7 +169,7 @@ class ClusterView:
         quantiles = {
             p: Estimate.alone(np.array([_quantiles(mixture, own, p) for own in parts])) for p in QUARTILES
         }
-        levels = parts @ getattr(mixture, "probabilities", np.empty((mixture.n_components, 0)))
+        levels = parts @ mixture.probabilities
         of_categories = [
             Estimate.alone(levels[:, part]) for part in schema.layout.levels[: len(schema.categories)]
         ]

@@ -25,9 +25,10 @@ def open_records(
 ) -> Records:
     """Return X as records, with owners if groups are given, without looking at a value.
 
-    A schema says what the columns are; records are then encoded when they are read. Where ``columns`` are
-    given, only these are used of files and of Spark.
+    A schema that was stated says what the columns are; records are then encoded when they are read. Where
+    ``columns`` are given, only these are used of files and of Spark.
     """
+    schema = schema if schema is not None and schema.stated else None
     if isinstance(X, Records):
         records = X if groups is None else X.owned_by(groups)
         return records if schema is None else records.described_by(schema)
@@ -49,8 +50,8 @@ def open_records(
 
 def open_matching(X: Any, estimator: Any) -> Records:
     """Return X as records with the columns of a fitted estimator; in files they are found by name."""
-    names, schema = names_of(estimator), estimator.schema_ if estimator.schema_.stated else None
-    if schema is not None and names is None:
+    names, schema = names_of(estimator), estimator.schema_
+    if names is None and schema.stated:
         names = schema.names
     columns = None if names is None else [str(name) for name in names]
     return open_records(X, None, schema, columns).matching(estimator)

@@ -23,12 +23,11 @@ def noise_of_last_release(
     base: Any, mixture: GaussianMixture, domain: Box | None = None
 ) -> FloatArray | None:
     """Return the standard deviation of the noise in the size of each component; None if it is not known."""
-    if getattr(base, "profile_", None) is not None:
+    if base.profile_ is not None or base.plan_ is None:
         return None  # numbers of a profile have intervals
-    plan, events = getattr(base, "plan_", None), getattr(getattr(base, "privacy_", None), "events", ())
-    if plan is None or not events or "count" not in events[-1].noise_stddev:
+    last, plan = base.privacy_.events[-1], base.plan_
+    if "count" not in last.noise_stddev:
         return None
-    last = events[-1]
     counted = float(last.noise_stddev["count"])
     if plan[last.step.stage].of_cells:
         return None if domain is None else _noise_of_cells(last.n_draws, counted, mixture, domain)

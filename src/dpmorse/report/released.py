@@ -97,6 +97,39 @@ class ReleasedModel:
         return [column for column in self.columns if column.is_number]
 
 
+class Base(Protocol):
+    """What a page reads of the base that released a mixture; ``bases/fitted.py`` has all that a base is."""
+
+    profile_: Profile | None
+    partition_: Any
+    schema_: Schema
+    described_domain: Box | None
+    domain_: Box | None
+    privacy_: Any
+    plan_: Any
+    _smallest_seen: int | None
+
+
+@dataclass(frozen=True)
+class _OfOthers:
+    """A base that others wrote: it has a mixture and a promise, and may have names of columns."""
+
+    partition_: GaussianMixture | ProductMixture
+    privacy_: Any
+    names: Any
+    profile_: None = None
+    described_domain: None = None
+    domain_: None = None
+    plan_: None = None
+    _smallest_seen: None = None
+
+    @property
+    def schema_(self) -> Schema:
+        """Columns of numbers; nobody knows their bounds."""
+        unknown = np.full(self.partition_.n_features, np.inf)
+        return Schema.of_numbers(self.names, -unknown, unknown)
+
+
 def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     """Take the released parts of a model; a base alone gets the tree that the estimators would build."""
     mixture, promise = getattr(model, "mixture_", None), getattr(model, "privacy_", None)
@@ -105,17 +138,18 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
             f"model must be a fitted estimator of dpmorse, got {_validate.describe(type(model).__name__)}. "
             "Call fit first, or give what dpmorse.load returns."
         )
-    base = getattr(model, "base_", model)
-    # a base of others may have no more than a mixture and a promise
-    partition: Any = getattr(base, "partition_", mixture)
-    profile, domain = getattr(base, "profile_", None), getattr(base, "domain_", None)
+    if hasattr(model, "_released"):
+        base: Any = model._released
+    else:
+        base = _OfOthers(mixture, promise, getattr(model, "feature_names_in_", None))
+    profile, partition = base.profile_, base.partition_
     tree = getattr(model, "merge_tree_", None) or merge_tree(partition.landscape, rule="auto")
-    schema = _schema(model, base, columns, profile or domain)
+    schema = _schema(base, columns)
     source = None if profile is None else Source(profile, partition, schema)
     if isinstance(mixture, ProductMixture):
         space: Space = TableSpace(mixture, schema, source)
     else:
-        space = PlainSpace(mixture, partition, source, domain)
+        space = PlainSpace(mixture, partition, source, base.domain_)
     return ReleasedModel(
         kind=plain(type(model).__name__),
         density=mixture,
@@ -124,7 +158,7 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
         promise=promise,
         profile=profile,
         noise=noise_of_last_release(base, space.mixture, space.domain),
-        smallest_seen=getattr(base, "_smallest_seen", None),
+        smallest_seen=base._smallest_seen,
         columns=table_columns(schema),
         n_clusters=int(getattr(model, "n_clusters_", tree.suggested_n_clusters)),
         schema=schema,
@@ -133,35 +167,21 @@ def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     )
 
 
-def _schema(model: Any, base: Any, names: object, box: Profile | Box | None) -> Schema:
+def _schema(base: Base, names: object) -> Schema:
     """Return the columns under the names that are given, if any are.
 
     Those that were not stated are shown with the bounds inside which the mixture describes records.
     """
-    schema: Schema | None = getattr(base, "schema_", None)
-    if schema is None or not schema.stated:
-        return _of_numbers(model, names, box)
-    if names is None:
-        return schema
-    checked = _checked_names(names, len(schema.names))
-    if len(set(checked)) < len(checked):
-        raise InvalidParameterError(
-            "columns must be different names, got one twice. Columns of a table are told apart by them."
-        )
-    return schema.called(checked)
-
-
-def _of_numbers(model: Any, names: object, box: Profile | Box | None) -> Schema:
-    """Describe columns of numbers: under the given names, else those of the fit, else numbers."""
-    d = model.mixture_.n_features
-    called = getattr(model, "feature_names_in_", None) if names is None else _checked_names(names, d)
-    shown = None if called is None else [plain(str(name)) for name in called]
-    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
-    if isinstance(box, Profile):
-        lower, upper = box.lower, box.upper
-    elif box is not None:
-        lower, upper = box.centre - box.half_width, box.centre + box.half_width
-    return Schema.of_numbers(shown, lower, upper)
+    schema, box = base.schema_, base.described_domain
+    called = schema.names if names is None else _checked_names(names, len(schema.names))
+    if schema.stated:
+        if len(set(called)) < len(called):
+            raise InvalidParameterError(
+                "columns must be different names, got one twice. Columns of a table are told apart by them."
+            )
+        return schema.called(called)
+    shown = [plain(name) for name in called]
+    return schema.called(shown) if box is None else Schema.of_numbers(shown, box.lower, box.upper)
 
 
 def _checked_names(columns: object, n_features: int) -> list[str]:

@@ -22,6 +22,8 @@ from dpmorse.typing import FloatArray, IntArray
 class Box(Protocol):
     """Where records lie after clipping; a statistic counts in units of its half-widths."""
 
+    lower: FloatArray
+    upper: FloatArray
     centre: FloatArray
     half_width: FloatArray
     unit: FloatArray

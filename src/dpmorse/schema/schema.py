@@ -104,6 +104,11 @@ class Schema:
         return schema
 
     @classmethod
+    def of_stated(cls, columns: object) -> "Schema":
+        """Return the schema of this parameter; one without columns if nothing was stated of them."""
+        return cls((), stated=False) if columns is None else cls.of(columns)
+
+    @classmethod
     def of_numbers(cls, names: Sequence[object] | None, lower: FloatArray, upper: FloatArray) -> "Schema":
         """Return the columns of an array of numbers, which are called by their places if they have no names.
 

@@ -72,7 +72,7 @@ class CellMoments:
     def _levels(self) -> LevelCounts | None:
         return None if self.layout is None else LevelCounts(self.layout)
 
-    @property
+    @cached_property
     def unit_bits(self) -> int:
         """Everything is counted in units of 2^-unit_bits."""
         return max(UNIT_BITS, 2 * GRID_BITS + self.weight_bits)
@@ -88,24 +88,24 @@ class CellMoments:
         n_counted = 0 if self._levels is None else self._levels.places.size
         return self.n_cells * (1 + self.n_measured + self._n_second + n_counted)
 
-    @property
+    @cached_property
     def largest_squared_norm(self) -> Fraction:
         """The P of the proof: the largest |z|^2."""
         if self.of_residuals:
             return Fraction(1 if self.n_measured else 0)
         return Fraction(self.domain.largest_squared_norm, 1 << 2 * GRID_BITS)
 
-    @property
+    @cached_property
     def measured(self) -> slice:
         """Entries of a record that have residuals and second moments: all, or the numbers of a table."""
         return slice(0, self.domain.n_features) if self.layout is None else self.layout.number_part
 
-    @property
+    @cached_property
     def n_measured(self) -> int:
         """The D of the proof."""
         return int(self.measured.stop - self.measured.start)
 
-    @property
+    @cached_property
     def _n_second(self) -> int:
         """Entries of the second moment of one cell."""
         d = self.n_measured
@@ -117,7 +117,7 @@ class CellMoments:
         }
         return sizes[self.second_moments]
 
-    @property
+    @cached_property
     def _bounds(self) -> RecordBounds:
         only_cell = self.n_cells == 1 and self.exhaustive
         return RecordBounds(self.n_measured, self.largest_squared_norm, self.second_moments, only_cell)

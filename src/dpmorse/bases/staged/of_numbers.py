@@ -30,7 +30,6 @@ from dpmorse.bases.staged.units import OUTER, Units, release_units
 from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import ModelFormatError
 from dpmorse.privacy import PrivacyReport
-from dpmorse.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ class _OfNumbers(Regime):
 
     def release(self, queries: Queries, plan: StagedPlan, rng: np.random.Generator) -> FitResult:
         """Release the units, then estimate the mixture in them, then what its records look like."""
-        bounds, stage = plan.domain, plan[RANGES]
-        schema = plan.settings.columns or Schema.of_numbers(None, bounds.lower, bounds.upper)
+        bounds, stage, schema = plan.domain, plan[RANGES], plan.schema
         box, outside = occupied_box(queries, schema.layout, stage.step(), stage.cost)
         units = release_units(queries, bounds, box, plan[MOMENTS])
         found = self._find(queries, units, plan, rng)

@@ -26,7 +26,7 @@ from dpmorse.privacy import PrivacyReport, ReleaseEvent, refuse_pure
 
 def regime_of(settings: StagedSettings) -> Regime:
     """Return how components are found in such columns."""
-    if has_products(settings.columns):
+    if has_products(settings.schema):
         return OfProducts()
     few = settings.n_features <= MOST_COLUMNS
     if settings.schema.layout.only_numbers:

@@ -44,17 +44,15 @@ def default_n_components(n_features: int, n_clusters: int | None = None, *, prod
     return max(2 * n_clusters + 1, min(16, 48 // n_features))
 
 
-def has_products(columns: Schema | None) -> bool:
+def has_products(columns: Schema) -> bool:
     """Say whether components are products: there are categories, or many numbers that may be missing."""
-    if columns is None:
-        return False
     layout = columns.layout
     return layout.n_categories > 0 or (layout.n_holes > 0 and layout.n_numbers > FEW_COLUMNS)
 
 
 def _n_components(name: str, value: Any, given: Mapping[str, Any]) -> int | None:
     """Check the largest number of components; by default it follows from the columns."""
-    usual = default_n_components(given["n_features"], products=has_products(given["stated"]))
+    usual = default_n_components(given["n_features"], products=has_products(given["of_columns"]["columns"]))
     return whole(LARGEST_N_CELLS // 2)(name, usual if value is None else value, given)  # type: ignore[no-any-return]
 
 
@@ -80,8 +78,6 @@ class StagedSettings(Settings):
 
     @cached_property
     def domain(self) -> Domain:
-        """Where records are clipped to: bounds, or the public box of encoded records."""
+        """Where records are clipped to: the public box of encoded records."""
         layout = self.schema.layout
-        if layout.only_numbers:
-            return super().domain
         return encoded_domain(layout, np.array(layout.lower), np.array(layout.upper))
