@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp
 
-from benchmarks import _small_and_far
+from benchmarks import _small_and_far, _statements
+from benchmarks._drawn import SHAPES
 from benchmarks._tables_drawn import MOST_ROWS, DrawnTable, Setting
 from dpmorse import DPMorse
 from dpmorse.profiles import ClusterView, Estimate, LevelView, NumberView
@@ -225,6 +226,39 @@ _HEAD = (
 )
 
 
+def widths(rows: Rows) -> str:
+    """Return the table of widths in settings that have nothing else in them."""
+    lines = [
+        "| groups of 20 % and more | width of a median, sds | of a quartile | covered |",
+        "| --- " * 4 + "|",
+    ]
+    for columns, records, shape in _PLAIN:
+        own = [
+            row
+            for row in rows
+            if (row["n_columns"], row["n_records"], row["shape"]) == (columns, records, shape)
+        ]
+        of = _of(own)
+        known = [of["coverage"][kind] for kind in of["width"]]
+        cells = [*of["width"].values(), *known]
+        shown = [f"{cell:.2f}" for cell in cells[:2]] + [", ".join(f"{cell:.2f}" for cell in cells[2:])]
+        lines.append(f"| {shape}, {columns} columns, {records:,} records | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+_PLAIN = [(d, n, shape) for d, n in ((4, 20_000), (10, 20_000), (10, 5_000)) for shape in SHAPES]
+"""Columns, records and shape of settings with complete rows, at epsilon 1."""
+
+
+def _plain(columns: int, records: int, shape: str) -> Setting:
+    setting = Setting.draw(FIRST_SETTING)
+    return replace(
+        setting, number=10 * columns + SHAPES.index(shape), shape=shape, n_columns=columns, n_records=records,
+        n_categories=0, epsilon=1.0, distance=6.0, gaps="complete", missing=0.0, persons=False,
+        correlation=0.0,
+    )  # fmt: skip
+
+
 def _task(task: tuple[Setting, int]) -> dict[str, Any]:
     return measure(*task)
 
@@ -243,17 +277,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.add_argument("--settings", type=int, default=60, help="settings (default 60)")
     parser.add_argument("--seeds", type=int, default=20, help="fits of each setting (default 20)")
+    parser.add_argument(
+        "--statements", type=int, default=100, help="fits of each kind of statement (default 100)"
+    )
     parser.add_argument("--first", type=int, default=FIRST_SETTING, help="number of the first setting")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     given = parser.parse_args(arguments)
     settings = [Setting.draw(number) for number in range(given.first, given.first + given.settings)]
     tasks = [(setting, seed) for setting in settings for seed in range(given.seeds)]
+    plain = [(_plain(*which), seed) for which in _PLAIN for seed in range(given.seeds)]
     with ProcessPoolExecutor(given.jobs) as processes:
         rows = list(processes.map(_task, tasks, chunksize=1))
+        bare = list(processes.map(_task, plain, chunksize=1))
         special = list(processes.map(_special, _small_and_far.tasks(given.seeds), chunksize=2))
+        said = list(processes.map(_special, _statements.tasks(given.statements), chunksize=2))
     summary = summarise(rows)
-    given.out.write_text(json.dumps({"summary": summary, "rows": rows, "small and far": special}))
-    print(tables(summary), _small_and_far.tables(special), sep="\n\n")
+    found = {"summary": summary, "rows": rows, "plain": bare, "small and far": special, "statements": said}
+    given.out.write_text(json.dumps(found))
+    shown = (tables(summary), widths(bare), _statements.tables(said), _small_and_far.tables(special))
+    print(*shown, sep="\n\n")
     return 0
 
 

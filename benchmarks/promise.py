@@ -16,14 +16,14 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpmorse import DPMorse
-from dpmorse.bases import rehearse
+from dpmorse.bases import rehearse_all
 from dpmorse.typing import FloatArray, IntArray
 
 COLUMNS, RECORDS, EPSILONS = (2, 5, 10), (5_000, 50_000), (0.5, 1.0, 3.0)
@@ -59,9 +59,10 @@ class Setting:
         return DPMorse(clusters, epsilon=self.epsilon, bounds=_BOUNDS, random_state=seed)
 
     def promised(self) -> int:
-        """Return the smallest cluster that can be seen, as ``dpmorse plan`` says."""
-        base = self.estimator()._base_for(self.columns)
-        return rehearse(base, self.columns, self.records).smallest_cluster
+        """Return the smallest cluster that can be seen, as ``dpmorse plan`` says for these budgets."""
+        each = {epsilon: replace(self, epsilon=epsilon).estimator() for epsilon in EPSILONS}
+        bases = {epsilon: model._base_for(self.columns) for epsilon, model in each.items()}
+        return rehearse_all(bases, self.columns, self.records)[self.epsilon].smallest_cluster
 
     def table(self, size: int, seed: int) -> tuple[FloatArray, IntArray]:
         """Return records and their clusters; the last cluster has ``size`` records."""

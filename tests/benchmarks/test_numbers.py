@@ -49,6 +49,7 @@ def test_a_table_is_what_its_setting_says(number):
 def test_a_short_run_prints_tables_and_writes_json(tmp_path, capsys):
     out = tmp_path / "numbers.json"
     given = ["--out", str(out), "--settings", "1", "--seeds", "1", "--first", str(SMALL[0]), "--jobs", "1"]
+    given += ["--statements", "1"]
     assert numbers.main(given) == 0
     written = json.loads(out.read_text())
     everything = written["summary"]["all: settings"]
@@ -58,4 +59,5 @@ def test_a_short_run_prints_tables_and_writes_json(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "| all: settings | 1 |" in printed
     assert len(written["small and far"]) == 8
+    assert "| 1 | 1 of 1 fits | 0 of 1 fits |" in printed
     assert "| 2 % at distance 10, columns | isolated |" in printed

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from counted_profiles import counted, labelled, with_noise
 from dpmorse.profiles import Account
 from dpmorse.profiles.account import _onto_simplex
+from dpmorse.profiles.profile import hidden_together
 
 
 @settings(max_examples=40, deadline=None)
@@ -65,6 +66,19 @@ def test_categories_of_a_hidden_component_are_like_those_of_all_others(rng):
     part = profile.columns[-1].part
     others = np.bincount(codes[~hidden, 0]) / (~hidden).sum()
     assert account.entries[0, part] / account.sizes[0] == pytest.approx(others, abs=0.01)
+
+
+def test_components_that_noise_hides_one_by_one_are_seen_together(rng):
+    noise = np.full(25, 100.0)
+    assert not hidden_together(np.full(25, 250.0), noise).any()  # 6,250, noise 500
+    assert hidden_together(np.full(25, 50.0), noise).all()  # 1,250
+    assert hidden_together(np.append(np.full(24, 50.0), 5000.0), noise).tolist() == [True] * 24 + [False]
+    X, codes, _, components = labelled(rng, n=5000, n_components=25, n_categories=1)
+    profile = with_noise(counted(X, components, codes=codes, n_bins=4), rng, size=100.0, entry=200.0)
+    own = replace(profile, sizes=np.full(25, 250.0), expected=profile.expected)
+    expected = replace(own, entries=own.expected * 250.0)
+    account = Account.of(expected)
+    assert account.entries / account.sizes[:, None] == pytest.approx(expected.expected, abs=1e-9)
 
 
 def test_nothing_at_all_is_an_account_too(rng):

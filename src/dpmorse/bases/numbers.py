@@ -202,7 +202,9 @@ class PublishedNumbers(FrameOutput):
         """
         if _TOLD_LATER.get() or self._released.profile_ is None:
             return
-        found = [caution for caution in self.cautions() if caution.kind in _WARNED_OF]
+        labels = self._labels_of_components(None)
+        table = cluster_table(self._profile(), labels, n_clusters=self._n_labels, quantiles=None)
+        found = [caution for caution in self._cautions(table) if caution.kind in _WARNED_OF]
         if found:
             warnings.warn(in_one_text(found, _MOST_SENTENCES), NoisyModelWarning, stacklevel=stacklevel + 1)
 

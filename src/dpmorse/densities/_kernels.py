@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse._compile import compiled, compiled_fused
-from dpmorse.typing import FloatArray
+from dpmorse.typing import BoolArray, FloatArray
 
 BLOCK = 256
 """Points in a block. A column of a block is 2 KB in float64, so that several fit in the first-level cache."""
@@ -31,6 +31,21 @@ class Components(NamedTuple):
     centres: FloatArray
     whiteners: FloatArray
     log_factors: FloatArray
+
+
+class Marginals(NamedTuple):
+    """The components of a mixture, for records of which some values are missing."""
+
+    centres: FloatArray
+    scales: FloatArray
+    correlations: FloatArray
+    log_weights: FloatArray
+
+
+_HALF_LOG_2_PI = 0.5 * np.log(2 * np.pi)
+
+_LEAST_PIVOT = 1e-300
+"""Smallest square in a Cholesky factor: correlations may seem singular by rounding."""
 
 
 @compiled
@@ -76,6 +91,42 @@ def log_density_pass(X: FloatArray, start: int, stop: int, components: Component
             _distances(columns, components, k, u, distance)
             for r in range(end - begin):
                 logs[begin + r, k] = -0.5 * distance[r]
+
+
+@compiled
+def marginal_log_density_pass(
+    X: FloatArray, known: BoolArray, start: int, stop: int, marginals: Marginals, logs: FloatArray
+) -> None:
+    """Write ln(w_k N) of the known values of rows ``start:stop``: the others are integrated out.
+
+    The Cholesky factor of the correlations of what is known is made row by row, and solved on the way.
+    """
+    n_components, width = marginals.centres.shape
+    places = np.empty(width, np.int64)
+    root, solved = np.empty((width, width)), np.empty(width)
+    for r in range(start, stop):
+        n = 0
+        for i in range(width):
+            if known[r, i]:
+                places[n] = i
+                n += 1
+        for k in range(n_components):
+            log = marginals.log_weights[k] - n * _HALF_LOG_2_PI
+            for a in range(n):
+                i = places[a]
+                offset = (X[r, i] - marginals.centres[k, i]) / marginals.scales[k, i]
+                left = 1.0
+                for b in range(a):
+                    total = marginals.correlations[k, i, places[b]]
+                    for c in range(b):
+                        total -= root[a, c] * root[b, c]
+                    root[a, b] = total / root[b, b]
+                    left -= root[a, b] * root[a, b]
+                    offset -= root[a, b] * solved[b]
+                root[a, a] = np.sqrt(max(left, _LEAST_PIVOT))
+                solved[a] = offset / root[a, a]
+                log -= 0.5 * solved[a] * solved[a] + np.log(root[a, a] * marginals.scales[k, i])
+            logs[r, k] = log
 
 
 @compiled

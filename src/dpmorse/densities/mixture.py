@@ -10,9 +10,15 @@ from scipy.special import logsumexp
 
 from dpmorse._threads import over_rows
 from dpmorse.densities._checks import checked_parameters, factored, freeze
-from dpmorse.densities._kernels import Components, label_pass, log_density_pass
+from dpmorse.densities._kernels import (
+    Components,
+    Marginals,
+    label_pass,
+    log_density_pass,
+    marginal_log_density_pass,
+)
 from dpmorse.exceptions import InvalidParameterError
-from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
+from dpmorse.typing import BoolArray, FloatArray, IntArray, LabelArray, label_dtype
 
 _CHUNK_VALUES = 1 << 20
 """Values in an intermediate array of shape (points, components, features): 8 MB for any number of points."""
@@ -143,6 +149,25 @@ class GaussianMixture:
 
         def fill(start: int, stop: int) -> None:
             log_density_pass(X, start, stop, components, logs)
+
+        over_rows(fill, len(X), smallest=_SMALLEST_PIECE)
+        return logs
+
+    def marginal_log_densities(self, X: FloatArray, known: BoolArray) -> FloatArray:
+        """Return ln(w_k p_k) of the known values of each point, shape (n_samples, n_components).
+
+        ``known`` says which values these are; the others are integrated out. Of a point without any, these
+        are the logarithms of the weights.
+        """
+        X = self._points(X)
+        scales = np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2))
+        correlations = self.covariances / (scales[:, :, None] * scales[:, None, :])
+        with np.errstate(divide="ignore"):
+            marginals = Marginals(self.means, scales, correlations, np.log(self.weights))
+        logs = np.empty((len(X), self.n_components))
+
+        def fill(start: int, stop: int) -> None:
+            marginal_log_density_pass(X, known, start, stop, marginals, logs)
 
         over_rows(fill, len(X), smallest=_SMALLEST_PIECE)
         return logs

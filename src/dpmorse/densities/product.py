@@ -4,7 +4,6 @@ Each component is a Gaussian over the numbers times one independent distribution
 are encoded ones (``dpmorse.schema.Layout``); the density of a record is that of the values it has.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +16,7 @@ from dpmorse.densities._checks import checked_probabilities, checked_weights, fr
 from dpmorse.densities.mixture import GaussianMixture, normalised
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.schema import Layout
-from dpmorse.typing import BoolArray, FloatArray, IntArray, LabelArray, label_dtype
+from dpmorse.typing import FloatArray, IntArray, LabelArray, label_dtype
 
 SMALLEST_GINI = 0.02
 """Bound of the weight of a category that hardly varies: its rare levels would outweigh all other columns."""
@@ -164,15 +163,13 @@ class ProductMixture:
         if E.ndim != 2 or E.shape[1] != self.layout.width:
             raise InvalidParameterError(f"E must have shape (n_samples, {self.layout.width}), got {E.shape}.")
         logs = np.tile(self._log_weights, (len(E), 1))
-        for rows, known in self._patterns(E[:, self.layout.hole_part] != 0):
-            if not known.any():
-                continue
-            numbers = self._numbers
-            if numbers is None or not known.all():
-                covariances = self.covariances[:, known][:, :, known]
-                numbers = GaussianMixture(self.weights, self.means[:, known], covariances)
+        if self._numbers is not None:
+            known = np.ones((len(E), self.layout.n_numbers), dtype=np.bool_)
+            known[:, list(self.layout.holes)] = E[:, self.layout.hole_part] == 0
+            numbers, complete = E[:, self.layout.number_part], known.all(axis=1)
             # The Gaussians have the weights in their densities already.
-            logs[rows] = numbers.component_log_densities(E[rows, self.layout.number_part][:, known])
+            logs[complete] = self._numbers.component_log_densities(numbers[complete])
+            logs[~complete] = self._numbers.marginal_log_densities(numbers[~complete], known[~complete])
         if self.layout.n_categories:
             # A missing category has only zeros, and adds nothing.
             logs += E[:, self.layout.level_part] @ self._log_probabilities.T
@@ -254,18 +251,3 @@ class ProductMixture:
         n = max(1, min(_MOST_DIRECTIONS, self.n_components - 1, len(units)))
         _, vectors = eigh(between, within, subset_by_index=(len(units) - n, len(units) - 1))
         return vectors[:, ::-1].T * units, origin  # eigenvalues come in ascending order
-
-    def _patterns(self, missing: BoolArray) -> Iterator[tuple[IntArray | slice, BoolArray]]:
-        """Yield the records that share a pattern of missing numbers, and a mask of the numbers they have."""
-        known = np.ones(self.layout.n_numbers, dtype=np.bool_)
-        if not missing.any():
-            yield slice(None), known
-            return
-        # Packed to bytes, patterns of many columns are sorted quickly.
-        _, first, pattern = np.unique(
-            np.packbits(missing, axis=1), axis=0, return_index=True, return_inverse=True
-        )
-        for place, record in enumerate(first):
-            known = np.ones(self.layout.n_numbers, dtype=np.bool_)
-            known[list(self.layout.holes)] = ~missing[record]
-            yield np.flatnonzero(pattern.reshape(-1) == place), known

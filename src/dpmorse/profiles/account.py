@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmorse.densities import james_stein
-from dpmorse.profiles.profile import Profile
+from dpmorse.profiles.profile import Profile, hidden_together
 from dpmorse.typing import FloatArray
 
 
@@ -26,12 +26,12 @@ class Account:
         """Make the account of a release.
 
         What differs from what was expected of a component, column by column, is shrunk by its noise. Where
-        noise hides the whole component, its records are taken to be like all records.
+        noise hides whole components, even together, their records are taken to be like all records.
         """
         sizes = np.maximum(profile.counts, 0.0)
         if not sizes.any():  # nothing was seen at all
             sizes = np.ones_like(sizes)
-        entries, seen = np.zeros_like(profile.entries), profile.supported()
+        entries = np.zeros_like(profile.entries)
         for j, column in enumerate(profile.columns):
             found, used = profile.unbiased[:, column.part], profile.used[:, column.part]
             usual = profile.expected[:, column.part] * used
@@ -44,7 +44,8 @@ class Account:
         total = profile.n_records or sizes.sum()
         factor = total / sizes.sum()
         whole = cls(sizes * factor, entries * factor)
-        return whole._like_all(profile, seen) if seen.any() and not seen.all() else whole
+        hidden = hidden_together(profile.counts, profile.count_stddev)
+        return whole._like_all(profile, ~hidden) if hidden.any() and not hidden.all() else whole
 
     def _like_all(self, profile: Profile, seen: np.ndarray) -> "Account":
         """Return the account in which hidden components are like those that are seen together.

@@ -48,7 +48,7 @@ def cautions_of(
         if not table.supported[c]:
             found.append(Caution("size", c, None, _SIZE.format(cluster=cluster)))
             continue
-        hidden = np.flatnonzero(np.isnan(table.median.value[c]))
+        hidden = np.flatnonzero(np.isnan(table.median.value[c]) if table.quantiles else [])
         if hidden.size:
             names = [repr(schema.number_names[j]) for j in hidden[:_MOST_NAMES]]
             more = [f"{hidden.size - _MOST_NAMES} more"] if hidden.size > _MOST_NAMES else []

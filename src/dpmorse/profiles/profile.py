@@ -220,3 +220,13 @@ class Profile:
         """Say which components hold more records than noise alone would."""
         seen: BoolArray = self.counts > SUPPORT * self.count_stddev
         return seen
+
+
+def hidden_together(found: FloatArray, noise: FloatArray) -> BoolArray:
+    """Say which numbers of records noise hides, even together.
+
+    Many small components may hold most records: what the mixture says of them is then believed.
+    """
+    hidden: BoolArray = found <= SUPPORT * noise
+    together = found[hidden].sum() > SUPPORT * np.sqrt(np.square(noise[hidden]).sum())
+    return hidden & ~together

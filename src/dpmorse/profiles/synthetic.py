@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from dpmorse.densities import GaussianMixture, ProductMixture, rows_of_each
 from dpmorse.profiles.account import Account
-from dpmorse.profiles.profile import SUPPORT, Profile
+from dpmorse.profiles.profile import Profile, hidden_together
 from dpmorse.profiles.quantiles import Curves
 from dpmorse.schema import Schema
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -91,7 +91,7 @@ def _values(
     """Return the values at these parts; where noise hides a component's values, those of all components."""
     curves, values = Curves.of(profile, account, column), np.empty(len(scores))
     totals, found = curves.totals(account.entries), curves.totals(profile.unbiased)
-    hidden = found <= SUPPORT * curves.noise_of_totals(np.eye(profile.n_components))
+    hidden = hidden_together(found, curves.noise_of_totals(np.eye(profile.n_components)))
     common = curves.of_account[~hidden if not hidden.all() else hidden].sum(axis=0)
     for k, own in enumerate(rows):
         below = common if hidden[k] or not totals[k] else curves.of_account[k]

@@ -89,7 +89,7 @@ def release_profile(
     """
     layout, n_categories = schema.layout, len(schema.categories)
     lower, upper, part = np.array(layout.lower), np.array(layout.upper), layout.number_part
-    predicted = predict_records(partition, ball, rng)
+    predicted = predict_records(partition, ball, schema, known.missing, rng)
     curves = np.clip(predicted.curves, lower[:, None], upper[:, None])
     noise = queries.noise_of_bins(stage.cost, layout.n_numbers + n_categories)
     n_bins = bins_of(known.n_records * predicted.shares, noise)
@@ -127,7 +127,7 @@ def release_profile(
         may_miss=schema.with_gaps,
         n_records=queries.public_size,
     )
-    return replace(profile, expected=_expected(profile, predicted, known.missing))
+    return replace(profile, expected=_expected(profile, predicted))
 
 
 def noise_of_a_size(event: ReleaseEvent, schema: Schema) -> float:
@@ -177,23 +177,23 @@ def edges_of(
     return edges[:, :, :n_needed]
 
 
-def _expected(profile: Profile, predicted: Predicted, missing: FloatArray) -> FloatArray:
+def _expected(profile: Profile, predicted: Predicted) -> FloatArray:
     """Return the parts of records that are expected in each entry of a profile."""
-    k, found = profile.n_components, np.zeros(profile.entries.shape)
+    found = np.zeros(profile.entries.shape)
     steps, first = np.linspace(0, 1, N_STEPS + 1), 0
     for j, column in enumerate(profile.columns):
-        there = 1.0
+        there = np.ones(profile.n_components)
         if column.may_miss:
-            there -= missing[j]
-            found[:, column.part.stop - 1] = missing[j]
+            found[:, column.part.stop - 1] = predicted.missing[:, j]
+            there -= predicted.missing[:, j]
         if j < profile.n_numbers:
-            for i in range(k):
+            for i in range(profile.n_components):
                 ends = np.append(profile.edges[i, j], profile.upper[j])
                 below = np.interp(ends, profile.curves[i, j], steps)
                 below[-1] = 1.0
-                found[i, column.present] = there * np.maximum(np.diff(below, prepend=0.0), 0.0)
-        else:
-            found[:, column.present] = there * predicted.levels[:, first : first + column.n_bins]
+                found[i, column.present] = there[i] * np.maximum(np.diff(below, prepend=0.0), 0.0)
+        else:  # a record that lacks the category has none of its levels
+            found[:, column.present] = predicted.levels[:, first : first + column.n_bins]
             first += column.n_bins
     return np.clip(found, 0.0, 1.0)
 
