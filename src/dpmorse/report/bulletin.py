@@ -90,8 +90,7 @@ def describe(model: Any, n_clusters: int | None = None) -> Description:
     """
     parts = released(model)
     k = parts.n_clusters if n_clusters is None else _validate.positive_int(n_clusters=n_clusters)
-    labels = parts.tree.cut(k)[: parts.mixture.n_components]
-    return description(parts, (labels == np.arange(k)[:, None]).astype(np.float64))
+    return description(parts, parts.members(k))
 
 
 def description(model: ReleasedModel, members: FloatArray) -> Description:

@@ -96,6 +96,11 @@ class ReleasedModel:
         """The columns that have a median and quartiles."""
         return [column for column in self.columns if column.is_number]
 
+    def members(self, n_clusters: int) -> FloatArray:
+        """Return 1 where a component belongs to a cluster, of shape (n_clusters, n_components)."""
+        labels = self.tree.cut(n_clusters)[: self.mixture.n_components]
+        return np.asarray(labels == np.arange(n_clusters)[:, None], dtype=np.float64)
+
 
 def released(model: Any, columns: Sequence[str] | None = None) -> ReleasedModel:
     """Take the released parts of a model; a base alone gets the tree that the estimators would build."""

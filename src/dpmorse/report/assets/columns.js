@@ -8,6 +8,14 @@ const entries = (() => {
     : {...data.categories[category], place, category: category++}));
 })();
 
+// What people call a column, with its unit; its own name is that of files.
+for (const entry of entries) {
+  entry.key = entry.name;
+  entry.name = (entry.label || entry.name) + (entry.unit_in_words ? ` (${entry.unit_in_words})` : "");
+}
+data.columns.forEach((column, number) => { column.shown = entries.find((entry) => entry.number === number).name; });
+const axisName = (axis) => (data.columns[data.axes.indexOf(axis)] || {shown: axis.name}).shown;
+
 const isNumber = (entry) => entry.number !== undefined;
 const nEntries = entries.length;
 

@@ -10,6 +10,8 @@ function drawClusterTable(cut) {
   byId("other-tables").replaceChildren(...(state.printing ? otherTables(cut) : []));
   byId("cluster-caption").textContent = [...(measured ? measuredCaption() : clusterCaption()),
     ...columnsLeftOut()].join(" ");
+  byId("cautions").hidden = !notes.length;
+  byId("cautions-count").textContent = `${notes.length} caution${notes.length === 1 ? "" : "s"} about these numbers`;
   byId("notes").replaceChildren(...notes.map((text, i) =>
     make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
 }
@@ -48,7 +50,7 @@ function tableHead() {
     return name;
   });
   return make("thead", {},
-    make("tr", {}, heading("Cluster", {rowspan: 2}), heading("Components", {rowspan: 2}),
+    make("tr", {}, heading("Group", {rowspan: 2}), heading("Components", {rowspan: 2}),
       heading("Size", {class: "name start", colspan: sizes.length}), ...named),
     make("tr", {}, ...sizes, ...shown.flatMap(measures)));
 }

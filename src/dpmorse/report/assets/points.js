@@ -23,9 +23,9 @@ function frameShapes(frame) {
       shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, tickText(y, up, value)),
     ])),
     shape("text", {x: (frame.left + right) / 2, y: frame.height - 6, "text-anchor": "middle",
-                   class: "strong"}, shorten(x.name, frame.wide / 8)),
+                   class: "strong"}, fitted(axisName(x), frame.wide, 600)),
     shape("text", {transform: `translate(12 ${(frame.top + floor) / 2}) rotate(-90)`, "text-anchor": "middle",
-                   class: "strong"}, onLine ? "density" : shorten(y.name, frame.tall / 8)),
+                   class: "strong"}, onLine ? "density" : fitted(axisName(y), frame.tall, 600)),
   ];
 }
 
@@ -86,9 +86,9 @@ function drawLine(context, overlay, frame, cut) {
     ? [...saddleShapes(frame, place), ...modeShapes(frame, cut, place)] : [];
   overlay.replaceChildren(...frameShapes(frame), ...marks);
   overlay.setAttribute("aria-label",
-    `Released density of ${frame.axes[0].name}, tinted by ${cut.k} clusters`);
+    `Released density of ${axisName(frame.axes[0])}, tinted by ${cut.k} clusters`);
   byId("view-caption").textContent =
-    `${view.samples.components.length.toLocaleString("en")} synthetic records, as a rug below the curve.`;
+    `${view.samples.components.length.toLocaleString("en")} invented records, drawn from what was released, below the curve.`;
 }
 
 function densityCurve(cut, axis, n) {
