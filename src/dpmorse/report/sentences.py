@@ -9,6 +9,9 @@ from dpmorse.report.traits import About, Trait
 _SMALL = 0.0095
 """Smaller parts are written in tenths of a percent."""
 
+_NEXT_TO_NOTHING = 0.0005
+"""Parts below it would be written as 0.0."""
+
 OF_ALL_RECORDS = "all records: there is nothing to compare them with."
 """The sentence about the only cluster there is."""
 
@@ -129,5 +132,5 @@ def size_in_words(share: Interval) -> str:
 
 def share_in_words(part: float) -> str:
     """Write a part of all on one line, the same wherever it is read: in whole percents, or in tenths where it is small."""
-    decimals = 0 if part >= _SMALL or part == 0 else 1
+    decimals = 0 if part >= _SMALL or part < _NEXT_TO_NOTHING else 1
     return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"

@@ -56,6 +56,8 @@ function ticks(low, high, wanted) {
   return {values: found, text: (value) => show(value, 100 * step)};
 }
 
+const isNarrow = () => matchMedia("(max-width: 560px)").matches;
+
 const PEN = document.createElement("canvas").getContext("2d");
 
 // As much of a text as is no wider than this, in the type of the pictures.

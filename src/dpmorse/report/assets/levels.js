@@ -1,7 +1,7 @@
 // Categories: for each level, and for missing values, a bar of every cluster, with its interval and the share
 // among all records. Clusters of which noise hides the levels have none.
 
-const MOST_PANELS = 6; // pictures of columns at first; a button shows the others
+const mostPanels = () => (isNarrow() ? 3 : 6); // pictures of columns at first; a button shows the others
 const NAME = 17; // height of the name of a value, which stands above its bars
 const MOST_LEVELS = 8; // levels of a column at first
 
@@ -18,8 +18,8 @@ function prepareLevels() {
 function drawLevels(cut) {
   const categories = entries.filter((entry) => !isNumber(entry));
   const ranked = byStrength(categories, cut);
-  const shown = levelState.everything ? ranked : ranked.slice(0, MOST_PANELS);
-  const longer = categories.length > MOST_PANELS ||
+  const shown = levelState.everything ? ranked : ranked.slice(0, mostPanels());
+  const longer = categories.length > mostPanels() ||
     categories.some((entry) => entry.levels.length > MOST_LEVELS);
   const button = byId("all-levels");
   button.hidden = !longer;
@@ -94,11 +94,11 @@ const panelWords = (entry, clusters, order) => `Shares of ${entry.name}. ` + clu
   .join("; ") + ".";
 
 function levelsCaption(nShown, nAll, hidden) {
-  const words = ["For every value of a category, the share of each cluster's records that have it. The upright " +
-    "mark is the share among all records; \u00d7 says how many times as frequent the value is in the cluster " +
+  const words = ["For every value of a category, the share of each group's records that have it. The upright " +
+    "mark is the share among all records; \u00d7 says how many times as frequent the value is in the group " +
     "(its lift)."];
   if (measured) words.push("Thin lines are intervals. Pale bars do not stand out from the other records.");
-  if (hidden.length) words.push(`The levels of cluster ${hidden.join(", ")} are ${NOT_KNOWN}: noise hides them.`);
-  if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which clusters differ most.`);
+  if (hidden.length) words.push(`The levels of group ${hidden.join(", ")} are ${NOT_KNOWN}: noise hides them.`);
+  if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which groups differ most.`);
   return words.join(" ");
 }

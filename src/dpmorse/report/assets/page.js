@@ -58,8 +58,9 @@ function prepareClusters() {
 function prepareView() {
   const options = () => view.axes.map((axis, i) => make("option", {value: i}, axisName(data.axes[axis])));
   const directions = data.axes.length - nColumns, n = view.axes.length;
-  state.x = directions ? Math.max(0, n - 2) : 0;
-  state.y = directions ? n - 1 : Math.min(1, n - 1);
+  const told = tellingAxes();
+  [state.x, state.y] = told.length === 2 ? told
+    : directions ? [Math.max(0, n - 2), n - 1] : [0, Math.min(1, n - 1)];
   for (const [id, key] of [["view-x", "x"], ["view-y", "y"]]) {
     byId(id).append(...options());
     byId(id).value = state[key];
@@ -67,6 +68,15 @@ function prepareView() {
     listen(id, "change", (value) => { chooseAxis(key, Number(value)); });
   }
   for (const id of ["show-samples", "show-points"]) listen(id, "change", askRedraw);
+}
+
+// The two columns of numbers in which groups differ most: what the sentences speak of.
+function tellingAxes() {
+  const numbers = clearTraits(clustersAt(state.k))
+    .filter(({place}) => isNumber(entries[place]) && entries[place].kind !== "rank");
+  const ranked = numbers.sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference))
+    .map(({place}) => view.axes.indexOf(entries[place].number)).filter((axis) => axis >= 0);
+  return [...new Set(ranked)].slice(0, 2).sort((a, b) => a - b);
 }
 
 // Two different axes, always: choosing the other one swaps them.
@@ -113,20 +123,20 @@ function prepareTheme() {
 // Paper is white: pictures are drawn for it, then as before.
 function preparePrint() {
   const root = document.documentElement;
-  let chosen, folded = [];
+  let chosen, group, folded = [];
   window.addEventListener("beforeprint", () => {
     chosen = root.dataset.theme;
     root.dataset.theme = "light";
     folded = [...document.querySelectorAll("details:not([open])")];
     folded.forEach((details) => { details.open = true; });
-    state.printing = true;
+    [state.printing, group, state.group] = [true, state.group, 0];
     redraw();
   });
   window.addEventListener("afterprint", () => {
     if (chosen === undefined) delete root.dataset.theme;
     else root.dataset.theme = chosen;
     folded.forEach((details) => { details.open = false; });
-    state.printing = false;
+    [state.printing, state.group] = [false, group];
     redraw();
   });
 }

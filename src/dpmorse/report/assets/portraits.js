@@ -62,7 +62,7 @@ const qualityItem = ({name, promise, grade}, number) =>
 function ranking(cluster, reach) {
   const traits = traitsOf(cluster);
   if (!traits.length) return [];
-  const shown = traits.slice(0, 6), more = cluster.row.n_traits - shown.length;
+  const shown = traits.slice(0, isNarrow() ? 4 : 6), more = cluster.row.n_traits - shown.length;
   return [
     make("ol", {class: "ranking", "aria-label": `Columns that make group ${cluster.number}`},
       ...shown.map((trait) => rankedColumn(trait, reach, cluster))),
@@ -78,8 +78,8 @@ function rankedColumn({place, difference, words, give}, reach, cluster) {
   line.style.left = at(difference - give);
   line.style.right = `calc(100% - ${at(difference + give)})`;
   dot.style.backgroundColor = line.style.backgroundColor = colour(cluster.colour);
-  const name = entries[place].name;
-  return make("li", {}, make("span", {class: "ranked-name", title: name}, name),
+  const {name, called} = entries[place];
+  return make("li", {}, make("span", {class: "ranked-name", title: name}, called),
     make("span", {class: "diverging", "aria-hidden": "true"}, line, dot),
     make("span", {class: "ranked-words"}, unbroken(words)));
 }
