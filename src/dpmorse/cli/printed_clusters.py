@@ -3,6 +3,8 @@
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,14 +45,16 @@ def width() -> int:
 
 
 def wrapped(text: str, indent: str = "") -> str:
-    """Break a text into lines that fit; what a hyphen or a blank of its own width joins stays together."""
+    """Break a text into lines that fit; a number is not parted from its percent sign."""
+    options: dict[str, Any] = {"subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}
     lines = (
-        textwrap.fill(
-            printable(line), width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
+        textwrap.fill(_JOINED.join(map(printable, line.split(_JOINED))), width(), **options)
         for line in text.split("\n")
     )
-    return "\n".join(lines)
+    return "\n".join(lines).replace(_JOINED, " ")
+
+
+_JOINED = "\N{NO-BREAK SPACE}"
 
 
 def sentences(said: Description) -> str:
@@ -64,36 +68,43 @@ def sentences(said: Description) -> str:
 def table(view: ClusterView, label: str) -> list[str]:
     """Return a line for each cluster, and below it one for each column.
 
-    What takes too much room goes first: long names, further levels, intervals of missing values, those of medians.
+    What takes too much room goes: long names and further levels first, then intervals of missing values, those of
+    medians, and missing values.
     """
-    most, forms = width(), list(_forms())
-    for form in forms:
+    most = width()
+    for form in _forms():
         lines = form.lines(view, label)
         if max(map(len, lines)) <= most:
             return lines
-    return [shortened(line, most) for line in lines]
+    return lines
 
 
 def _forms() -> Iterator["_Form"]:
-    for intervals in (2, 1, 0):
+    for numbers in _NUMBERS:
         for longest in _LONGEST:
             for n_levels in range(_SHOWN_LEVELS, 0, -1):
-                yield _Form(longest, n_levels, intervals)
+                yield _Form(longest, n_levels, *numbers)
 
 
+_NUMBERS = ((True, True, True), (True, False, True), (False, False, True), (False, False, False))
+"""Whether medians and levels have intervals, whether missing values have, and whether these are shown."""
+
+
+@dataclass(frozen=True)
 class _Form:
-    """A way to write the table: how long names are, how many levels there are, which numbers have intervals."""
+    """A way to write the table: how long names are, how many levels there are, which numbers there are."""
 
-    def __init__(self, longest: int, n_levels: int, intervals: int) -> None:
-        self.longest, self.n_levels, self.intervals = longest, n_levels, intervals
+    longest: int
+    n_levels: int
+    with_ends: bool
+    missing_with_ends: bool
+    with_missing: bool
 
     def lines(self, view: ClusterView, label: str) -> list[str]:
         """Return the lines of a table."""
         has_levels = any(isinstance(column, LevelView) for column in view.columns)
-        value = "median, or levels, %" if has_levels else "median"
-        titles = ("column", value, "half between", "missing, %")
-        n_shown = min(view.n_clusters, _SHOWN_CLUSTERS)
-        shown = view.columns[:_SHOWN_COLUMNS]
+        titles = ("column", "median, or levels, %" if has_levels else "median", "half between", "missing, %")
+        n_shown, shown = min(view.n_clusters, _SHOWN_CLUSTERS), view.columns[:_SHOWN_COLUMNS]
         rows = [titles, *(self._cells(view, column, c) for c in range(n_shown) for column in shown)]
         used = [column for column in zip(*rows, strict=True) if any(column[1:])]
         widths = [max(map(len, column)) for column in used]
@@ -103,31 +114,28 @@ class _Form:
         ]
         lines = [written[0]]
         for c in range(n_shown):
-            lines += ["", self._head(view, label, c), *written[1 + c * len(shown) :][: len(shown)]]
+            lines += ["", *_head(view, label, c), *written[1 + c * len(shown) :][: len(shown)]]
         return [*lines, *_left_out(view, n_shown, len(shown), label)]
-
-    def _head(self, view: ClusterView, label: str, c: int) -> str:
-        share = f"{percent(view.share.at(c))} %{_mark(view, 'size', c)}"
-        return ", ".join(filter(None, (f"{label} {c}{_mark(view, 'unknown', c)}: {share}", view.found_again(c))))
 
     def _cells(self, view: ClusterView, column: ColumnView, c: int) -> tuple[str, str, str, str]:
         """Return name, median and quartiles of a number; name and most frequent levels of a category."""
         name = shortened(column.title, self.longest) + _mark(view, None, None, column.place)
-        missing = "" if column.missing is None else percent(column.missing.at(c), known=self.intervals == 2)
+        missing = ""
+        if column.missing is not None and self.with_missing:
+            missing = percent(column.missing.at(c), known=self.missing_with_ends)
         if isinstance(column, LevelView):
             return name, self._frequent(column, c), "", missing
         if not isinstance(column, NumberView):
             return name, "", "", missing
-        median = column.median.at(c)  # ranks may have long names
-        value, low, high = (shortened(column.text(median, f"{{{part}}}"), self.longest) for part in range(3))
-        shown = f"{value} [{low}, {high}]" if median.is_known and self.intervals else value
-        return name, shown, self._half(column, c), missing
+        median = column.median.at(c)
+        value, low, high = (self._value(column, column.text(median, f"{{{part}}}")) for part in range(3))
+        shown = f"{value} [{low}, {high}]" if median.is_known and self.with_ends else value
+        half = [self._value(column, column.half(c, f"{{{part}}}")) for part in range(2)]
+        return name, shown, NOT_KNOWN if column.half(c) == NOT_KNOWN else " and ".join(half), missing
 
-    def _half(self, column: NumberView, c: int) -> str:
-        if column.half(c) == NOT_KNOWN:
-            return NOT_KNOWN
-        ends = (shortened(column.half(c, f"{{{part}}}"), self.longest) for part in range(2))
-        return " and ".join(ends)
+    def _value(self, column: NumberView, text: str) -> str:
+        """Shorten the name of a rank; numbers and days are never cut."""
+        return shortened(text, self.longest) if column.column.ranks else text
 
     def _frequent(self, column: LevelView, c: int) -> str:
         """Write the most frequent levels and their shares."""
@@ -137,17 +145,26 @@ class _Form:
         ranked = np.argsort(-shares, kind="stable")
         frequent = [
             f"{shortened(column.levels[i], self.longest)} "
-            f"{percent(column.level_share.at(c, i), known=self.intervals > 0)}"
+            f"{percent(column.level_share.at(c, i), known=self.with_ends)}"
             for i in ranked[: self.n_levels]
         ]
-        return ", ".join([*frequent, *["..."] * (len(ranked) > self.n_levels)])
+        more = len(ranked) > self.n_levels > 1
+        return ", ".join([*frequent, *["..."] * more])
+
+
+def _head(view: ClusterView, label: str, c: int) -> list[str]:
+    """Return how large a cluster is, and how often it was found again."""
+    share = f"{percent(view.share.at(c))}{_JOINED}%{_mark(view, 'size', c)}"
+    named = f"{label} {c}{_mark(view, 'unknown', c)}"
+    again = view.found_again(c)
+    return wrapped(f"{named}: {share}{f', {again}' if again else ''}", "  ").split("\n")
 
 
 def _left_out(view: ClusterView, n_clusters: int, n_columns: int, label: str) -> Sequence[str]:
     """Count what is not shown, and explain stars."""
     left = {f"{label}s": view.n_clusters - n_clusters, "columns": len(view.columns) - n_columns}
     more = " and ".join(f"{n} more {what}" for what, n in left.items() if n)
-    return ["", f"Not shown: {more}; --json has all."] if more else []
+    return ["", wrapped(f"Not shown: {more}; --json has all.")] if more else []
 
 
 def percent(share: Interval, *, known: bool = True) -> str:

@@ -146,7 +146,7 @@ def show(
     say(f"\n{_NEXT.format(shlex.quote(path))}")
 
 
-_NEXT = "All of it as a page: dpmorse report {} -o report.html"
+_NEXT = "All of it as a page:\n  dpmorse report {} -o report.html"
 
 
 def _show_budget(path: str, *, json: bool) -> None:
