@@ -83,7 +83,7 @@ def _title(model: Model, view: ClusterView, label: str) -> str:
     counted += f" in {_counted(len(view.columns), 'column')}"
     if view.table is None:
         return f"{counted}, as released, without intervals:"
-    return f"{counted}, about {view.table.counts.sum():,.0f} records, with intervals:"
+    return f"{counted}, about {view.table.counts.sum():,.0f} records:"
 
 
 def _counted(number: int, what: str) -> str:
