@@ -434,7 +434,7 @@ def test_many_columns_are_cut_short_on_screen_only(here, run, run_json, rng):
         here / "x.parquet",
     )
     shown = run("fit", "x.parquet", *FAST, "-o", "m.json").stdout
-    table = shown.split("Not shown: 6 more columns; --json has all.")[0].split("  column ")[1]
+    table = shown.split("Not shown: 6 more columns; --json has all.")[0].split("\n  column   ")[1]
     assert "column 7" in table
     assert "column 8" not in table
     assert len(run_json("show", "--model", "m.json")["clusters"][0]["median"]) == 14
