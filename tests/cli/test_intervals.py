@@ -201,7 +201,10 @@ def test_without_a_profile_it_is_said_that_there_are_no_intervals(run, run_json,
 
 def test_population_needs_intervals(run, model_file):
     assert "has no profile" in run("show", "--model", model_file, "--population", code=1).stderr
-    assert "--population and --ledger go with a model" in run("show", "--budget", "x", "--population", code=2).stderr
+    assert (
+        "--population and --ledger go with a model"
+        in run("show", "--budget", "x", "--population", code=2).stderr
+    )
 
 
 def test_components_of_a_base_are_called_components(here, run, patients):
@@ -241,7 +244,9 @@ def test_numbers_of_any_size_are_short(here, run, rng, scale, text):
 
 
 @pytest.mark.parametrize("wide", [60, 80, 120])
-def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(wide, run, run_json, measured_file, monkeypatch):
+def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
+    wide, run, run_json, measured_file, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", str(wide))
     text = run("show", "--model", measured_file).stdout
     assert all(len(line) <= wide for line in text.splitlines() if str(measured_file) not in line)

@@ -217,7 +217,8 @@ def test_notes_are_beside_the_numbers_and_can_be_read(visit, doubtful_model):
     assert seen.page.inner_text("#cautions-count") == "3 cautions about these numbers"
     assert not seen.page.is_visible("#notes"), "folded"
     doubts = [
-        "cluster may be noise" in text for text in seen.page.locator("#mode-table tbody tr").all_text_contents()
+        "cluster may be noise" in text
+        for text in seen.page.locator("#mode-table tbody tr").all_text_contents()
     ]
     assert sorted(doubts) == [False, False, True], "a certified mode of a cluster that may be noise"
     seen.page.fill("#k-number", "1")
@@ -615,7 +616,9 @@ def test_on_paper_no_column_is_lost(visit, six, name):
 def test_differences_of_all_groups_are_on_one_scale(visit, six, dark):
     """A dot lies as far from the middle as its difference says, whatever group it is of."""
     seen = visit(six("demo"), context={"color_scheme": "dark" if dark else "light"})
-    places = seen.page.locator(".ranked-dot").evaluate_all("dots => dots.map((dot) => parseFloat(dot.style.left))")
+    places = seen.page.locator(".ranked-dot").evaluate_all(
+        "dots => dots.map((dot) => parseFloat(dot.style.left))"
+    )
     data = seen.page.evaluate("JSON.parse(document.getElementById('data').textContent)")
     nodes = data["nodes"][data["n_clusters"] - 1]
     stated = [one[1] for node in nodes for one in data["numbers"]["rows"][node]["traits"][:6]]
@@ -628,6 +631,8 @@ def test_clusters_have_the_colours_of_figures(visit, default_model):
     from dpmorse.plots import COLOURS
 
     seen = visit(default_model)
-    shown = seen.page.locator("#sentences .swatch").evaluate_all("marks => marks.map((mark) => mark.style.backgroundColor)")
+    shown = seen.page.locator("#sentences .swatch").evaluate_all(
+        "marks => marks.map((mark) => mark.style.backgroundColor)"
+    )
     wanted = [f"rgb({', '.join(str(int(one[i : i + 2], 16)) for i in (1, 3, 5))})" for one in COLOURS[:4]]
     assert shown == wanted

@@ -117,7 +117,14 @@ def test_labels_and_units_are_kept_in_files_and_older_ones_have_none():
     assert all(not column.label for _, column in Schema.from_plain(bare).columns)
     assert Schema.of({"a": Numeric(0, 1)}).to_plain() == {
         "columns": [
-            {"name": "a", "kind": "numeric", "lower": 0.0, "upper": 1.0, "integer": False, "missing": "refuse"}
+            {
+                "name": "a",
+                "kind": "numeric",
+                "lower": 0.0,
+                "upper": 1.0,
+                "integer": False,
+                "missing": "refuse",
+            }
         ]
     }
     bare["columns"][1]["unit"] = "kg"

@@ -179,20 +179,32 @@ YEARS = replace(AGE, unit="years")
     ("one", "words"),
     [
         (trait(AGE, 1.0, 72.4), "age in the middle 72 (others: about 0)"),
-        (trait(AGE, 1.0, 72.4, half=(66.2, 78.1)), "half of them have age between 66 and 78 (others: about 0)"),
-        (trait(YEARS, 1.0, 72.4, half=(66.2, 78.1)), "half of them are between 66 and 78 years old (others: about 0)"),
+        (
+            trait(AGE, 1.0, 72.4, half=(66.2, 78.1)),
+            "half of them have age between 66 and 78 (others: about 0)",
+        ),
+        (
+            trait(YEARS, 1.0, 72.4, half=(66.2, 78.1)),
+            "half of them are between 66 and 78 years old (others: about 0)",
+        ),
         (
             trait(PRESSURE, 1.0, 120, half=(110, 130)),
             "half of them have blood pressure between 110 and 130 mmHg (others: about 0)",
         ),
-        (trait(AGE, 1.0, 0.5, half=(0.312, 0.421), decimals=4), "half of them have age between 0.31 and 0.42 (others: about 0.00)"),
+        (
+            trait(AGE, 1.0, 0.5, half=(0.312, 0.421), decimals=4),
+            "half of them have age between 0.31 and 0.42 (others: about 0.00)",
+        ),
         (trait(AGE, -2.0, -3.25, decimals=1), "age in the middle \N{MINUS SIGN}3.2 (others: about 0.0)"),
         (trait(DAY, 0.6, 31.0), "admitted in the middle 1970-02-01 (others: 1970-01-01)"),
         (
             trait(DAY, -1.6, 0.0, half=(0, 31)),
             "for half of them admitted is between 1970-01-01 and 1970-02-01 (others: 1970-01-01)",
         ),
-        (trait(PAIN, 1.0, 2.0, half=(1, 2)), "for half of them pain is between some and strong (others: none)"),
+        (
+            trait(PAIN, 1.0, 2.0, half=(1, 2)),
+            "for half of them pain is between some and strong (others: none)",
+        ),
         (trait(PAIN, 1.0, 2.0, half=(2, 2)), "for half of them pain is strong (others: none)"),
         (trait(WARD, 1.0, 0.7), "ward mostly surgery (70 %, others 0 %)"),
         (trait(WARD, 1.0, 0.3, level=1), "ward more often medicine (30 %, others 0 %)"),

@@ -1,9 +1,7 @@
-"""A model, and its clusters: sentences, a table, warnings and plain data, with intervals if it has a profile."""
+"""A model, and its clusters: sentences, a table, warnings and plain data, with intervals if there are any."""
 
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from dpmorse.cli.messages import say, warn
 from dpmorse.cli.models import Model, label_name, schema_of

@@ -46,7 +46,11 @@ def width() -> int:
 
 def wrapped(text: str, indent: str = "") -> str:
     """Break a text into lines that fit; a number is not parted from its percent sign."""
-    options: dict[str, Any] = {"subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}
+    options: dict[str, Any] = {
+        "subsequent_indent": indent,
+        "break_long_words": False,
+        "break_on_hyphens": False,
+    }
     lines = (
         textwrap.fill(_JOINED.join(map(printable, line.split(_JOINED))), width(), **options)
         for line in text.split("\n")
@@ -68,8 +72,8 @@ def sentences(said: Description) -> str:
 def table(view: ClusterView, label: str) -> list[str]:
     """Return a line for each cluster, and below it one for each column.
 
-    What takes too much room goes: long names and further levels first, then intervals of missing values, those of
-    medians, and missing values.
+    What takes too much room goes: long names and further levels first, then intervals of missing values,
+    those of medians, and missing values.
     """
     most = width()
     for form in _forms():

@@ -142,7 +142,8 @@ class PrivacyReport:
             f"{self.relation}."
         )
         account = (
-            f"It was made by {_counted(len(sums), 'release')} of noisy sums, {n_numbers} numbers in all{choices}. "
+            f"It was made by {_counted(len(sums), 'release')} of noisy sums, {n_numbers} numbers in "
+            f"all{choices}. "
             f"{reserved} Used: {used}, an account, not a smaller promise."
         )
         lines = [promise, account, _SCOPE]

@@ -161,7 +161,9 @@ def privacy_in_words(promise: Promise) -> str:
         return "Not secure: this was made for a test, with noise that can be made again, and protects nobody."
     unit = promise.unit.split(",")[0].removeprefix("one ").replace("row", "record")
     if promise.epsilon > math.log(_WEAK):
-        return f"Noise was added to protect every single {unit}, but so little that it protects hardly at all."
+        return (
+            f"Noise was added to protect every single {unit}, but so little that it protects hardly at all."
+        )
     factor = math.exp(promise.epsilon)
     digits = 1 - math.floor(math.log10(factor))
     odds = math.ceil(factor * 10**digits) / 10**digits

@@ -131,6 +131,6 @@ def size_in_words(share: Interval) -> str:
 
 
 def share_in_words(part: float) -> str:
-    """Write a part of all on one line, the same wherever it is read: in whole percents, or in tenths where it is small."""
+    """Write a part of all, the same wherever it is read: in whole percents, in tenths where it is small."""
     decimals = 0 if part >= _SMALL or part < _NEXT_TO_NOTHING else 1
     return f"{100 * part:.{decimals}f}\N{NO-BREAK SPACE}%"

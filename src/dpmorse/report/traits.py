@@ -219,7 +219,9 @@ def _differences(both: ColumnView, whole: ColumnView, wide: float) -> dict[About
     if isinstance(both, NumberView) and isinstance(whole, NumberView):
         found[About.MEDIAN] = _Compared.of(both.median[:, None], robust_deviation(whole)[:, None], wide)
     elif isinstance(both, LevelView) and isinstance(whole, LevelView):
-        found[About.LEVEL] = _Compared.of(both.level_share, _deviation_of_parts(whole.level_share.value), wide)
+        found[About.LEVEL] = _Compared.of(
+            both.level_share, _deviation_of_parts(whole.level_share.value), wide
+        )
     if both.missing is not None and whole.missing is not None:
         unit = _deviation_of_parts(whole.missing.value[:, None])
         found[About.MISSING] = _Compared.of(both.missing[:, None], unit, wide)
