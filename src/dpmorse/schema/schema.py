@@ -221,13 +221,14 @@ def _column_to_plain(name: str, column: Column) -> dict[str, Any]:
 
 def _column_from_plain(content: object) -> tuple[str, Column]:
     """Return the name and the column of plain data, every part of which is checked."""
-    called = of_type("a column", content, dict).get("kind")
+    written = of_type("a column", content, dict)
+    called = written.get("kind")
     kind = _KINDS_IN_FILES.get(of_type("the kind of a column", called, str))
     if kind is None:
         raise ModelFormatError(f"the kind of a column must be one of {', '.join(_KINDS_IN_FILES)}.")
     no_texts = dict.fromkeys(kind.texts, "")
     wanted = {**_parts(kind), **dict.fromkeys(kind.texts, str)}
-    parts = dict(fields("a column", {**no_texts, **content}, "name", "kind", *wanted))
+    parts = dict(fields("a column", {**no_texts, **written}, "name", "kind", *wanted))
     name = of_type("the name of a column", parts.pop("name"), str)
     parts.pop("kind")
     for (
