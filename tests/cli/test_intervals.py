@@ -10,7 +10,7 @@ import pytest
 
 from dpmorse import DPMorse, Numeric, PrivateGaussianMixture, load
 from dpmorse.cli import clusters
-from dpmorse.cli.clusters import with_ends
+from dpmorse.cli.printed_clusters import with_ends
 from dpmorse.profiles import NO_INTERVALS, NOT_KNOWN, about_intervals
 
 CUT = "of the values of column 'pressure' lie above its upper bound and were moved to it"
@@ -20,12 +20,22 @@ HIDDEN = "Warning: in cluster 1 the medians of 'age', 'pressure' are not known: 
 
 def rows_of(text):
     """Return the cells of the printed table, line by line: share, name, median, half between."""
-    (head,) = [line for line in text.splitlines() if line.startswith("  cluster ")]
-    starts = [head.index(title) for title in ("share", "column", "median", "half between")]
-    lines = text.split(f"{head}\n")[1].split("\n\n")[0].splitlines()
-    lines = [line for line in lines if not line.startswith("  * see")]
-    ends = [*starts[1:], None]
-    return [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in lines]
+    (head,) = [line for line in text.splitlines() if line.startswith("  column ")]
+    starts = [head.index(title) for title in ("column", "median", "half between")]
+    ends, rows = [*starts[1:], None], []
+    for block in text.split(f"{head}\n\n")[1].split("\n\n"):
+        if not re.match(r"cluster \d", block):
+            break
+        first, *lines = block.splitlines()
+        (share,) = re.findall(r": (.*?\]) %", first)
+        for line in lines:
+            rows.append([share, *(line[a:b].strip() for a, b in zip(starts, ends, strict=True))])
+            share = ""
+    return rows
+
+
+def in_one_line(text):
+    return re.sub(r"\s+", " ", text)
 
 
 def numbers_of(cell):
@@ -126,10 +136,11 @@ def test_the_report_has_the_digits_of_show(here, run, measured_file):
 def test_the_table_is_readable_and_says_what_its_intervals_are_about(run, measured_file):
     text = run("show", "--model", measured_file).stdout
     table = text.split("\n\nIntervals")[0]
-    assert all(len(line) <= 100 for line in table.splitlines())
-    assert about_intervals() in text
+    assert all(len(line) <= 100 for line in table.split("  column ")[1].splitlines())
+    assert about_intervals() in in_one_line(text)
     assert re.search(r"about [\d,]+ records", text)
-    assert "about the population" in run("show", "--model", measured_file, "--population").stdout
+    of_population = in_one_line(run("show", "--model", measured_file, "--population").stdout)
+    assert "about the population" in of_population
 
 
 def test_warnings_are_told_once_and_what_they_are_about_is_marked(run, run_json, measured_file):
@@ -137,9 +148,9 @@ def test_warnings_are_told_once_and_what_they_are_about_is_marked(run, run_json,
     for warning in (CUT, SMALL, HIDDEN):
         assert result.stderr.count(warning) == 1
     table = result.stdout.split("* see the warnings")[0]
-    assert re.findall(r"^  2 +[\d.]+ \[[\d., ]+\]\*", table, flags=re.MULTILINE)
-    assert re.findall(r"^  1\* +[\d.]+ \[[\d., ]+\] ", table, flags=re.MULTILINE)
-    assert re.findall(r"^  0 +[\d.]+ \[[\d., ]+\] ", table, flags=re.MULTILINE)
+    assert re.findall(r"^cluster 2: [\d.]+ \[[\d., ]+\] %\*", table, flags=re.MULTILINE)
+    assert re.findall(r"^cluster 1\*: [\d.]+ \[[\d., ]+\] %$", table, flags=re.MULTILINE)
+    assert re.findall(r"^cluster 0: [\d.]+ \[[\d., ]+\] %$", table, flags=re.MULTILINE)
     assert table.count("pressure*") == 3
     assert "age*" not in table
     every = run_json("show", "--model", measured_file)["warnings"]
@@ -169,9 +180,9 @@ def test_many_warnings_are_counted(run, measured_file, monkeypatch):
 
 def test_without_a_profile_it_is_said_that_there_are_no_intervals(run, run_json, model_file):
     text = run("show", "--model", model_file).stdout
-    assert NO_INTERVALS in text
-    assert "median (without interval)" in text
-    assert "missing" not in text.split("\n\n")[1], "nothing may be missing"
+    assert NO_INTERVALS in in_one_line(text)
+    assert "as released, without intervals:" in text
+    assert "missing" not in text, "nothing may be missing"
     content = run_json("show", "--model", model_file)
     assert content["intervals_about"] == NO_INTERVALS
     assert content["warnings"] == []
@@ -190,14 +201,17 @@ def test_without_a_profile_it_is_said_that_there_are_no_intervals(run, run_json,
 
 def test_population_needs_intervals(run, model_file):
     assert "has no profile" in run("show", "--model", model_file, "--population", code=1).stderr
-    assert "--population goes with a model" in run("show", "--budget", "x", "--population", code=2).stderr
+    assert (
+        "--population and --ledger go with a model"
+        in run("show", "--budget", "x", "--population", code=2).stderr
+    )
 
 
 def test_components_of_a_base_are_called_components(here, run, patients):
     model = PrivateGaussianMixture(9, epsilon=0.3, bounds=(0, 300), min_components=9, random_state=0)
     model.fit(patients).save(here / "m.json")
     result = run("show", "--model", "m.json")
-    assert "component  share, %" in result.stdout
+    assert "component 0: " in result.stdout
     assert re.search(r"Warning: component \d is smaller than three", result.stderr)
 
 
@@ -227,3 +241,28 @@ def test_numbers_of_any_size_are_short(here, run, rng, scale, text):
     ((_, _, median, _),) = rows_of(run("show", "--model", "m.json").stdout)
     assert re.search(text, median)
     assert len(median) < 50
+
+
+@pytest.mark.parametrize("wide", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
+    wide, run, run_json, measured_file, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", str(wide))
+    text = run("show", "--model", measured_file).stdout
+    assert all(len(line) <= wide for line in text.splitlines() if str(measured_file) not in line)
+    flat = re.sub(r"\s+", " ", text)
+    shown = set(re.findall(r"-?\d+\.\d+", flat))
+    monkeypatch.setenv("COLUMNS", "400")
+    assert shown <= set(re.findall(r"-?\d+\.\d+", run("show", "--model", measured_file).stdout))
+
+
+def test_sentences_come_first_and_the_last_line_says_what_to_open(run, measured_file):
+    text = run("show", "--model", measured_file).stdout
+    said = load(measured_file).describe()
+    start = re.sub(r"\s+", " ", text).replace("% ", "%").strip()
+    assert start.startswith(said.headline)
+    for group in said.groups:
+        assert re.sub(r"\s+", " ", group).replace("% ", "%") in start
+    assert text.splitlines()[-1] == f"  dpmorse report {measured_file} -o report.html"
+    assert "rho" not in text
+    assert "rho" in run("show", "--model", measured_file, "--ledger").stdout

@@ -77,7 +77,7 @@ def test_what_is_said_of_privacy_is_what_the_model_promises(points):
     assert deployment["dp_variant"]["variant_name"] == "Approximate DP"
     assert "[0, 100]" in deployment["dp_variant"]["data_domain"]
     assert "discrete Gaussian noise" in deployment["implementation"]["mechanisms"]
-    assert f"{len(report.events)} release(s)" in deployment["accounting"]["composition"]
+    assert f"{len(report.events)} releases" in deployment["accounting"]["composition"]
 
 
 def test_a_pure_promise_about_persons_by_another_base(points):

@@ -19,6 +19,7 @@ from dpmorse.profiles import ClusterView
 from dpmorse.report import write_report
 from dpmorse.report.noise import noise_of_last_release
 from needed import skip_or_fail
+from six_tables import SIX
 from table_models import table_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -69,6 +70,11 @@ class Visit:
 
     def picture(self):
         return self.page.evaluate("document.getElementById('density').toDataURL()")
+
+    def technical(self):
+        """Open what is folded."""
+        self.page.evaluate("document.getElementById('technical').open = true")
+        self.settle()
 
     def settle(self):
         self.page.evaluate(
@@ -128,7 +134,7 @@ def test_moving_the_slider_changes_clusters_table_and_colours(visit, default_mod
     seen = visit(default_model)
     assert len(seen.rows()) == 4
     assert len(seen.colours("#dendrogram .leaf", "fill")) == 4
-    assert len(seen.colours(".profile-line", "stroke")) == 4
+    assert len(seen.colours(".profile-dot", "fill")) == 4
     before, legend = seen.picture(), seen.page.inner_text("#legend")
     seen.page.focus("#k")
     seen.page.keyboard.press("ArrowRight")
@@ -136,11 +142,14 @@ def test_moving_the_slider_changes_clusters_table_and_colours(visit, default_mod
     assert seen.page.input_value("#k-number") == "5"
     assert len(seen.rows()) == 5
     assert len(seen.colours("#dendrogram .leaf", "fill")) == 5
-    assert len(seen.colours(".profile-line", "stroke")) == 5
+    assert len(seen.colours(".profile-dot", "fill")) == 5
     assert seen.picture() != before
     assert seen.page.inner_text("#legend") != legend
-    assert "5 clusters" in seen.page.inner_text("#announcement")
+    assert "5 groups" in seen.page.inner_text("#announcement")
     seen.page.keyboard.press("Home")
+    seen.settle()
+    seen.technical()
+    seen.page.check("#show-points")
     seen.settle()
     assert len(seen.rows()) == len(seen.colours("#overlay .mode", "fill")) == 1
 
@@ -192,7 +201,7 @@ def test_the_medians_of_the_page_are_those_of_the_summary(visit, default_model):
 def test_notes_are_beside_the_numbers_and_can_be_read(visit, doubtful_model):
     seen = visit(doubtful_model, columns=["age", "income"])
     marks = seen.page.locator("#cluster-table .mark")
-    notes = seen.page.locator("#notes li").all_inner_texts()
+    notes = seen.page.locator("#notes li").all_text_contents()
     assert len(notes) == 3
     for i in range(marks.count()):
         mark = marks.nth(i)
@@ -205,8 +214,11 @@ def test_notes_are_beside_the_numbers_and_can_be_read(visit, doubtful_model):
     assert "may be noise" in rows.nth(2).locator("td:nth-child(3) .mark").get_attribute("aria-label")
     head = seen.page.locator("#cluster-table thead .mark").get_attribute("aria-label")
     assert "lie above its upper bound and were moved to it" in head
+    assert seen.page.inner_text("#cautions-count") == "3 cautions about these numbers"
+    assert not seen.page.is_visible("#notes"), "folded"
     doubts = [
-        "cluster may be noise" in text for text in seen.page.locator("#mode-table tbody tr").all_inner_texts()
+        "cluster may be noise" in text
+        for text in seen.page.locator("#mode-table tbody tr").all_text_contents()
     ]
     assert sorted(doubts) == [False, False, True], "a certified mode of a cluster that may be noise"
     seen.page.fill("#k-number", "1")
@@ -222,11 +234,12 @@ def test_what_noise_hides_is_said_to_be_not_known(visit, doubtful_model):
     assert [hidden[4], hidden[6]] == ["not known"] * 2
     assert re.match(r"[\d.]+ %", noise[2].strip())
     assert noise[4:] == ["not known"] * 4
-    assert seen.page.locator(".profile-line").count() == 1
+    assert seen.page.locator(".profile-dot").count() == 2
     assert seen.page.locator(".whisker").count() == 2
-    portraits = seen.page.locator(".portrait .said").all_inner_texts()
-    assert portraits[1].startswith("No column stands out from the noise")
-    assert portraits[2].startswith("May be noise")
+    said = seen.page.locator("#sentences li").all_inner_texts()
+    assert said[1].endswith("no column stands out from the noise.")
+    assert "may be noise" in said[2]
+    assert seen.page.inner_text("#headline").endswith(", one of which may be noise")
     assert_readable(seen)
 
 
@@ -362,6 +375,7 @@ def test_any_number_of_columns_and_components(visit, hard_model, n_components, n
 
 def test_every_control_has_a_name_and_can_be_reached_by_keyboard(visit, default_model):
     seen = visit(default_model)
+    seen.technical()
     controls = seen.page.locator("button, input, select").filter(visible=True)
     reached = set()
     for _ in range(80):
@@ -396,7 +410,9 @@ def test_a_table_is_drawn_with_levels_gaps_ranks_and_dates(visit, table_of_patie
     assert re.search(r"20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d", table)
     assert re.search(r"\b(low|mid|high)\b", table)
     assert_readable(seen)
-    assert "Direction 1" in page.locator("#view-x option:checked").inner_text()
+    page.select_option("#view-x", label="Direction 1")
+    seen.settle()
+    assert "Direction 1" in page.text_content("#overlay")
     page.select_option("#view-x", label="joined")
     seen.settle()
     assert re.search(r"20\d\d-\d\d", page.text_content("#overlay"))
@@ -411,7 +427,7 @@ def test_of_a_table_hidden_levels_and_gaps_are_not_known(visit, hard_model):
     (noise,) = [row for row in rows if row[-1] == "not known" and "not known" in row[4]]
     # Levels and missing values of the ward, median, half and missing values of age, and so on.
     assert noise[4:] == ["not known"] * 10
-    assert "The levels of cluster 2 are not known" in seen.page.inner_text("#levels-caption")
+    assert "The levels of group 2 are not known" in seen.page.inner_text("#levels-caption")
     assert seen.page.locator("#levels .level-bar").count() == 2 * (4 + 3)
     assert_readable(seen)
     with seen.page.expect_download() as download:
@@ -425,6 +441,7 @@ def test_of_a_table_hidden_levels_and_gaps_are_not_known(visit, hard_model):
 def test_table_and_pictures_can_be_saved(visit, name, request):
     model = request.getfixturevalue(name)
     seen = visit(model)
+    seen.technical()
     buttons = ["table-csv", "tree-svg", "tree-png", "density-svg", "density-png"]
     found = {}
     for button in buttons + ["levels-svg"] * (name == "table_of_patients"):
@@ -470,6 +487,7 @@ def test_axe_finds_nothing_serious(visit, name, scheme, request):
 
 def test_pictures_and_regions_have_names(visit, table_of_patients):
     seen = visit(table_of_patients)
+    seen.technical()
     for selector in ("svg[role=img]", "[role=region]", "section", "article ul", "article ol"):
         named = seen.page.locator(selector).evaluate_all(
             "nodes => nodes.map((node) => node.getAttribute('aria-label') || node.getAttribute('aria-labelledby'))"
@@ -494,6 +512,9 @@ def test_paper_has_all_columns(visit, table_of_patients):
 
 def test_without_scripts_the_promise_and_the_ledger_remain(visit, default_model):
     seen = visit(default_model, context={"java_script_enabled": False})
+    assert "groups among" in seen.page.inner_text("#headline")
+    assert seen.page.locator("#sentences li").count() == 4
+    seen.page.click("#technical > summary")
     assert "differentially private" in seen.page.inner_text(".statement")
     assert seen.page.locator("#ledger tbody tr").count() == len(default_model.privacy_.events)
     for word in ("Unit of privacy", "Trust model", "Small groups", "Saddle"):
@@ -514,3 +535,104 @@ def test_printing_is_light_and_shows_everything(visit, default_model):
     assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not seen.page.is_visible("#theme")
     assert seen.page.is_visible("#cluster-table")
+
+
+# -- six tables ----------------------------------------------------------------------------------------
+
+CUT_LABELS = """() => [...document.querySelectorAll('svg')].flatMap((svg) => {
+  const outer = svg.getBoundingClientRect();
+  return !outer.width ? [] : [...svg.querySelectorAll('text')].filter((text) => {
+    const inner = text.getBoundingClientRect();
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 1 ||
+      inner.bottom > outer.bottom + 1;
+  }).map((text) => `${svg.id}: ${text.textContent}`);
+})"""
+
+IN_SIGHT = """() => {
+  const seen = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNode(walker.currentNode);
+    const box = range.getBoundingClientRect();
+    if (box.width && box.top < innerHeight && box.bottom > 0) seen.push(walker.currentNode.data);
+  }
+  return seen.join(' ');
+}"""
+
+TOO_WIDE = """() => [...document.querySelectorAll('table')].filter((table) =>
+  table.getBoundingClientRect().right > innerWidth + 1).map((table) => table.innerText.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def six():
+    fitted = {}
+
+    def of(name):
+        if name not in fitted:
+            fitted[name] = SIX[name]()
+        return fitted[name]
+
+    return of
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_on_a_screen_labels_are_whole_and_the_first_screen_is_plain(visit, six, name):
+    seen = visit(six(name), context={"viewport": {"width": 1280, "height": 800}}, dataset="a.csv")
+    first = seen.page.evaluate(IN_SIGHT)
+    assert re.search(r"groups? (among|stands out)", first)
+    for jargon in (r"\brho\b", "zCDP", r"e-0\d", "[Mm]erge rule", "[Ss]addle", r"\bmodes?\b"):
+        assert not re.search(jargon, first)
+    assert seen.page.evaluate(CUT_LABELS) == []
+    seen.technical()
+    assert seen.page.evaluate(CUT_LABELS) == []
+    assert_readable(seen)
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_on_a_phone_a_page_is_short_and_nothing_is_cut(visit, six, name):
+    seen = visit(six(name), context={"viewport": {"width": 390, "height": 844}})
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert seen.page.evaluate("document.documentElement.scrollHeight") < 8000
+    assert seen.page.evaluate(CUT_LABELS) == []
+    seen.technical()
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert seen.page.evaluate(CUT_LABELS) == []
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_on_paper_no_column_is_lost(visit, six, name):
+    seen = visit(six(name), context={"viewport": {"width": 720, "height": 1000}})
+    seen.page.emulate_media(media="print")
+    seen.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    seen.settle()
+    assert seen.page.evaluate(TOO_WIDE) == []
+    assert seen.page.evaluate(CUT_LABELS) == []
+    names = seen.page.locator("#clusters th.name").evaluate_all("heads => heads.map((head) => head.title)")
+    assert len(set(names) - {""}) == len(six(name)._released.schema_.names)
+    assert seen.page.is_visible("#ledger"), "what is folded is printed"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_differences_of_all_groups_are_on_one_scale(visit, six, dark):
+    """A dot lies as far from the middle as its difference says, whatever group it is of."""
+    seen = visit(six("demo"), context={"color_scheme": "dark" if dark else "light"})
+    places = seen.page.locator(".ranked-dot").evaluate_all(
+        "dots => dots.map((dot) => parseFloat(dot.style.left))"
+    )
+    data = seen.page.evaluate("JSON.parse(document.getElementById('data').textContent)")
+    nodes = data["nodes"][data["n_clusters"] - 1]
+    stated = [one[1] for node in nodes for one in data["numbers"]["rows"][node]["traits"][:6]]
+    assert len(stated) == len(places)
+    slopes = (np.array(places) - 50)[np.abs(stated) > 0.1] / np.array(stated)[np.abs(stated) > 0.1]
+    assert slopes == pytest.approx(np.full(len(slopes), slopes[0]), rel=0.02)
+
+
+def test_clusters_have_the_colours_of_figures(visit, default_model):
+    from dpmorse.plots import COLOURS
+
+    seen = visit(default_model)
+    shown = seen.page.locator("#sentences .swatch").evaluate_all(
+        "marks => marks.map((mark) => mark.style.backgroundColor)"
+    )
+    wanted = [f"rgb({', '.join(str(int(one[i : i + 2], 16)) for i in (1, 3, 5))})" for one in COLOURS[:4]]
+    assert shown == wanted

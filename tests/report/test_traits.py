@@ -136,7 +136,7 @@ def test_ranks_of_which_most_are_one_are_measured_in_steps():
     assert (trait.own, trait.others, trait.half) == (2, 0, (2, 2))
     assert trait.difference == pytest.approx(2 * 1.349)
     assert compared(trait) == "median strong, others none"
-    assert described([trait]) == "very high pain (half of them strong)"
+    assert described([trait]) == "for half of them pain is strong (others: none)"
 
 
 def test_all_records_have_nothing_to_be_compared_with():
@@ -154,7 +154,8 @@ def test_missing_values_are_a_trait(column, place):
         assert 3 in traits.clear_levels(1)[0]
     assert trait.about is About.MISSING
     assert compared(trait) == "missing 50\N{NO-BREAK SPACE}%, others 0\N{NO-BREAK SPACE}%"
-    assert described([trait]) == column + " more often missing (50\N{NO-BREAK SPACE}%)"
+    said = f"{column} more often missing (50 %, others 0 %)"
+    assert described([trait]).replace("\N{NO-BREAK SPACE}", " ") == said
 
 
 # -- words -------------------------------------------------------------------------------------------
@@ -170,21 +171,49 @@ def trait(column, difference, own, *, half=None, level=0, decimals=0):
     return Trait(column, 0, about, level, difference, own, 0.0, half, decimals)
 
 
+PRESSURE = replace(AGE, name="bp", label="blood pressure", unit="mmHg")
+YEARS = replace(AGE, unit="years")
+
+
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (trait(AGE, 1.0, 72.4), "high age (median 72)"),
-        (trait(AGE, 1.0, 72.4, half=(66.2, 78.1)), "high age (half of them 66 to 78)"),
-        (trait(AGE, -2.0, -3.25, decimals=1), "very low age (median \N{MINUS SIGN}3.2)"),
-        (trait(DAY, 0.6, 31.0), "admitted late (median 1970-02-01)"),
-        (trait(DAY, -1.6, 0.0, half=(0, 31)), "admitted very early (half of them 1970-01-01 to 1970-02-01)"),
-        (trait(PAIN, 1.0, 2.0, half=(1, 2)), "high pain (half of them some to strong)"),
-        (trait(PAIN, 1.0, 2.0, half=(2, 2)), "high pain (half of them strong)"),
-        (trait(WARD, 1.0, 0.7), "ward mostly surgery (70 %)"),
-        (trait(WARD, 1.0, 0.3, level=1), "ward more often medicine (30 %)"),
-        (trait(WARD, -1.0, 0.1), "ward less often surgery (10 %)"),
-        (trait(WARD, -1.0, 0.004), "ward hardly ever surgery (0.4 %)"),
-        (trait(AGE, 0.3, 50.0), "close to the other records; slightly high age (median 50)"),
+        (trait(AGE, 1.0, 72.4), "age in the middle 72 (others: about 0)"),
+        (
+            trait(AGE, 1.0, 72.4, half=(66.2, 78.1)),
+            "half of them have age between 66 and 78 (others: about 0)",
+        ),
+        (
+            trait(YEARS, 1.0, 72.4, half=(66.2, 78.1)),
+            "half of them are between 66 and 78 years old (others: about 0)",
+        ),
+        (
+            trait(PRESSURE, 1.0, 120, half=(110, 130)),
+            "half of them have blood pressure between 110 and 130 mmHg (others: about 0)",
+        ),
+        (
+            trait(AGE, 1.0, 0.5, half=(0.312, 0.421), decimals=4),
+            "half of them have age between 0.31 and 0.42 (others: about 0.00)",
+        ),
+        (trait(AGE, -2.0, -3.25, decimals=1), "age in the middle \N{MINUS SIGN}3.2 (others: about 0.0)"),
+        (trait(DAY, 0.6, 31.0), "admitted in the middle 1970-02-01 (others: 1970-01-01)"),
+        (
+            trait(DAY, -1.6, 0.0, half=(0, 31)),
+            "for half of them admitted is between 1970-01-01 and 1970-02-01 (others: 1970-01-01)",
+        ),
+        (
+            trait(PAIN, 1.0, 2.0, half=(1, 2)),
+            "for half of them pain is between some and strong (others: none)",
+        ),
+        (trait(PAIN, 1.0, 2.0, half=(2, 2)), "for half of them pain is strong (others: none)"),
+        (trait(WARD, 1.0, 0.7), "ward mostly surgery (70 %, others 0 %)"),
+        (trait(WARD, 1.0, 0.3, level=1), "ward more often medicine (30 %, others 0 %)"),
+        (trait(WARD, -1.0, 0.1), "ward less often surgery (10 %, others 0 %)"),
+        (trait(WARD, -1.0, 0.004), "ward hardly ever surgery (0.4 %, others 0 %)"),
+        (
+            trait(AGE, 0.3, 50.0),
+            "much like the other records; the clearest difference: age in the middle 50 (others: about 0)",
+        ),
     ],
 )
 def test_phrases(one, words):
@@ -194,22 +223,32 @@ def test_phrases(one, words):
 @pytest.mark.parametrize(
     ("share", "words"),
     [
-        ((0.132, 0.120, 0.144), "13 % of the records, give or take 1 %"),
-        ((0.132, 0.128, 0.136), "13.2 % of the records, give or take 0.4 %"),
+        ((0.132, 0.120, 0.144), "13 % of the records"),
+        ((0.132, 0.100, 0.164), "13 % of the records, give or take 3 %"),
         ((0.5, 0.3, 0.7), "50 % of the records, give or take 20 %"),
-        ((0.5, 0.499999, 0.500001), "50.00 % of the records, give or take 0.01 %"),
+        ((0.004, 0.003, 0.005), "0.4 % of the records, give or take 0.1 %"),
         ((1.0, 1.0, 1.0), "100 % of the records"),
     ],
 )
 def test_sizes(share, words):
     said = sentence([trait(AGE, 1.0, 72.0)], Interval(*share)).replace("\N{NO-BREAK SPACE}", " ")
-    assert said == f"High age (median 72); {words}."
+    assert said == f"{words}: age in the middle 72 (others: about 0)."
 
 
 def test_sentences_are_short_and_say_what_is_left_out():
     many = [trait(replace(AGE, name=f"c{i}"), 2.0 - i / 10, 1.0) for i in range(7)]
-    assert described(many[:2]) == "very high c0 (median 1) and very high c1 (median 1)"
-    assert described(many).endswith(", and 3 more columns")
-    assert described(many[:5]).endswith(", and 1 more column")
+    assert described(many[:2]) == "c0 in the middle 1 (others: about 0); c1 in the middle 1 (others: about 0)"
+    assert described(many).endswith("; and 4 more columns differ")
+    assert described(many[:4]).endswith("; and 1 more column differs")
     assert described([]) == "no column stands out from the noise"
-    assert sentence(many, Interval(0.01, 0.0, 0.02), supported=False).startswith("May be noise")
+    noise = sentence(many, Interval(0.01, 0.0, 0.02), supported=False)
+    assert noise.endswith(": may be noise, too small to be told from it.")
+
+
+def test_the_interval_of_a_difference_has_the_noise_of_both_sides():
+    of_model = measured(noise=20.0)
+    trait = by_column(Traits(of_model, np.eye(2)).of(1))["age"]
+    tables = [group_table(of_model.profile, np.eye(2)[k : k + 1]) for k in (1, 0)]
+    halves = [(one.median.high - one.median.low)[0, 0] / 2 for one in tables]
+    unit = (trait.own - trait.others) / trait.difference
+    assert trait.give * unit == pytest.approx(np.hypot(*halves), rel=0.25)

@@ -122,6 +122,19 @@ class PublishedNumbers(FrameOutput):
         view = ClusterView.of(table, self._released.schema_, self._cautions(table), self._again(n_clusters))
         return to_frame(columns_of(view), library or self._frames_of)
 
+    def describe(self, n_clusters: int | None = None) -> Any:
+        """Return clusters, promise and cautions in sentences, those of the report: ``print`` them.
+
+        Parameters
+        ----------
+        n_clusters : int or None, default=None
+            Number of groups; None takes that of ``predict``.
+        """
+        from dpmorse.report import describe  # noqa: PLC0415 - no fit needs sentences
+
+        check_is_fitted(self, "mixture_")
+        return describe(self, n_clusters)
+
     def cautions(self, n_clusters: int | None = None) -> list[Caution]:
         """Return what a reader of the table must be told: sizes that may be noise, bounds that cut, ..."""
         return self._cautions(self.table(n_clusters))

@@ -217,7 +217,7 @@ def _form(where: str, entry: object) -> Form:
     absent = [key for key in form.needed if key not in entry]
     if absent:
         raise InvalidParameterError(f"{where} lacks {_keys(absent)}: write it such as {form.example}.")
-    known = {*form.needed, *form.optional, "missing", CODES}
+    known = {*form.needed, *form.optional, "missing", "label", CODES}
     others = [key for key in entry if key not in known]
     if others:
         raise InvalidParameterError(

@@ -1,39 +1,23 @@
-"""A model, and its clusters: a table, warnings and plain data, with intervals if it has a profile."""
+"""A model, and its clusters: sentences, a table, warnings and plain data, with intervals if there are any."""
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from dpmorse.cli.messages import say, shortened, warn
+from dpmorse.cli.messages import say, warn
 from dpmorse.cli.models import Model, label_name, schema_of
+from dpmorse.cli.printed_clusters import sentences, table, wrapped
 from dpmorse.clustering import MorseEstimator, SuggestedNumber
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import PrivacyReport
 from dpmorse.profiles import (
     ABOUT_AGAIN,
     NO_INTERVALS,
-    NOT_KNOWN,
     ClusterView,
-    ColumnView,
     Interval,
     LevelView,
     NumberView,
     about_intervals,
-    shown_decimals,
 )
-
-_SHOWN_COLUMNS = 12
-"""Columns of the data that are printed. --json has all."""
-
-_SHOWN_CLUSTERS = 20
-"""Clusters that are printed, the heaviest ones. --json has all."""
-
-_SHOWN_LEVELS = 3
-"""Levels of a category that are printed: the most frequent ones."""
-
-_LONGEST = 24
-"""Characters of a name, a level or a rank."""
 
 _MOST_WARNINGS = 12
 """Warnings about numbers that are printed. --json has all."""
@@ -53,14 +37,18 @@ def _view_of(model: Model, *, population: bool) -> ClusterView:
 
 
 def say_clusters(model: Model, *, population: bool = False) -> None:
-    """Print the table of the clusters, and below it how sure their number is, and warnings."""
+    """Print the clusters in sentences, then their table, how sure their number is, and warnings."""
     view, label = _view_of(model, population=population), label_name([], model)
     below, number = [_about_numbers(view, population=population)], _suggestion(model)
     if number is not None:
         below.append(f"No number of clusters was given: {number}.")
     if view.again is not None:
         below.append(ABOUT_AGAIN)
-    say("\n".join([_title(model, view, label), "", *_lines(view, label), "", *below]))
+    lines = table(view, label)
+    if any("*" in line for line in lines):
+        below.append("* see the warnings")
+    said = [sentences(model.describe()), ""] if isinstance(model, MorseEstimator) else []
+    say("\n".join([*said, wrapped(_title(model, view, label)), "", *lines, "", *map(wrapped, below)]))
     tell_cautions(model)
 
 
@@ -87,107 +75,17 @@ def _suggestion(model: Model) -> SuggestedNumber | None:
 
 
 def _title(model: Model, view: ClusterView, label: str) -> str:
-    counted, n_columns = _counted(view.n_clusters, label), len(view.columns)
+    counted = _counted(view.n_clusters, label)
     if isinstance(model, MorseEstimator):
         counted += f" of {_counted(model.mixture_.n_components, 'component')}"
-    counted += f" in {_counted(n_columns, 'column')}"
-    more = f" ({_SHOWN_COLUMNS} shown; --json has all)" if n_columns > _SHOWN_COLUMNS else ""
+    counted += f" in {_counted(len(view.columns), 'column')}"
     if view.table is None:
-        return f"{counted}{more}, as released:"
-    return f"{counted}{more}, about {view.table.counts.sum():,.0f} records:"
+        return f"{counted}, as released, without intervals:"
+    return f"{counted}, about {view.table.counts.sum():,.0f} records:"
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _lines(view: ClusterView, label: str) -> list[str]:
-    """Return one line for each cluster and column; the share stands in the first line of its cluster."""
-    alone = " (without interval)" if view.table is None else ""
-    has_levels = any(isinstance(column, LevelView) for column in view.columns)
-    values = "median, or most frequent levels, %" if has_levels else "median"
-    titles = (label, f"share, %{alone}", "found again")
-    rows = [(*titles, "column", f"{values}{alone}", "half between", "missing, %")]
-    for c in range(min(view.n_clusters, _SHOWN_CLUSTERS)):
-        first = (
-            f"{c}{_mark(view, 'unknown', c)}",
-            f"{_percent(view.share.at(c))}{_mark(view, 'size', c)}",
-            _votes(view, c),
-        )
-        for column in view.columns[:_SHOWN_COLUMNS]:
-            missing = "" if column.missing is None else _percent(column.missing.at(c))
-            rows.append((*first, *_cells(view, column, c), missing))
-            first = ("", "", "")
-    of_titles = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    widths = [max(map(len, column)) for column in of_titles]
-    padded = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in zip(*of_titles, strict=True)
-    )
-    lines = [f"  {line.rstrip()}" for line in padded]
-    folded = view.n_clusters - _SHOWN_CLUSTERS
-    if folded > 0:
-        share = 100 * sum(view.share.value[_SHOWN_CLUSTERS:])
-        lines.append(
-            f"  and {_counted(folded, f'smaller {label}')} with {share:.3g} % of all (--json has all)"
-        )
-    if any("*" in cell for row in rows[1:] for cell in row[:4]):
-        lines.append("  * see the warnings")
-    return lines
-
-
-def _votes(view: ClusterView, c: int) -> str:
-    """Write in how many rehearsals a cluster was found again."""
-    n_found = None if view.again is None else view.again.n_found(c)
-    return "" if view.again is None or n_found is None else f"{n_found} of {view.again.n_rehearsals}"
-
-
-def _cells(view: ClusterView, column: ColumnView, c: int) -> tuple[str, str, str]:
-    """Return name, median and quartiles of a number; name and most frequent levels of a category."""
-    name = shortened(column.name, _LONGEST) + _mark(view, None, None, column.place)
-    if isinstance(column, LevelView):
-        return name, _frequent(column, c), ""
-    if not isinstance(column, NumberView):
-        return name, "", ""
-    median = column.median.at(c)  # ranks may have long names
-    value, low, high = (shortened(column.text(median, f"{{{part}}}"), _LONGEST) for part in range(3))
-    shown = f"{value} [{low}, {high}]" if median.is_known else value
-    return name, shown, shortened(column.half(c, "{} and {}"), 2 * _LONGEST)
-
-
-def _frequent(column: LevelView, c: int) -> str:
-    """Write the most frequent levels and their shares."""
-    shares = column.level_share.value[c]
-    if np.isnan(shares).all():
-        return NOT_KNOWN
-    ranked = np.argsort(-shares, kind="stable")
-    frequent = [
-        f"{shortened(column.levels[i], _LONGEST)} {_percent(column.level_share.at(c, i))}"
-        for i in ranked[:_SHOWN_LEVELS]
-    ]
-    return ", ".join([*frequent, *["..."] * (len(ranked) > _SHOWN_LEVELS)])
-
-
-def _percent(share: Interval) -> str:
-    if share.is_hidden:
-        return NOT_KNOWN
-    parts = share.times(100)
-    return with_ends(*parts) if share.is_known else f"{parts.value:.4g}"
-
-
-def with_ends(value: float, low: float, high: float) -> str:
-    """Write a percentage and its interval to two digits of half the interval's width."""
-    decimals = max(shown_decimals(low, high), 0)
-    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
-
-
-def _mark(view: ClusterView, kind: str | None, cluster: int | None, column: int | None = None) -> str:
-    """Return a star for what a warning is about, of one kind or of any."""
-    found = any(
-        (note.cluster, note.column) == (cluster, column) and kind in {None, note.kind}
-        for note in view.cautions
-    )
-    return "*" if found else ""
 
 
 # -- plain data ---------------------------------------------------------------------------------------

@@ -129,7 +129,8 @@ def _of_privacy(privacy: PrivacyReport) -> dict[str, str]:
             "follows from it at delta. Both were reserved before the records were read."
         ),
         "composition": (
-            f"Sequential and adaptive, by {by}: {len(privacy.events)} release(s) from the same records, "
+            f"Sequential and adaptive, by {by}: {len(privacy.events)} "
+            f"release{'' if len(privacy.events) == 1 else 's'} from the same records, "
             f"whose total cost was fixed before.\n{FILL_IN}"
         ),
         "mechanisms": (

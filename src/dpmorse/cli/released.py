@@ -1,6 +1,7 @@
 """Commands that work on a model alone: ``cut``, ``sample``, ``report`` and ``show``. They spend no budget."""
 
 import os
+import shlex
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ from dpmorse.cli.options import (
     the_model,
 )
 from dpmorse.cli.outputs import check_ending, check_output, write_columns
+from dpmorse.cli.printed_clusters import wrapped
 from dpmorse.cli.progress import progress_bar
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.privacy import FileLedger
@@ -119,13 +121,16 @@ def show(
         bool,
         typer.Option("--population", help="Intervals about the population that the records are a sample of."),
     ] = False,
+    ledger: Annotated[
+        bool, typer.Option("--ledger", help="Also the privacy statement in full, and every release.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show the clusters of a model, its privacy statement and its ledger; or what a budget file says."""
+    """Show the clusters of a model in sentences and as a table; or what a budget file says."""
     if (model_file is None and model is None) == (budget is None):
         raise typer.BadParameter("give either a model or --budget.")
-    if population and budget is not None:
-        raise typer.BadParameter("--population goes with a model.")
+    if (population or ledger) and budget is not None:
+        raise typer.BadParameter("--population and --ledger go with a model.")
     if budget is not None:
         _show_budget(budget, json=json)
         return
@@ -138,7 +143,12 @@ def show(
         tell_cautions(released)
         return
     say_clusters(released, population=population)
-    say(f"\n{released.privacy_.statement}\n\n{released.privacy_.table}")
+    if ledger:
+        say(f"\n{wrapped(released.privacy_.statement)}\n\n{released.privacy_.table}")
+    say(f"\n{_NEXT.format(shlex.quote(path))}")
+
+
+_NEXT = "All of it as a page:\n  dpmorse report {} -o report.html"
 
 
 def _show_budget(path: str, *, json: bool) -> None:

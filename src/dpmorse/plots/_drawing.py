@@ -16,9 +16,9 @@ LINE_COLOUR = "0.35"
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
-    "#56B4E9", "#882255", "#999933", "#332288", "#777777",
+    "#56B4E9", "#7E3251", "#0C4898", "#A3BE91", "#B22A06",
 )  # fmt: skip
-"""Colours of clusters that people with any colour vision tell apart (after Okabe and Ito, and Tol)."""
+"""Colours of clusters, as in reports, that people with any colour vision tell apart (after Okabe and Ito)."""
 
 _MOST_ACROSS = 4
 """Panels in one row of a figure."""

@@ -63,9 +63,9 @@ class LevelPanel:
     def of(cls, column: LevelView) -> Self:
         """Add missing values to the levels, where there may be any: together they are all of a cluster."""
         if column.missing is None:
-            return cls(column.name, column.levels, column.level_share)
+            return cls(column.title, column.levels, column.level_share)
         share = Estimate.stacked([column.level_share, column.missing])
-        return cls(column.name, (*column.levels, "missing"), share)
+        return cls(column.title, (*column.levels, "missing"), share)
 
     def draw(self, ax: Any) -> None:
         """Draw a bar for each level and cluster, with its interval."""
@@ -113,7 +113,7 @@ class ProfileDisplay:
         table = model.table(n_clusters, level=level, population=population)
         view = ClusterView.of(table, model._released.schema_)
         panels = [
-            NumberPanel(each.name, each.median, each.q1, each.q3, each.column.ranks, each.column.first)
+            NumberPanel(each.title, each.median, each.q1, each.q3, each.column.ranks, each.column.first)
             if isinstance(each, NumberView)
             else LevelPanel.of(each)
             for each in view.columns

@@ -127,7 +127,7 @@ class PrivacyReport:
         """The promise in plain language."""
         sums = [event for event in self.events if isinstance(event.noise, Noise)]
         n_choices, n_numbers = len(self.events) - len(sums), sum(event.n_draws for event in sums)
-        choices = f" and {n_choices} random choice(s)" if n_choices else ""
+        choices = f" and {_counted(n_choices, 'random choice')}" if n_choices else ""
         if self.budget.is_pure:
             reserved = "Their epsilons add up; the promise never fails (delta = 0)."
             used = f"epsilon = {upwards(self.used.pure_epsilon)}"
@@ -142,7 +142,8 @@ class PrivacyReport:
             f"{self.relation}."
         )
         account = (
-            f"It was made by {len(sums)} release(s) of noisy sums, {n_numbers} numbers in all{choices}. "
+            f"It was made by {_counted(len(sums), 'release')} of noisy sums, {n_numbers} numbers in "
+            f"all{choices}. "
             f"{reserved} Used: {used}, an account, not a smaller promise."
         )
         lines = [promise, account, _SCOPE]
@@ -217,6 +218,10 @@ class PrivacyReport:
         rows = [_row(event, blocks, width) for event in self.events]
         totals = [_total("used (account)", self.events, width), _total("promised", self.reserved, width)]
         return "\n".join([header, *rows, *totals])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def upwards(cost: float) -> str:

@@ -25,7 +25,7 @@ def clusters_as_html(view: ClusterView, called: str = "cluster {}") -> str:
     """
     columns = [column for column in view.columns if view.table is not None or isinstance(column, NumberView)]
     shown = columns[:MOST_COLUMNS]
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.name for column in shown)))
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("", "share", *(column.title for column in shown)))
     body = "".join(
         f"<tr><th>{_SHORT.format(called.format(cluster))}</th>{_cells(view, shown, cluster)}</tr>"
         for cluster in range(view.n_clusters)

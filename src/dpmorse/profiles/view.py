@@ -26,12 +26,15 @@ class ColumnView:
         Where it is among the columns.
     name : str
         Its name.
+    title : str
+        What people call it, with its unit.
     missing : Estimate of shape (n_clusters,) or None
         Part of the cluster's records in which it is missing, where it may be and that was measured.
     """
 
     place: int
     name: str
+    title: str
     missing: Estimate | None
 
 
@@ -204,7 +207,12 @@ def _columns(
     for place, (name, column) in enumerate(schema.columns):
         j = numbers[place] if place in numbers else len(numbers) + categories[place]
         known = missing[:, j] if missing is not None and j in schema.with_gaps else None
-        parts: dict[str, Any] = {"place": place, "name": name, "missing": known}
+        parts: dict[str, Any] = {
+            "place": place,
+            "name": name,
+            "title": column.title(name),
+            "missing": known,
+        }
         if isinstance(column, NumberColumn):
             yield NumberView(**parts, column=column, quantiles={p: one[:, j] for p, one in quantiles.items()})
         elif isinstance(column, CategoryColumn):

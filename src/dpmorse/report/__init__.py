@@ -5,5 +5,7 @@
 drawn from the mixture. It may be published wherever the model may be.
 """
 
+from dpmorse.report.bulletin import Description as Description
+from dpmorse.report.bulletin import describe as describe
 from dpmorse.report.page import render as render
 from dpmorse.report.page import write_report as write_report

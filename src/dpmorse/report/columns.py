@@ -9,7 +9,7 @@ from typing import Any
 
 from dpmorse.profiles import Profile
 from dpmorse.report.text import plain
-from dpmorse.schema import CategoryColumn, NumberColumn, Schema
+from dpmorse.schema import CategoryColumn, NumberColumn, Numeric, Schema
 from dpmorse.typing import IntArray
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
@@ -38,6 +38,8 @@ class ShownColumn:
         For dates, the day that counts as 0, in days since 1970.
     telling_level : int or None
         The level of two that says in fewer words where a cluster differs.
+    label, unit : str
+        What people call it, and what it is measured in, where that was stated; fit to be shown.
     """
 
     name: str
@@ -48,6 +50,13 @@ class ShownColumn:
     levels: tuple[str, ...] = ()
     first_day: int = 0
     telling_level: int | None = None
+    label: str = ""
+    unit: str = ""
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return self.label or self.name
 
     @property
     def is_number(self) -> bool:
@@ -59,6 +68,8 @@ class ShownColumn:
         known: dict[str, Any] = {"name": self.name, "kind": self.kind, "missing": self.may_miss}
         if self.levels:
             known["levels"] = list(self.levels)
+        if self.label or self.unit:
+            known |= {"label": self.label, "unit_in_words": self.unit}
         if self.first_day:
             known["first"] = self.first_day
         return known
@@ -105,6 +116,8 @@ def table_columns(schema: Schema) -> list[ShownColumn]:
                 column.shown_as,
                 next(numbers),
                 column.stated(plain) if schema.stated else _range(column),
+                label=plain(column.label),
+                unit=plain(column.unit) if isinstance(column, Numeric) else "",
                 may_miss=column.missing != "refuse",
                 levels=tuple(map(plain, column.ranks)),
                 first_day=0 if column.first is None else column.first - _DAY_ZERO,
@@ -115,6 +128,7 @@ def table_columns(schema: Schema) -> list[ShownColumn]:
                 column.shown_as,
                 next(categories),
                 column.stated(plain),
+                label=plain(column.label),
                 may_miss=column.missing == "ignore",
                 levels=tuple(map(plain, column.levels)),
                 telling_level=column.telling_level,

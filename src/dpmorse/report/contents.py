@@ -9,6 +9,7 @@ from scipy.cluster.hierarchy import leaves_list
 from dpmorse.morse import MergeTree
 from dpmorse.profiles import ABOUT_AGAIN
 from dpmorse.report.axes import Axes
+from dpmorse.report.bulletin import headline
 from dpmorse.report.numbers import nodes_of, numbers
 from dpmorse.report.quality import (
     APART,
@@ -66,6 +67,7 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "categories": [model.columns[i].to_dict() for i in shown if not model.columns[i].is_number],
         "table": ["number" if model.columns[i].is_number else "category" for i in shown],
         "nodes": of_cuts,
+        "headlines": _headlines(model, described["rows"], of_cuts),
         "numbers": described,
         "separation": [[round(float(part), 3), word_of(part, APART)] for part in separation(joint, nodes)],
         "words": WORDS,
@@ -88,6 +90,12 @@ def contents(model: ReleasedModel, n_samples: int, rng: np.random.Generator) -> 
         "n_modes": model.tree.n_modes,
         "n_saddles": len(model.tree.saddles),
     }
+
+
+def _headlines(model: ReleasedModel, rows: list[dict[str, Any]], of_cuts: list[list[int]]) -> list[str]:
+    """Say of each cut how many groups there are."""
+    doubtful = [not row.get("supported", True) for row in rows]
+    return [headline(len(cut), sum(doubtful[node] for node in cut), model.profile) for cut in of_cuts]
 
 
 def _shown(model: ReleasedModel, axes: Axes) -> IntArray:

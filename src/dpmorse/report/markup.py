@@ -11,8 +11,12 @@ from decimal import ROUND_CEILING, Context, Decimal
 import numpy as np
 
 from dpmorse.profiles import Account, Profile
+from dpmorse.report.bulletin import Description
 from dpmorse.report.released import Promise, ReleasedModel
 from dpmorse.report.text import LONGEST_NAME, plain
+
+MOST_SENTENCES = 8
+"""Most groups that are described above the fold."""
 
 _MOST_ROWS = 500
 """Most rows of a table, of columns or of releases; the others are counted in its last row."""
@@ -31,10 +35,22 @@ _TWO_SIDED = 1.96
 
 
 def badge(promise: Promise) -> str:
-    """Return a badge that says whether the noise is secure."""
+    """Return a badge that warns of noise that is not secure; nothing where it is."""
     if promise.secure:
-        return '<p class="badge good">Noise from the operating system</p>'
+        return ""
     return '<p class="badge bad" id="not-secure">Not secure: seeded noise, for tests only</p>'
+
+
+def sentences(said: Description) -> str:
+    """Return the groups as list items; those beyond the first are left to the script and its slider."""
+    shown = [f"<li>{html.escape(group)}</li>" for group in said.groups[:MOST_SENTENCES]]
+    more = len(said.groups) - len(shown)
+    return "\n".join([*shown, *([f"<li>and {more} more</li>"] if more else [])])
+
+
+def source(dataset: str | None, made_on: str) -> str:
+    """Return where the numbers are from, in a line."""
+    return html.escape(". ".join(filter(None, (dataset, made_on, ""))))
 
 
 def statement(promise: Promise) -> str:
@@ -62,6 +78,7 @@ def facts(model: ReleasedModel, dataset: str | None, made_on: str) -> str:
     if model.profile is not None:
         facts["Records"] = _number_of_records(model.profile)
     facts |= {
+        "Noise": "Noise from the operating system" if promise.secure else "seeded, not secure",
         "Components": str(model.mixture.n_components),
         "Modes": f"{model.tree.n_modes}{'' if model.tree.certified else ', some points flagged'}",
         "Merge rule": model.tree.basis,

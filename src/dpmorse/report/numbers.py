@@ -22,10 +22,11 @@ from dpmorse.profiles import (
     cautions_of_columns,
     shown_decimals,
 )
+from dpmorse.report.bulletin import said_of
 from dpmorse.report.columns import Measured
 from dpmorse.report.quality import LARGER, word_of
 from dpmorse.report.released import ReleasedModel
-from dpmorse.report.sentences import OF_ALL_RECORDS, compared, sentence, size_in_words
+from dpmorse.report.sentences import compared, share_in_words, size_in_words
 from dpmorse.report.text import plain
 from dpmorse.report.traits import Traits, robust_deviation
 from dpmorse.typing import FloatArray, IntArray
@@ -36,7 +37,7 @@ _VALUES_AT_A_TIME = 1_000_000
 _CALLED = "this cluster"
 """How a note calls the cluster beside which it stands."""
 
-_MOST_TRAITS = 6
+_MOST_TRAITS = 8
 """Most columns that are ranked for a cluster."""
 
 _PARTS = 10_000
@@ -139,6 +140,7 @@ def _row(view: ClusterView, columns: Sequence[ColumnView], i: int) -> dict[str, 
     """
     share, numbers = view.share.at(i), [column for column in columns if isinstance(column, NumberView)]
     row: dict[str, Any] = {
+        "size_said": share_in_words(share.value),
         "share": _with_ends(share, shown_decimals(*share[1:]) if share.is_known else _DECIMALS),
         "numbers": [
             [
@@ -165,12 +167,13 @@ def _portrait(traits: Traits, i: int, *, is_whole: bool) -> dict[str, Any]:
     table, found = traits.table, traits.of(i)
     noise, supported = float(table.count_stddev[i]), bool(table.supported[i])
     over_noise = float(table.counts[i]) / noise if noise else 0.0  # nobody, without noise
-    said = sentence(found, table.share.at(i), supported=supported)
     return {
         "records": round(float(table.counts[i])),
         "supported": supported,
-        "said": OF_ALL_RECORDS if is_whole else said,
-        "traits": [[t.place, round(t.difference, 2), compared(t)] for t in found[:_MOST_TRAITS]],
+        "said": said_of(traits, i, is_whole=is_whole),
+        "traits": [
+            [t.place, round(t.difference, 2), compared(t), round(t.give, 2)] for t in found[:_MOST_TRAITS]
+        ],
         "n_traits": len(found),
         "clear": traits.clear_levels(i),
         "size": [round(over_noise, 1), word_of(over_noise, LARGER)],

@@ -15,6 +15,7 @@ import numpy as np
 from dpmorse import _atomic, _validate
 from dpmorse.exceptions import InvalidParameterError, InvalidTypeError, OutputExistsError
 from dpmorse.report import markup
+from dpmorse.report.bulletin import description
 from dpmorse.report.contents import contents
 from dpmorse.report.released import released
 from dpmorse.report.text import json_for_script, plain
@@ -22,8 +23,8 @@ from dpmorse.report.text import json_for_script, plain
 MOST_SAMPLES = 20_000
 """Most synthetic records that may be asked for; the page shows fewer if it has many axes."""
 
-TITLE = "Clusters released with differential privacy"
-"""Heading of a page without a title of its own."""
+EYEBROW = "Released with differential privacy"
+"""What stands above the headline of a page without a title."""
 
 _SCRIPTS = (
     "common.js",
@@ -64,7 +65,7 @@ def render(
     columns : list of str or None, default=None
         Names of the columns; None takes those of the table that was fitted, or numbers.
     title : str or None, default=None
-        Heading of the page; None says what it is in general.
+        What stands above the headline; None says what the page is in general.
     dataset : str or None, default=None
         Name of the data, for the head of the page. It is published with the page.
     made_on : datetime.date or None, default=None
@@ -95,18 +96,24 @@ def render(
     '<!doctype html>'
     """
     n_drawn = _validate.positive_int(n_samples=n_samples, at_most=MOST_SAMPLES)
-    heading, data_name = _named("title", title) or TITLE, _named("dataset", dataset)
+    heading, data_name = _named("title", title), _named("dataset", dataset)
     day = _day(made_on)
     parts = released(model, columns)
+    said = description(parts, parts.members(parts.n_clusters))
     numbers = json_for_script(contents(parts, n_drawn, _generator(random_state)))
     style = _asset("page.css")
     # All scripts are in one function, so that nothing of them is visible from outside.
     script = '(() => {\n"use strict";\n' + "\n".join(map(_asset, _SCRIPTS)) + "})();\n"
     return Template(_asset("page.html")).substitute(
         policy=html.escape(_policy(style, script)),
-        title=html.escape(heading),
+        title=html.escape(heading or said.headline),
         style=style,
+        eyebrow=html.escape(heading or EYEBROW),
+        headline=html.escape(said.headline),
         badge=markup.badge(parts.promise),
+        sentences=markup.sentences(said),
+        privacy=html.escape(said.privacy),
+        source=markup.source(data_name, day),
         statement=markup.statement(parts.promise),
         facts=markup.facts(parts, data_name, day),
         columns=markup.columns(parts),

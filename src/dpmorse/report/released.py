@@ -96,6 +96,11 @@ class ReleasedModel:
         """The columns that have a median and quartiles."""
         return [column for column in self.columns if column.is_number]
 
+    def members(self, n_clusters: int) -> FloatArray:
+        """Return 1 where a component belongs to a cluster, of shape (n_clusters, n_components)."""
+        labels = self.tree.cut(n_clusters)[: self.mixture.n_components]
+        return np.asarray(labels == np.arange(n_clusters)[:, None], dtype=np.float64)
+
 
 class Base(Protocol):
     """What a page reads of the base that released a mixture; ``bases/fitted.py`` has all that a base is."""

@@ -40,6 +40,9 @@ _LEAST_SPREAD = 0.1
 _LESS_OFTEN = 0.7
 """What a level is worth that a cluster has less often: that it has another more often says more."""
 
+_READ = 1.96
+"""Standard deviations of noise in half an interval that people read."""
+
 _MOST_DECIMALS = 4
 """Most decimals of a number in words."""
 
@@ -70,6 +73,8 @@ class Trait:
         In robust standard deviations of all records.
     own, others : float
         The number of the cluster, and of all other records.
+    give : float
+        Half the width of the interval of the difference.
     half : tuple of float or None
         Quartiles of the cluster, if it is the median that differs and they are known.
     decimals : int
@@ -85,6 +90,7 @@ class Trait:
     others: float
     half: tuple[float, float] | None = None
     decimals: int = 0
+    give: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,11 +100,14 @@ class _Compared:
     own: FloatArray
     others: FloatArray
     difference: FloatArray
+    give: FloatArray
     clear: BoolArray
 
     @classmethod
-    def of(cls, both: Estimate, unit: FloatArray) -> "_Compared":
+    def of(cls, both: Estimate, unit: FloatArray, wide: float) -> "_Compared":
         """Compare numbers whose intervals are as wide as a statement needs: of groups, then of their rests.
+
+        ``wide`` is how many times as wide as those that people read.
 
         Of each interval the side that faces the other number counts. What is not known is not clear.
         """
@@ -108,7 +117,9 @@ class _Compared:
         own_side = np.where(apart > 0, own.value - own.low, own.high - own.value)
         others_side = np.where(apart > 0, others.high - others.value, others.value - others.low)
         clear: BoolArray = (np.abs(apart) > np.hypot(own_side, others_side)) & (unit > 0)
-        return cls(own.value, others.value, apart / np.where(unit > 0, unit, np.inf), clear)
+        per_unit = 1 / np.where(unit > 0, unit, np.inf)
+        give = np.hypot(own.high - own.low, others.high - others.low) / 2 / wide
+        return cls(own.value, others.value, apart * per_unit, give * per_unit, clear)
 
 
 class Traits:
@@ -127,7 +138,8 @@ class Traits:
     def __init__(self, measured: Measured, members: FloatArray) -> None:
         profile, schema = measured.profile, measured.schema
         n_compared = profile.n_columns + sum(profile.n_levels) + len(profile.may_miss)
-        level = 2 * float(ndtr(beyond_noise(n_compared))) - 1
+        sure = beyond_noise(n_compared)
+        level = 2 * float(ndtr(sure)) - 1
         self.table = group_table(profile, members)
         both = group_table(profile, np.vstack([members, 1.0 - members]), level=level)
         everybody = group_table(profile, np.ones((1, profile.n_components)), quantiles=_OUTER)
@@ -135,7 +147,7 @@ class Traits:
         self.columns, compared, whole = ([view[place] for place in measured.shown] for view in views)
         self.units = [float(robust_deviation(one)[0]) for one in whole if isinstance(one, NumberView)]
         self._shown = [measured.columns[place] for place in measured.shown]
-        self._found = list(map(_differences, compared, whole))
+        self._found = [_differences(*pair, sure / _READ) for pair in zip(compared, whole, strict=True)]
         # There must be others to compare a group with.
         self._comparable = self.table.supported & (members.sum(axis=1) != profile.n_components)
 
@@ -174,10 +186,11 @@ class Traits:
 
     def _trait(self, group: int, place: int, about: About, at: int) -> Trait:
         compared, view = self._found[place][about], self.columns[place]
-        difference, own, others = (
-            float(part[group, at]) for part in (compared.difference, compared.own, compared.others)
+        difference, own, others, give = (
+            float(part[group, at])
+            for part in (compared.difference, compared.own, compared.others, compared.give)
         )
-        trait = Trait(self._shown[place], place, about, at, difference, own, others)
+        trait = Trait(self._shown[place], place, about, at, difference, own, others, give=give)
         if about is not About.MEDIAN or not isinstance(view, NumberView):
             return trait
         median, q1, q3 = (one.at(group) for one in (view.median, view.q1, view.q3))
@@ -200,16 +213,18 @@ def robust_deviation(column: NumberView) -> FloatArray:
     return np.maximum(apart, float(column.column.whole)) / _QUARTILES_APART
 
 
-def _differences(both: ColumnView, whole: ColumnView) -> dict[About, _Compared]:
+def _differences(both: ColumnView, whole: ColumnView, wide: float) -> dict[About, _Compared]:
     """Compare one column of groups with that of their rests: medians or levels, then missing values."""
     found = {}
     if isinstance(both, NumberView) and isinstance(whole, NumberView):
-        found[About.MEDIAN] = _Compared.of(both.median[:, None], robust_deviation(whole)[:, None])
+        found[About.MEDIAN] = _Compared.of(both.median[:, None], robust_deviation(whole)[:, None], wide)
     elif isinstance(both, LevelView) and isinstance(whole, LevelView):
-        found[About.LEVEL] = _Compared.of(both.level_share, _deviation_of_parts(whole.level_share.value))
+        found[About.LEVEL] = _Compared.of(
+            both.level_share, _deviation_of_parts(whole.level_share.value), wide
+        )
     if both.missing is not None and whole.missing is not None:
         unit = _deviation_of_parts(whole.missing.value[:, None])
-        found[About.MISSING] = _Compared.of(both.missing[:, None], unit)
+        found[About.MISSING] = _Compared.of(both.missing[:, None], unit, wide)
     return found
 
 

@@ -220,17 +220,20 @@ def _column_to_plain(name: str, column: Column) -> dict[str, Any]:
             parts[part] = value.isoformat()
         elif isinstance(value, tuple):
             parts[part] = list(value)
-    return {"name": name, "kind": type(column).__name__.lower(), **parts}
+    texts = {text: value for text in column.texts if (value := getattr(column, text))}
+    return {"name": name, "kind": type(column).__name__.lower(), **parts, **texts}
 
 
 def _column_from_plain(content: object) -> tuple[str, Column]:
     """Return the name and the column of plain data, every part of which is checked."""
-    called = of_type("a column", content, dict).get("kind")
+    written = of_type("a column", content, dict)
+    called = written.get("kind")
     kind = _KINDS_IN_FILES.get(of_type("the kind of a column", called, str))
     if kind is None:
         raise ModelFormatError(f"the kind of a column must be one of {', '.join(_KINDS_IN_FILES)}.")
-    wanted = _parts(kind)
-    parts = dict(fields("a column", content, "name", "kind", *wanted))
+    no_texts = dict.fromkeys(kind.texts, "")
+    wanted = {**_parts(kind), **dict.fromkeys(kind.texts, str)}
+    parts = dict(fields("a column", {**no_texts, **written}, "name", "kind", *wanted))
     name = of_type("the name of a column", parts.pop("name"), str)
     parts.pop("kind")
     for (

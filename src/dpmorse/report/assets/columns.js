@@ -8,15 +8,28 @@ const entries = (() => {
     : {...data.categories[category], place, category: category++}));
 })();
 
+// What people call a column, with its unit; its own name is that of files.
+for (const entry of entries) {
+  entry.key = entry.name;
+  entry.called = entry.label || entry.name;
+  entry.name = entry.called + (entry.unit_in_words ? ` (${entry.unit_in_words})` : "");
+}
+data.columns.forEach((column, number) => { column.shown = entries.find((entry) => entry.number === number).name; });
+const axisName = (axis) => (data.columns[data.axes.indexOf(axis)] || {shown: axis.name}).shown;
+
 const isNumber = (entry) => entry.number !== undefined;
 const nEntries = entries.length;
 
 const GROUP = data.categories.length ? 3 : 4; // columns of the data that one table shows at a time
 const nGroups = Math.ceil(nEntries / GROUP);
+const PRINTED = entries.some((entry) => !isNumber(entry) || entry.missing) ? 2 : 3; // paper is narrow
 
 // The chosen columns: a group of them, or all beyond the last group.
-const groupEntries = () => (state.group >= nGroups
-  ? entries : entries.slice(state.group * GROUP, (state.group + 1) * GROUP));
+function groupEntries() {
+  const size = state.printing ? PRINTED : GROUP;
+  return !state.printing && state.group >= nGroups
+    ? entries : entries.slice(state.group * size, (state.group + 1) * size);
+}
 
 const DAY = 86400000; // milliseconds
 const dateText = (column, value) => {

@@ -56,6 +56,41 @@ function ticks(low, high, wanted) {
   return {values: found, text: (value) => show(value, 100 * step)};
 }
 
+const isNarrow = () => matchMedia("(max-width: 560px)").matches;
+
+const PEN = document.createElement("canvas").getContext("2d");
+
+// As much of a text as is no wider than this, in the type of the pictures.
+function fitted(text, width, weight = 400, size = 12) {
+  PEN.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  let shown = text;
+  while (shown.length > 1 && PEN.measureText(shown).width > width) shown = shown.slice(0, -2).trimEnd() + "\u2026";
+  return shown;
+}
+
+const widthOf = (text, weight = 400, size = 12) => {
+  PEN.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return PEN.measureText(text).width;
+};
+
+// The first of a list, unless all are wanted; the button says which.
+const unfolded = new Set();
+
+function foldedList(button, items, most, what) {
+  const node = byId(button), all = unfolded.has(button);
+  node.hidden = items.length <= most;
+  node.textContent = all ? `Show ${most} ${what}` : `Show all ${items.length} ${what}`;
+  node.setAttribute("aria-expanded", String(all));
+  return all ? items : items.slice(0, most);
+}
+
+function foldable(button) {
+  byId(button).addEventListener("click", () => {
+    if (!unfolded.delete(button)) unfolded.add(button);
+    askRedraw();
+  });
+}
+
 const shorten = (text, most) => (text.length > most ? text.slice(0, most - 1) + "\u2026" : text);
 
 // -- colours ---------------------------------------------------------------------------------------

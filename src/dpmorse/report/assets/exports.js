@@ -34,7 +34,7 @@ function tableText() {
   const head = ["cluster", "column", "level", ...names.flatMap((name) => ENDS.map((end) => name + end))];
   const rows = clustersAt(state.k).clusters.flatMap(({number, row}) => entries.flatMap((entry) =>
     (isNumber(entry) ? [""] : entry.levels).map((name, level) =>
-      [number, entry.name, name, ...numbersOf(row, entry, level).flat()])));
+      [number, entry.key, name, ...numbersOf(row, entry, level).flat()])));
   return [head, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 

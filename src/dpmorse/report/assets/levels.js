@@ -1,7 +1,8 @@
 // Categories: for each level, and for missing values, a bar of every cluster, with its interval and the share
 // among all records. Clusters of which noise hides the levels have none.
 
-const MOST_PANELS = 6; // pictures of columns at first; a button shows the others
+const mostPanels = () => (isNarrow() ? 3 : 6); // pictures of columns at first; a button shows the others
+const NAME = 17; // height of the name of a value, which stands above its bars
 const MOST_LEVELS = 8; // levels of a column at first
 
 const levelState = {everything: false};
@@ -17,8 +18,8 @@ function prepareLevels() {
 function drawLevels(cut) {
   const categories = entries.filter((entry) => !isNumber(entry));
   const ranked = byStrength(categories, cut);
-  const shown = levelState.everything ? ranked : ranked.slice(0, MOST_PANELS);
-  const longer = categories.length > MOST_PANELS ||
+  const shown = levelState.everything ? ranked : ranked.slice(0, mostPanels());
+  const longer = categories.length > mostPanels() ||
     categories.some((entry) => entry.levels.length > MOST_LEVELS);
   const button = byId("all-levels");
   button.hidden = !longer;
@@ -42,8 +43,8 @@ const hasLevels = ({row}) => row.levels[0][0] !== null; // of all categories or 
 function panel(entry, cut) {
   const clusters = cut.clusters.filter(hasLevels), overallShares = partsOf(whole, entry);
   const order = mostFrequent(overallShares, levelState.everything ? Infinity : MOST_LEVELS);
-  const thick = Math.max(3, Math.min(9, 60 / clusters.length)), row = clusters.length * (thick + 2) + 8;
-  const frame = {width: 372, left: 112, right: 52, top: 4, thick, row};
+  const thick = Math.max(3, Math.min(9, 60 / clusters.length)), row = NAME + clusters.length * (thick + 2) + 8;
+  const frame = {width: 372, left: 18, right: 52, top: 2, thick, row};
   frame.height = frame.top + order.length * row + 20;
   frame.x = (share) => frame.left + (frame.width - frame.left - frame.right) * share;
   const svg = shape("svg", {viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img",
@@ -60,14 +61,14 @@ const shareAxis = (frame) => [0, 0.5, 1].flatMap((share) => [
 ]);
 
 function levelShapes(frame, entry, level, top, clusters, overallShare) {
-  const middle = top + frame.row / 2, name = shape("text",
-    {x: frame.left - 8, y: middle + 3, "text-anchor": "end", class: "strong"}, shorten(partNames(entry)[level], 16));
+  const name = shape("text", {x: frame.left, y: top + 13, class: "strong"},
+    fitted(partNames(entry)[level], frame.width - frame.left - 4, 600));
   name.append(shape("title", {}, partNames(entry)[level]));
   const bottom = top + frame.row - 6;
   return [name, ...clusters.flatMap((cluster, i) =>
-    levelBar(frame, entry, level, top + 2 + i * (frame.thick + 2), cluster, overallShare)),
-    shape("line", {class: "overall", x1: frame.x(overallShare), x2: frame.x(overallShare), y1: top,
-                   y2: bottom + 2})];
+    levelBar(frame, entry, level, top + NAME + 2 + i * (frame.thick + 2), cluster, overallShare)),
+    shape("line", {class: "overall", x1: frame.x(overallShare), x2: frame.x(overallShare),
+                   y1: top + NAME, y2: bottom + 2})];
 }
 
 // A bar; pale where it does not stand out from the other records.
@@ -77,7 +78,7 @@ function levelBar(frame, entry, level, y, cluster, overallShare) {
   const rect = shape("rect", {class: "level-bar", x: frame.x(0), y, width: frame.x(share) - frame.x(0),
     height: frame.thick, fill: ink, "fill-opacity": clear ? 1 : 0.35});
   const lift = overallShare > 0 ? share / overallShare : 1;
-  rect.append(shape("title", {}, `cluster ${cluster.number}: ${showShare(share)}, ` +
+  rect.append(shape("title", {}, `group ${cluster.number}: ${showShare(share)}, ` +
     `${fixed(lift, 1)} times the share of all records`));
   const middle = y + frame.thick / 2;
   const whisker = low === null ? [] : [shape("line", {class: "whisker", x1: frame.x(low), x2: frame.x(high),
@@ -88,16 +89,16 @@ function levelBar(frame, entry, level, y, cluster, overallShare) {
 }
 
 const panelWords = (entry, clusters, order) => `Shares of ${entry.name}. ` + clusters.map((cluster) =>
-  `Cluster ${cluster.number}: ` + order.slice(0, SHOWN_LEVELS).map((level) =>
+  `Group ${cluster.number}: ` + order.slice(0, SHOWN_LEVELS).map((level) =>
     `${partNames(entry)[level]} ${showShare(partsOf(cluster.row, entry)[level][0] / 1e4)}`).join(", "))
   .join("; ") + ".";
 
 function levelsCaption(nShown, nAll, hidden) {
-  const words = ["For every value of a category, the share of each cluster's records that have it. The upright " +
-    "mark is the share among all records; \u00d7 says how many times as frequent the value is in the cluster " +
+  const words = ["For every value of a category, the share of each group's records that have it. The upright " +
+    "mark is the share among all records; \u00d7 says how many times as frequent the value is in the group " +
     "(its lift)."];
   if (measured) words.push("Thin lines are intervals. Pale bars do not stand out from the other records.");
-  if (hidden.length) words.push(`The levels of cluster ${hidden.join(", ")} are ${NOT_KNOWN}: noise hides them.`);
-  if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which clusters differ most.`);
+  if (hidden.length) words.push(`The levels of group ${hidden.join(", ")} are ${NOT_KNOWN}: noise hides them.`);
+  if (nShown < nAll) words.push(`Shown are the ${nShown} of ${nAll} columns in which groups differ most.`);
   return words.join(" ");
 }

@@ -10,19 +10,21 @@ function drawClusterTable(cut) {
   byId("other-tables").replaceChildren(...(state.printing ? otherTables(cut) : []));
   byId("cluster-caption").textContent = [...(measured ? measuredCaption() : clusterCaption()),
     ...columnsLeftOut()].join(" ");
+  byId("cautions").hidden = !notes.length;
+  byId("cautions-count").textContent = `${notes.length} caution${notes.length === 1 ? "" : "s"} about these numbers`;
   byId("notes").replaceChildren(...notes.map((text, i) =>
     make("li", {id: `note-${i + 1}`}, data.numbers.texts[text])));
 }
 
 const tableParts = (cut) => [tableHead(), tableBody(cut), tableFoot()];
 
-// Paper has no menu: the columns that are not chosen follow in tables of their own.
+// Paper has no menu: all columns follow in tables of their own.
 function otherTables(cut) {
-  const chosen = state.group, found = [];
-  for (state.group = 0; state.group < nGroups; state.group++) {
-    if (chosen < nGroups && state.group !== chosen) found.push(make("table", {}, ...tableParts(cut)));
+  const found = [];
+  for (state.group = 1; state.group * PRINTED < nEntries; state.group++) {
+    found.push(make("table", {}, ...tableParts(cut)));
   }
-  state.group = chosen;
+  state.group = 0;
   return found;
 }
 
@@ -48,7 +50,7 @@ function tableHead() {
     return name;
   });
   return make("thead", {},
-    make("tr", {}, heading("Cluster", {rowspan: 2}), heading("Components", {rowspan: 2}),
+    make("tr", {}, heading("Group", {rowspan: 2}), heading("Components", {rowspan: 2, class: "soft"}),
       heading("Size", {class: "name start", colspan: sizes.length}), ...named),
     make("tr", {}, ...sizes, ...shown.flatMap(measures)));
 }
@@ -74,7 +76,7 @@ function tableBody(cut) {
 
 function tableFoot() {
   const all = {row: {...whole, notes: {}}, share: 1}; // its notes would be those of the only cluster
-  return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight.length)),
+  return make("tfoot", {}, make("tr", {}, make("th", {scope: "row"}, "All"), cell(String(withWeight.length), "soft"),
     ...sizeCells(all), ...groupEntries().flatMap((entry) => entryCells(whole, entry))));
 }
 
@@ -109,7 +111,8 @@ function entryCells(row, entry) {
   if (!isNumber(entry)) return [levelsCell(row.levels[entry.category], entry), ...gaps];
   const [q1, median, q3] = row.numbers[entry.number];
   const as = (value, text) => valueText(entry, value, text);
-  return [estimate(median, "start", {as}), cell(halfText(q1, q3, as)), ...gaps];
+  const kind = entry.kind === "rank" ? "rank" : ""; // ranks have names, which may be long
+  return [estimate(median, `start ${kind}`, {as}), cell(halfText(q1, q3, as), kind), ...gaps];
 }
 
 // The values between which half of all lie, with as many decimals as both deserve.
@@ -161,14 +164,14 @@ function levelsCell(shares, entry) {
 
 // -- caption ---------------------------------------------------------------------------------------
 
-const OF_NUMBERS = "median of each column within the cluster, in the units of the data, and the values between " +
-  "which half of the cluster's values lie";
+const OF_NUMBERS = "median of each column within the group, in the units of the data, and the values between " +
+  "which half of the group's values lie";
 const OF_LEVELS = data.categories.length ? ["Of a category the most frequent values are listed, each with the " +
-  "share of all records of the cluster that have it."] : [];
+  "share of all records of the group that have it."] : [];
 
 const measuredCaption = () => [
   `Share of the records; ${OF_NUMBERS}; below each number its interval.`, ...OF_LEVELS,
-  ...(entries.some(mayMiss) ? ["Missing: the share of the cluster's records without a value."] : []),
+  ...(entries.some(mayMiss) ? ["Missing: the share of the group's records without a value."] : []),
   data.numbers.about,
   ...(notes.length ? ["Numbers in small marks are those of the notes below."] : []),
 ];
@@ -178,7 +181,7 @@ function clusterCaption() {
     ...OF_LEVELS];
   if (whole.noise !== null) {
     words.push("Noise: standard deviation of the noise of the last release in a size, in records, added up over the " +
-      "components of the cluster; sampling error and what earlier rounds did to the components come on top. The " +
+      "components of the group; sampling error and what earlier rounds did to the components come on top. The " +
       "noise of medians is not known; the ledger has all noise that was added.");
   }
   if (whole.noise !== null && !state.records) words.push(CONDITIONAL);

@@ -6,6 +6,7 @@ function redraw() {
   redrawAsked = false;
   const cut = clustersAt(state.k);
   drawControls(cut);
+  drawSentences(cut);
   drawPortraits(cut);
   drawWhy();
   drawDendrogram(cut);
@@ -25,14 +26,14 @@ function askRedraw() {
 function drawControls(cut) {
   byId("k").value = state.k;
   if (document.activeElement !== byId("k-number")) byId("k-number").value = state.k;
-  byId("k").setAttribute("aria-valuetext", `${state.k} cluster${state.k > 1 ? "s" : ""}`);
-  byId("k-note").textContent = `of up to ${data.cuts.length}. ${tree.suggestion}.`;
+  byId("k").setAttribute("aria-valuetext", `${state.k} group${state.k > 1 ? "s" : ""}`);
+  byId("k-note").textContent = `of up to ${data.cuts.length}`;
   const shown = cut.clusters.slice(0, 10);
   const more = cut.k > shown.length ? [make("li", {}, `and ${cut.k - shown.length} more`)] : [];
   byId("legend").replaceChildren(...shown.map((cluster) =>
-    make("li", {}, swatch(cluster.colour), `${cluster.number}: ${showShare(cluster.share)}`)), ...more);
-  const shares = shown.map((cluster) => showShare(cluster.share)).join(", ");
-  byId("announcement").textContent = `${state.k} clusters with shares ${shares}`;
+    make("li", {}, swatch(cluster.colour), `${cluster.number}: ${cluster.row.size_said}`)), ...more);
+  const shares = shown.map((cluster) => cluster.row.size_said).join(", ");
+  byId("announcement").textContent = `${state.k} groups with shares ${shares}`;
 }
 
 function setClusters(value) {
@@ -55,10 +56,11 @@ function prepareClusters() {
 }
 
 function prepareView() {
-  const options = () => view.axes.map((axis, i) => make("option", {value: i}, data.axes[axis].name));
+  const options = () => view.axes.map((axis, i) => make("option", {value: i}, axisName(data.axes[axis])));
   const directions = data.axes.length - nColumns, n = view.axes.length;
-  state.x = directions ? Math.max(0, n - 2) : 0;
-  state.y = directions ? n - 1 : Math.min(1, n - 1);
+  const told = tellingAxes();
+  [state.x, state.y] = told.length === 2 ? told
+    : directions ? [Math.max(0, n - 2), n - 1] : [0, Math.min(1, n - 1)];
   for (const [id, key] of [["view-x", "x"], ["view-y", "y"]]) {
     byId(id).append(...options());
     byId(id).value = state[key];
@@ -66,6 +68,15 @@ function prepareView() {
     listen(id, "change", (value) => { chooseAxis(key, Number(value)); });
   }
   for (const id of ["show-samples", "show-points"]) listen(id, "change", askRedraw);
+}
+
+// The two columns of numbers in which groups differ most: what the sentences speak of.
+function tellingAxes() {
+  const numbers = clearTraits(clustersAt(state.k))
+    .filter(({place}) => isNumber(entries[place]) && entries[place].kind !== "rank");
+  const ranked = numbers.sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference))
+    .map(({place}) => view.axes.indexOf(entries[place].number)).filter((axis) => axis >= 0);
+  return [...new Set(ranked)].slice(0, 2).sort((a, b) => a - b);
 }
 
 // Two different axes, always: choosing the other one swaps them.
@@ -112,22 +123,39 @@ function prepareTheme() {
 // Paper is white: pictures are drawn for it, then as before.
 function preparePrint() {
   const root = document.documentElement;
-  let chosen;
+  let chosen, group, folded = [];
   window.addEventListener("beforeprint", () => {
     chosen = root.dataset.theme;
     root.dataset.theme = "light";
-    state.printing = true;
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((details) => { details.open = true; });
+    [state.printing, group, state.group] = [true, state.group, 0];
     redraw();
   });
   window.addEventListener("afterprint", () => {
     if (chosen === undefined) delete root.dataset.theme;
     else root.dataset.theme = chosen;
-    state.printing = false;
+    folded.forEach((details) => { details.open = false; });
+    [state.printing, state.group] = [false, group];
     redraw();
   });
 }
 
-byId("controls").hidden = byId("main").hidden = false;
+// What is linked is shown, also inside the part that is folded.
+function prepareTechnical() {
+  const open = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const details = target && target.closest("details");
+    if (!details || details.open) return;
+    details.open = true;
+    target.scrollIntoView();
+  };
+  byId("technical").addEventListener("toggle", askRedraw); // pictures have no width while it is closed
+  window.addEventListener("hashchange", open);
+  open();
+}
+
+for (const id of ["controls", "main", "main-technical", "view-card"]) byId(id).hidden = false;
 prepareClusters();
 prepareView();
 prepareTable();
@@ -136,5 +164,8 @@ prepareLevels();
 prepareExports();
 prepareTheme();
 preparePrint();
+prepareTechnical();
+foldable("all-portraits");
+foldable("all-columns");
 redraw();
 window.addEventListener("resize", askRedraw);

@@ -1,11 +1,11 @@
 // What lies above the density: axes, modes and saddles; and the density of a single column.
 
 // Ticks as the column is read: dates as months, ranks by name.
-function tickText(axis, marks, value) {
+function tickText(axis, marks, value, width) {
   const column = data.columns[data.axes.indexOf(axis)];
   if (column === undefined || column.kind === "number") return marks.text(value);
   if (column.kind === "date") return dateText(column, value).slice(0, 7);
-  return Number.isInteger(value) && column.levels[value] !== undefined ? shorten(column.levels[value], 8) : "";
+  return Number.isInteger(value) && column.levels[value] !== undefined ? fitted(column.levels[value], width) : "";
 }
 
 function frameShapes(frame) {
@@ -15,17 +15,17 @@ function frameShapes(frame) {
     shape("rect", {class: "axis", x: frame.left, y: frame.top, width: frame.wide, height: frame.tall}),
     ...across.values.flatMap((value) => [
       shape("line", {class: "axis", x1: frame.x(value), x2: frame.x(value), y1: floor, y2: floor + 4}),
-      shape("text", {x: frame.x(value), y: floor + 17, "text-anchor": "middle"}, tickText(x, across, value)),
+      shape("text", {x: frame.x(value), y: floor + 17, "text-anchor": "middle"}, tickText(x, across, value, 74)),
     ]),
     ...(onLine ? [] : up.values.flatMap((value) => [
       shape("line", {class: "axis", x1: frame.left - 4, x2: frame.left, y1: frame.y(value),
                      y2: frame.y(value)}),
-      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, tickText(y, up, value)),
+      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, tickText(y, up, value, frame.left - 10)),
     ])),
     shape("text", {x: (frame.left + right) / 2, y: frame.height - 6, "text-anchor": "middle",
-                   class: "strong"}, shorten(x.name, frame.wide / 8)),
+                   class: "strong"}, fitted(axisName(x), frame.wide, 600)),
     shape("text", {transform: `translate(12 ${(frame.top + floor) / 2}) rotate(-90)`, "text-anchor": "middle",
-                   class: "strong"}, onLine ? "density" : shorten(y.name, frame.tall / 8)),
+                   class: "strong"}, onLine ? "density" : fitted(axisName(y), frame.tall, 600)),
   ];
 }
 
@@ -86,9 +86,9 @@ function drawLine(context, overlay, frame, cut) {
     ? [...saddleShapes(frame, place), ...modeShapes(frame, cut, place)] : [];
   overlay.replaceChildren(...frameShapes(frame), ...marks);
   overlay.setAttribute("aria-label",
-    `Released density of ${frame.axes[0].name}, tinted by ${cut.k} clusters`);
+    `Released density of ${axisName(frame.axes[0])}, tinted by ${cut.k} clusters`);
   byId("view-caption").textContent =
-    `${view.samples.components.length.toLocaleString("en")} synthetic records, as a rug below the curve.`;
+    `${view.samples.components.length.toLocaleString("en")} invented records, drawn from what was released, below the curve.`;
 }
 
 function densityCurve(cut, axis, n) {

@@ -1,101 +1,81 @@
-// Profiles: the median of every cluster, column by column, in robust standard deviations of all records.
+// Side by side: a row for each column, a dot with an interval for each group, one scale for all of them. Places are
+// medians, in robust standard deviations of all records from the median of all.
+
+const MOST_COLUMNS = 8; // at first, those in which groups differ most; a button shows the others
 
 function drawProfile(cut) {
-  const svg = byId("profile"), frame = profileFrame(cut);
+  const svg = byId("profile"), ranked = rankedColumns(cut);
+  const shown = foldedList("all-columns", ranked, MOST_COLUMNS, "columns");
+  const frame = profileFrame(cut, shown), known = shown.some((column) => column.dots.length);
   svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
-  svg.setAttribute("aria-label", `Profiles of ${cut.k} clusters over ${nColumns} columns`);
-  const lines = cut.clusters.map((cluster) => ({cluster, points: pointsOf(frame, cluster)}))
-    .filter(({points}) => points.length);
-  svg.replaceChildren(...profileAxes(frame), ...lines.flatMap((line) => profileLine(frame, line)),
-    ...endLabels(frame, lines), ...(lines.length ? [] : [shape("text", {x: frame.width / 2, y: frame.y(0) - 8,
-      "text-anchor": "middle"}, `The medians are ${NOT_KNOWN}: noise hides them.`)]));
+  svg.setAttribute("aria-label", `Medians of ${cut.k} groups in ${shown.length} columns`);
+  svg.replaceChildren(...profileAxes(frame, shown), ...shown.flatMap((column, row) =>
+    column.dots.flatMap((dot, i) => dotShapes(frame, dot, dotHeight(frame, row, i)))),
+  ...(known ? [] : [shape("text", {x: frame.width / 2, y: 14, "text-anchor": "middle"},
+    fitted(`The medians are ${NOT_KNOWN}: noise hides them.`, frame.width))]));
+  byId("profile-caption").textContent = profileCaption(shown.length);
 }
 
-const steep = nColumns > 25; // names of columns need room
+const profileCaption = (nShown) => "The median of each group in each column, less the median of all records, in " +
+  "robust standard deviations of all records (explained in the technical part)" +
+  (measured ? "; lines are intervals" : "") + ". Columns in which groups differ most come first" +
+  (nShown < nColumns ? `; ${nColumns - nShown} more are folded.` : ".");
 
-// Null where the median of the cluster, or that of all records, is not known.
+// Null where the median of the group, or that of all records, is not known.
 function inUnits(value, column) {
   const middle = medianOf(whole, column);
   return value === null || middle === null ? null : (value - middle) / data.columns[column].unit;
 }
 
-const scaled = (cluster, column) => inUnits(medianOf(cluster.row, column), column);
+function rankedColumns(cut) {
+  const columns = data.columns.map(({shown}, column) => ({name: shown, column, dots: cut.clusters.map((cluster) =>
+    ({cluster, column, value: inUnits(medianOf(cluster.row, column), column)})).filter(({value}) => value !== null)}));
+  const strength = ({dots}) => Math.max(0, ...dots.map(({value}) => Math.abs(value)));
+  return columns.sort((a, b) => strength(b) - strength(a) || a.column - b.column);
+}
 
-// The columns in which something is known of a cluster, and where it lies.
-const pointsOf = (frame, cluster) => [...data.columns.keys()].filter((column) => scaled(cluster, column) !== null)
-  .map((column) => ({column, x: frame.x(column), y: frame.y(scaled(cluster, column))}));
-
-function profileFrame(cut) {
-  const width = Math.max(byId("profile").clientWidth || 1100, 280);
-  const slanted = data.columns.some((column) => 7.4 * column.name.length > (width - 110) / nColumns);
-  const longest = Math.min(24, Math.max(...data.columns.map((column) => column.name.length)));
-  const bottom = slanted ? 22 + (steep ? 6.2 : 4.6) * longest : 30;
-  const frame = {width, left: 52, right: 46, top: 12, bottom, slanted};
-  frame.height = 270 + frame.bottom;
-  frame.floor = frame.height - frame.bottom;
-  const values = cut.clusters.flatMap((cluster) => data.columns.map((_, column) => scaled(cluster, column) || 0));
-  frame.low = Math.min(-0.5, ...values) * 1.08;
-  frame.high = Math.max(0.5, ...values) * 1.08;
-  const inner = width - frame.left - frame.right;
-  frame.x = (column) => frame.left + inner * (column + 0.5) / nColumns;
-  const tall = frame.floor - frame.top;
-  frame.y = (value) => frame.floor - tall * (value - frame.low) / (frame.high - frame.low);
+function profileFrame(cut, shown) {
+  const width = Math.max(byId("profile").clientWidth || 1100, 280), spread = Math.min(cut.k, 12);
+  const names = Math.max(...shown.map(({name}) => widthOf(name, 600)));
+  const frame = {width, left: Math.min(names + 14, 0.36 * width), right: 16, top: 20, spread};
+  frame.row = Math.max(24, 8 * spread + 8);
+  frame.floor = frame.top + frame.row * shown.length;
+  frame.height = frame.floor + 40;
+  const values = shown.flatMap(({dots}) => dots.map(({value}) => value));
+  [frame.low, frame.high] = [Math.min(-0.5, ...values) * 1.08, Math.max(0.5, ...values) * 1.08];
+  frame.x = (value) => frame.left + (width - frame.left - frame.right) * (value - frame.low) / (frame.high - frame.low);
   return frame;
 }
 
-function profileAxes(frame) {
-  const right = frame.width - frame.right, marks = ticks(frame.low, frame.high, 6);
-  const every = Math.ceil(nColumns / Math.max(1, (right - frame.left) / 16));
+const dotHeight = (frame, row, i) => frame.top + row * frame.row + 8 + 8 * (i % frame.spread);
+
+function profileAxes(frame, shown) {
+  const right = frame.width - frame.right, marks = ticks(frame.low, frame.high, (right - frame.left) / 90);
   return [
     ...marks.values.flatMap((value) => [
-      shape("line", {class: Math.abs(value) < 1e-9 ? "zero" : "axis", x1: frame.left, x2: right,
-                     y1: frame.y(value), y2: frame.y(value)}),
-      shape("text", {x: frame.left - 7, y: frame.y(value) + 4, "text-anchor": "end"}, marks.text(value)),
+      shape("line", {class: Math.abs(value) < 1e-9 ? "zero" : "axis", x1: frame.x(value), x2: frame.x(value),
+                     y1: frame.top, y2: frame.floor}),
+      shape("text", {x: frame.x(value), y: frame.floor + 15, "text-anchor": "middle"}, marks.text(value)),
     ]),
-    ...data.columns.flatMap((column, i) => [
-      shape("line", {class: "axis", x1: frame.x(i), x2: frame.x(i), y1: frame.top, y2: frame.floor}),
-      ...(i % every ? [] : [columnLabel(frame, column, i)]),
-    ]),
-    shape("text", {transform: `translate(12 ${(frame.top + frame.floor) / 2}) rotate(-90)`,
-                   "text-anchor": "middle"}, "robust standard deviations"),
+    ...shown.flatMap(({name}, row) => {
+      const y = frame.top + row * frame.row;
+      const label = shape("text", {x: frame.left - 8, y: y + frame.row / 2 + 4, "text-anchor": "end", class: "strong"},
+        fitted(name, frame.left - 10, 600));
+      label.append(shape("title", {}, name));
+      return [shape("line", {class: "axis", x1: 0, x2: right, y1: y, y2: y}), label];
+    }),
+    shape("text", {x: (frame.left + right) / 2, y: frame.floor + 33, "text-anchor": "middle"},
+      fitted("robust standard deviations from all records", right - frame.left)),
   ];
 }
 
-function columnLabel(frame, column, i) {
-  const x = frame.x(i), y = frame.floor + 16;
-  const label = shape("text", frame.slanted
-    ? {transform: `translate(${x + 4} ${y - 3}) rotate(${steep ? -60 : -38})`, "text-anchor": "end"}
-    : {x, y, "text-anchor": "middle"}, shorten(column.name, 24));
-  label.append(shape("title", {}, column.name));
-  return label;
-}
-
-// The line is broken where a median is not known.
-function profileLine(frame, {cluster, points}) {
-  const ink = colour(cluster.colour), radius = nColumns > 30 ? 2 : 3.2;
-  const path = points.map(({column, x, y}, i) =>
-    `${i && points[i - 1].column === column - 1 ? "L" : "M"}${x} ${y}`).join("");
-  const line = shape("path", {d: path, fill: "none", class: "profile-line", stroke: ink, "stroke-width": 2});
-  line.append(shape("title", {}, `cluster ${cluster.number}`));
-  const dots = points.map(({x, y}) => shape("circle", {cx: x, cy: y, r: radius, fill: ink}));
-  return [line, ...points.flatMap((point) => whiskers(frame, cluster, point)), ...dots];
-}
-
 // The interval of a median, as far as it is inside the picture.
-function whiskers(frame, cluster, {column, x}) {
-  const [, low, high] = cluster.row.numbers[column][1];
-  const inside = (value) => frame.y(Math.min(frame.high, Math.max(frame.low, inUnits(value, column))));
-  return low === null ? [] : [shape("line", {class: "whisker", x1: x, x2: x, y1: inside(low), y2: inside(high),
-                                             stroke: colour(cluster.colour), "stroke-width": 1.2})];
-}
-
-// Numbers at the right end, pushed apart; left out where there is no room for them.
-function endLabels(frame, lines) {
-  if (lines.length > 18) return [];
-  const labels = lines.map(({cluster, points}) => ({cluster, ...points[points.length - 1]}));
-  labels.sort((a, b) => a.y - b.y);
-  labels.forEach((label, i) => { if (i) label.y = Math.max(label.y, labels[i - 1].y + 13); });
-  const over = labels.length ? Math.max(0, labels[labels.length - 1].y - frame.floor) : 0;
-  return labels.map(({cluster, x, y}) => shape("text",
-    {x: x + 9, y: y + 4 - over, class: "strong halo"}, String(cluster.number)));
+function dotShapes(frame, {cluster, column, value}, y) {
+  const [, low, high] = cluster.row.numbers[column][1], ink = colour(cluster.colour);
+  const inside = (end) => frame.x(Math.min(frame.high, Math.max(frame.low, inUnits(end, column))));
+  const whisker = low === null ? [] : [shape("line", {class: "whisker", x1: inside(low), x2: inside(high), y1: y, y2: y,
+                                                      stroke: ink, "stroke-width": 2})];
+  const dot = shape("circle", {class: "profile-dot", cx: frame.x(value), cy: y, r: 4, fill: ink});
+  dot.append(shape("title", {}, `group ${cluster.number}, ${data.columns[column].shown}`));
+  return [...whisker, dot];
 }

@@ -36,19 +36,20 @@ function drawView(cut) {
   if (byId("show-samples").checked) drawSamples(context, frame, cut);
   const points = byId("show-points").checked ? [...saddleShapes(frame), ...modeShapes(frame, cut)] : [];
   overlay.replaceChildren(...frameShapes(frame), ...points);
-  overlay.setAttribute("aria-label", `Released density of ${frame.axes[0].name} and ${frame.axes[1].name} ` +
+  overlay.setAttribute("aria-label", `Released density of ${axisName(frame.axes[0])} and ${axisName(frame.axes[1])} ` +
     `with synthetic records in the colours of ${cut.k} clusters`);
   byId("view-caption").textContent = viewCaption(frame);
 }
 
 function viewCaption(frame) {
   const about = [...new Set(frame.axes.map((axis) => axis.about).filter(Boolean))];
-  const projected = view.of_table ? [OF_TABLE] : nColumns < data.n_columns || data.n_columns > 2
-    ? ["Modes and saddles are those of all columns together, seen from here."] : [];
+  const points = byId("show-points").checked, projected = !points ? [] : view.of_table ? [OF_TABLE]
+    : nColumns < data.n_columns || data.n_columns > 2
+      ? ["Modes and saddles are those of all columns together, seen from here."] : [];
   const fewer = view.axes.length < data.axes.length
     ? [`The ${view.axes.length - data.axes.length + nColumns} columns in which components differ most can be chosen.`] : [];
-  return [`${view.samples.components.length.toLocaleString("en")} synthetic records; numbers beside modes are ` +
-    "those of clusters.", ...projected, ...about,
+  return [`Dots: ${view.samples.components.length.toLocaleString("en")} invented records, drawn from what was ` +
+    "released; nobody's own.", ...(points ? ["Numbers beside modes are those of groups."] : []), ...projected, ...about,
           ...fewer].join(" ");
 }
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmorse import _validate
+from dpmorse.exceptions import InvalidParameterError, InvalidTypeError
 from dpmorse.schema.spellings import MISSING, OTHER, Value, text_of
 from dpmorse.typing import BoolArray, FloatArray
 
@@ -85,9 +86,15 @@ class Column(ABC):
     ----------
     missing : {"refuse", "ignore", "level"}
         What happens to a record whose value is missing.
+    label : str
+        What people call it, where that is not its name in the data.
     """
 
     missing: str
+    label: str
+
+    texts: ClassVar[tuple[str, ...]] = ("label",)
+    """What is for readers only, and may be empty; files have it where it is not."""
 
     parts: ClassVar[tuple[tuple[str, type], ...]]
     """What model files say of it, besides ``missing``, and of which types that is; float is any number."""
@@ -110,6 +117,10 @@ class Column(ABC):
     def listed(self) -> tuple[Value, ...]:
         """Values that the owner has listed: a text that is one of them stands for no missing value."""
         return ()
+
+    def title(self, name: str) -> str:
+        """Return what people call a column of this name."""
+        return self.label or name
 
     @abstractmethod
     def encoded(self, held: Held) -> FloatArray | None:
@@ -145,8 +156,10 @@ class Column(ABC):
         """``domain_in_words`` without what is said of missing values."""
 
     def _keep(self, **parts: object) -> None:
-        """Store checked values in a frozen object, and refuse an unknown rule for missing ones."""
+        """Store checked values in a frozen object; refuse unknown rules for missing ones, and odd texts."""
         _validate.choice(missing=self.missing, among=_RULES)
+        for text in self.texts:
+            _check_text(text, getattr(self, text))
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
@@ -252,6 +265,21 @@ class CategoryColumn(Column):
         """Add the names of the levels that no list must have."""
         added = [OTHER, MISSING] if self.missing == "level" else [OTHER]
         return (*names, *(name for name in added if name not in names))
+
+
+def _check_text(name: str, value: object) -> None:
+    """Refuse what could not stand in a sentence."""
+    if not isinstance(value, str):
+        raise InvalidTypeError(f"{name} must be text, got {_validate.describe(value)}.")
+    if len(value) > _LONGEST_TEXT or not value.isprintable():
+        raise InvalidParameterError(
+            f"{name} must have at most {_LONGEST_TEXT} printable characters, got {len(value)}"
+            f"{'' if value.isprintable() else ', not all printable'}. It stands in sentences: keep it short."
+        )
+
+
+_LONGEST_TEXT = 60
+"""Most characters of a label or a unit."""
 
 
 def with_missing(values: npt.NDArray[Any], missing: BoolArray | None, gap: Any) -> npt.NDArray[Any]:

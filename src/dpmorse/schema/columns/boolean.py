@@ -1,7 +1,7 @@
 """Columns of true and false."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from dpmorse import _validate
@@ -21,6 +21,8 @@ class Boolean(CategoryColumn):
     ----------
     missing : {"refuse", "ignore", "level"}
         As for ``Nominal``.
+    label : str
+        What people call the column, such as "age at admission": for sentences, tables and pictures.
 
     Examples
     --------
@@ -30,6 +32,7 @@ class Boolean(CategoryColumn):
 
     _: KW_ONLY
     missing: str = "refuse"
+    label: str = field(default="", repr=False)
 
     parts = ()
     form = Form(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -32,6 +32,8 @@ class Date(NumberColumn):
         is no date counts as missing.
     missing : {"refuse", "ignore", "level"}
         As for ``Numeric``.
+    label : str
+        What people call the column, such as "age at admission": for sentences, tables and pictures.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Date(NumberColumn):
     latest: date | str
     _: KW_ONLY
     missing: str = "refuse"
+    label: str = field(default="", repr=False)
 
     parts = (("earliest", str), ("latest", str))
     form = Form(

@@ -1,7 +1,7 @@
 """Columns of categories without an order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,8 @@ class Nominal(ListedColumn, CategoryColumn):
         Categories, from public knowledge. All other values become the category "other", which is added.
     missing : {"refuse", "ignore", "level"}
         Missing values are an error; or they are left out of all sums; or they are a further category.
+    label : str
+        What people call the column, such as "age at admission": for sentences, tables and pictures.
 
     Examples
     --------
@@ -32,6 +34,7 @@ class Nominal(ListedColumn, CategoryColumn):
     values: Sequence[Value]
     _: KW_ONLY
     missing: str = "refuse"
+    label: str = field(default="", repr=False)
 
     form = Form(
         needed=("values",),

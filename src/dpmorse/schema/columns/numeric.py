@@ -1,7 +1,7 @@
 """Columns of numbers, and how large bounds may be, and how close to each other, however they are stated."""
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Numeric(NumberColumn):
         Missing values are an error; or they are left out of all sums; or, besides, whether the value is
         missing is a category of its own, so that there can be clusters of missing values. A value that is no
         finite number counts as missing: infinity, a date, text that does not write a number.
+    label : str
+        What people call the column, such as "age at admission": for sentences, tables and pictures.
+    unit : str
+        What it is measured in, such as "years" or "mmHg".
 
     Examples
     --------
@@ -52,11 +56,14 @@ class Numeric(NumberColumn):
     _: KW_ONLY
     integer: bool = False
     missing: str = "refuse"
+    label: str = field(default="", repr=False)
+    unit: str = field(default="", repr=False)
 
+    texts = ("label", "unit")
     parts = (("lower", float), ("upper", float), ("integer", bool))
     form = Form(
         needed=("lower", "upper"),
-        optional=("integer",),
+        optional=("integer", "unit"),
         example="{ lower = 0, upper = 120 }",
         empty='{ lower = "?", upper = "?" }',
         lines=(("visits", "{ lower = 0, upper = 100, integer = true }", "whole numbers"),),
@@ -86,6 +93,11 @@ class Numeric(NumberColumn):
     def whole(self) -> bool:
         """Whether its values are whole numbers."""
         return self.integer
+
+    def title(self, name: str) -> str:
+        """Return what people call it, with its unit."""
+        called = super().title(name)
+        return f"{called} ({self.unit})" if self.unit else called
 
     def encoded(self, held: Held) -> FloatArray | None:
         """Return the numbers: NaN for missing ones, infinity for what is none; None if the type has none."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Ordinal(ListedColumn, NumberColumn):
         All values, in order, from public knowledge. A value that is not listed counts as missing.
     missing : {"refuse", "ignore", "level"}
         As for ``Numeric``.
+    label : str
+        What people call the column, such as "age at admission": for sentences, tables and pictures.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Ordinal(ListedColumn, NumberColumn):
     values: Sequence[Value]
     _: KW_ONLY
     missing: str = "refuse"
+    label: str = field(default="", repr=False)
 
     form = None  # that of Nominal, with ordered = true
     shown_as = "rank"
