@@ -70,7 +70,7 @@ lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privac
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(DOCS)/.ready  ## the site, in site/; a broken link is an error
+docs: $(DOCS)/.ready demo-output/table-report.html  ## the site, in site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
 
 format: $(VENV)/.ready
