@@ -1,6 +1,7 @@
 """The utility experiments: nothing is run twice, nothing that fails is dropped, scores count what they should."""
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -282,6 +283,18 @@ class TestPage:
         assert all(number in text for number in (".754", ".755", ".767", ".728", ".259", ".250", ".038"))
         assert "](images/a.png)" in text
         assert "```python" not in text
+
+    def test_of_many_tables_and_pictures_a_reader_opens_those_wanted(self):
+        plan = Plan(self.METHODS, ("pulsar", "usps"), n_seeds=1)
+        pictures = [Path(f"docs/images/{name}.png") for name in "abc"]
+        text = page(results_of(plan), pictures, Path("docs/results.md"))
+        *folded, rest = re.split(r"<details markdown>\n\n(.*?)\n\n</details>", text, flags=re.DOTALL)
+        opened = [part.split("</summary>")[0].removeprefix("<summary>") for part in folded[1::2]]
+        assert opened[:3] == ["Each base by itself", "pulsar (K = 2, K0 = 6)", "usps (K = 10, K0 = 13)"]
+        assert "(images/a.png)" in folded[0]
+        assert all(f"(images/{name}.png)" in folded[1] for name in "bc")
+        assert text.count("<details") == text.count("</details>") == len(opened)
+        assert "## Mean over the datasets" in "".join([*folded[::2], rest])
 
     def test_scores_are_put_where_they_belong(self):
         scores = {10.0: 0.9, 1.0: 0.8}
