@@ -1,7 +1,7 @@
 """Draw and print what README says of quality: ``python -m tools.quality_chart``.
 
-The numbers are those of the pages that benchmarks write: the means of docs/results.md at epsilon 1, and means over the
-datasets of docs/peers.md for libraries of others. The picture is docs/images/quality.svg.
+The numbers are those of the pages that benchmarks write: the means of docs/results.md at epsilon 1, and
+means over the datasets of docs/peers.md for libraries of others. The picture is docs/images/quality.svg.
 """
 
 import re
@@ -17,7 +17,7 @@ _OURS, _PRIVATE, _OPEN = "#3f51b5", "#8790b8", "#c3c6cf"
 
 
 def cell(page: str, heading: str, row: str, column: str) -> str:
-    """Return a cell of the table under a heading of a page that a benchmark writes, without its spread."""
+    """Return a cell of the table under a heading of a page that a benchmark writes."""
     text = (DOCS / page).read_text(encoding="utf-8")
     section = re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
     header, _, *rows = [
@@ -26,7 +26,7 @@ def cell(page: str, heading: str, row: str, column: str) -> str:
         if line.startswith("|")
     ]
     (values,) = [values for values in rows if values[0] == row]
-    return values[header.index(column)].split(" ")[0]
+    return values[header.index(column)]
 
 
 def two_digits(number: str | Decimal) -> str:
@@ -37,8 +37,8 @@ def two_digits(number: str | Decimal) -> str:
 def of_peer(name: str) -> str:
     """Return the mean over the datasets of a row of docs/peers.md."""
     datasets = ("shuttle", "emg", "magic", "sloan", "pulsar", "usps")
-    found = [Decimal(cell("peers.md", "Adjusted Rand index", name, dataset)) for dataset in datasets]
-    return two_digits(sum(found) / len(found))
+    cells = [cell("peers.md", "Adjusted Rand index", name, dataset) for dataset in datasets]
+    return two_digits(sum(Decimal(text.split(" ")[0]) for text in cells) / len(cells))
 
 
 def of_mean(name: str) -> str:

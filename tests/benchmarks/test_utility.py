@@ -305,9 +305,19 @@ class TestPage:
 
         plan = Plan(self.METHODS, ("pulsar",), (10.0, 1.0), 1, bounds_factors=(3.0,), instances=(100,))
         results = results_of(plan, score)
-        assert wide_table(results).rows == [["pulsar", ".800 ± .000 (.800)", ".600 ± .000 (.600)"]]
+        assert wide_table(results).rows[0] == ["pulsar", ".800 ± .000 (.800)", ".600 ± .000 (.600)"]
+        assert wide_table(results).rows[-1] == ["paired difference of the mean", "", "-.200"]
         assert tenth_table(results).rows[0] == ["pulsar", "6", ".754", ".800 ± .000 (.800)", "+0.046"]
         assert generated_table(results).rows[-1] == ["all", ".800", ".900", ".300", ".400", ".400"]
+
+    def test_what_wide_bounds_cost_is_told_seed_by_seed(self):
+        def score(task):
+            lost = {"usps": 0.1, "pulsar": 0.2}[task.dataset] + 0.1 * (task.seed - 1)
+            return 0.3 * task.seed + (0.0 if task.bounds_factor == 1 else -lost)
+
+        plan = Plan(("DPMorse",), ("usps", "pulsar"), (1.0,), 3, bounds_factors=(10.0,))
+        last = wide_table(results_of(plan, score)).rows[-1]
+        assert last[1:] == ["", f"-.150 ± {0.1 / np.sqrt(3):.3f}".replace("0.", ".")]
 
     def test_numbers_are_short(self):
         assert [short(value) for value in (0.5, -0.0314, 1.0, -0.00001, 0.9999)] == [

@@ -1,8 +1,8 @@
 """What the site has beyond docs/: a page for each class, formulas set in type, the report of the demo.
 
-A hook of MkDocs, named in mkdocs.yml. ``docs/reference.md`` lists what is documented; here each entry becomes a page,
-and the list links to it. Formulas become MathML, which browsers set themselves, without a script. ``make docs`` runs
-the demo, whose two reports become pages of the site.
+A hook of MkDocs, named in mkdocs.yml. ``docs/reference.md`` lists what is documented; here each entry becomes
+a page, and the list links to it. Formulas become MathML, which browsers set themselves, without a script.
+``make docs`` runs the demo, whose two reports become pages of the site.
 """
 
 import html
