@@ -38,7 +38,7 @@ def of_peer(name: str) -> str:
     """Return the mean over the datasets of a row of docs/peers.md."""
     datasets = ("shuttle", "emg", "magic", "sloan", "pulsar", "usps")
     cells = [cell("peers.md", "Adjusted Rand index", name, dataset) for dataset in datasets]
-    return two_digits(sum(Decimal(text.split(" ")[0]) for text in cells) / len(cells))
+    return two_digits(sum((Decimal(text.split(" ")[0]) for text in cells), Decimal(0)) / len(cells))
 
 
 def of_mean(name: str) -> str:
