@@ -89,10 +89,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Set formulas as MathML."""
-    return _FORMULA.sub(
-        lambda found: convert(html.unescape(found[2]), "block" if found[1] == "div" else "inline"), content
-    )
+    """Set formulas as MathML; those with a line of their own are scrolled where a screen is narrow."""
+    return _FORMULA.sub(_formula, content)
 
 
 @cache
@@ -113,3 +111,15 @@ def _package() -> Any:
 
 def _link(entry: Entry) -> str:
     return f"* [`{entry.path}`]({entry.page}): {entry.summary}\n"
+
+
+def _formula(found: re.Match[str]) -> str:
+    kind, source = found[1], html.unescape(found[2])
+    if kind == "span":
+        return _tight_bars(convert(source))
+    return f'<div class="formula">{_tight_bars(convert(source, display="block"))}</div>'
+
+
+def _tight_bars(formula: str) -> str:
+    """Let bars enclose what is between them: browsers take most for operators, with space on both sides."""
+    return re.sub(r"<mo[^>]*>&#x0007C;</mo>", '<mo lspace="0" rspace="0" stretchy="false">|</mo>', formula)
