@@ -126,5 +126,25 @@ def test_the_commands_exist(command):
         assert command.startswith("dpmorse ")
 
 
+COMMAND = re.compile(r"python -m [a-z_.]+|`make audit`|\bdpmorse [a-z]+")
+GUIDES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.stem != "architecture")
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+def test_a_table_of_measurements_stands_beside_the_command_that_prints_it(path):
+    text = path.read_text(encoding="utf-8")
+    if re.search(r"Written by `?benchmarks/|This page is written by `make audit`", text[:300]):
+        return
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    measured = [
+        section
+        for section in sections
+        if "±" in section
+        or re.search(r"^\|.*\| *[*+-]*[\d,]*\.?\d+( %| GB| s)?[*]* *\|", section, flags=re.MULTILINE)
+    ]
+    assert [section.splitlines()[0] for section in measured if not COMMAND.search(section)] == []
+
+
 def test_the_chart_is_of_the_pages_as_they_are():
     assert PICTURE.read_text(encoding="utf-8") == picture()
