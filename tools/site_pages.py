@@ -24,6 +24,8 @@ _BLOCK = re.compile(r"^::: ([\w.]+)\n((?:[ ]{4}.*\n)*)", flags=re.MULTILINE)
 _FORMULA = re.compile(
     r"<(span|div) class=\"arithmatex\">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>", flags=re.DOTALL
 )
+_TABLE = re.compile(r"(?<!</summary>\n)<table>.*?</table>", flags=re.DOTALL)
+_MOST_ROWS = 30
 
 
 class Entry(NamedTuple):
@@ -89,8 +91,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Set formulas as MathML; those with a line of their own are scrolled where a screen is narrow."""
-    return _FORMULA.sub(_formula, content)
+    """Set formulas as MathML, and fold long tables, lest a page has no end."""
+    return _TABLE.sub(_folded, _FORMULA.sub(_formula, content))
 
 
 @cache
@@ -111,6 +113,14 @@ def _package() -> Any:
 
 def _link(entry: Entry) -> str:
     return f"* [`{entry.path}`]({entry.page}): {entry.summary}\n"
+
+
+def _folded(found: re.Match[str]) -> str:
+    table = found[0]
+    n_rows = table.count("<tr>") - 1
+    if n_rows <= _MOST_ROWS:
+        return table
+    return f"<details><summary>{n_rows} rows</summary>{table}</details>"
 
 
 def _formula(found: re.Match[str]) -> str:
