@@ -70,7 +70,8 @@ lint: $(VENV)/.ready  ## style, types, and the import rules that hold the privac
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(DOCS)/.ready  ## the site, in site/; a broken link is an error
+docs: $(DOCS)/.ready $(VENV)/.ready  ## the site, in site/, with the demo's report; a broken link is an error
+	@$(BIN)/dpmorse demo -o demo-output --force --quiet
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
 
 format: $(VENV)/.ready

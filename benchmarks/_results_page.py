@@ -95,13 +95,18 @@ def page(results: Results, pictures: list[Path], at: Path) -> str:
         parts += [f"## {heading}", explanation]
         if heading == _SIX:
             targets = [Path(os.path.relpath(path, at.parent)).as_posix() for path in pictures]
-            parts += [f"![ARI against epsilon, {Path(to).stem}]({to})" for to in targets]
-        for table in shown:
-            parts += [f"### {table.title}", str(table)] if len(shown) > 1 else [str(table)]
+            links = [f"![ARI against epsilon, {Path(to).stem}]({to})" for to in targets]
+            parts += [*links[:1], *([_folded("Each base by itself", *links[1:])] if links[1:] else [])]
+        parts += [_folded(table.title, str(table)) for table in shown] if len(shown) > 1 else [str(shown[0])]
     parts += ["## Number of clusters unknown", _UNKNOWN, "## More than 32 columns", _MANY_COLUMNS]
     how = _result_tables.where_and_how(results)
     kept = kept_section(at.read_text(encoding="utf-8")) if at.exists() else ""
     return "\n\n".join([*parts, "## Where and how", how, *([kept] if kept else [])]) + "\n"
+
+
+def _folded(title: str, *parts: str) -> str:
+    """Return parts that readers open: one page of all tables would be thirty screens long."""
+    return "\n\n".join(["<details markdown>", f"<summary>{title}</summary>", *parts, "</details>"])
 
 
 def _about_generated(results: Results) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks._clusterings import DEFAULT, REFERENCES, merges
 from benchmarks._experiments import Row, main_components
+from dpmorse.typing import FloatArray
 
 Key = tuple[str, str, int | None, float | None, float]
 
@@ -96,6 +97,12 @@ class Results:
     ) -> Score | None:
         """Return the score of a setting, None if it was not run."""
         return self._scores.get((method, dataset, n_components, epsilon, bounds_factor))
+
+    def by_seed(self, method: str, dataset: str, epsilon: float, bounds_factor: float) -> FloatArray:
+        """Return the adjusted Rand indices of a setting in the order of their seeds."""
+        key = (method, dataset, None, epsilon, bounds_factor)
+        rows = sorted((row for row in self.rows if _key(row) == key), key=lambda row: row["seed"])
+        return np.array([row["ari"] for row in rows])
 
     def main(self, method: str, dataset: str, epsilon: float | None = None) -> Score | None:
         """Return the score in the main setting: the paper's K0 for bases with the Morse step."""

@@ -94,3 +94,19 @@ def test_benchmarks_that_are_named_have_the_options_that_are_named(module, optio
         import_module(module).main()
     text = capsys.readouterr().out
     assert all(option in text for option in options)
+
+
+def test_everything_that_is_exported_has_its_place_in_the_reference():
+    import dpmorse
+
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: ([\w.]+)", text, flags=re.MULTILINE)
+    assert len(set(listed)) == len(listed)
+    exported = {name: getattr(dpmorse, name) for name in dpmorse.__all__}
+    classes = {name: one for name, one in exported.items() if callable(one)}
+    assert len(classes) > 20
+    places = {
+        name: {f"dpmorse.{one.__name__}", f"{one.__module__}.{one.__name__}", one.__module__}
+        for name, one in classes.items()
+    }
+    assert [name for name, possible in places.items() if possible.isdisjoint(listed)] == []

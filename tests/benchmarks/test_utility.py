@@ -1,6 +1,7 @@
 """The utility experiments: nothing is run twice, nothing that fails is dropped, scores count what they should."""
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -283,6 +284,18 @@ class TestPage:
         assert "](images/a.png)" in text
         assert "```python" not in text
 
+    def test_of_many_tables_and_pictures_a_reader_opens_those_wanted(self):
+        plan = Plan(self.METHODS, ("pulsar", "usps"), n_seeds=1)
+        pictures = [Path(f"docs/images/{name}.png") for name in "abc"]
+        text = page(results_of(plan), pictures, Path("docs/results.md"))
+        *folded, rest = re.split(r"<details markdown>\n\n(.*?)\n\n</details>", text, flags=re.DOTALL)
+        opened = [part.split("</summary>")[0].removeprefix("<summary>") for part in folded[1::2]]
+        assert opened[:3] == ["Each base by itself", "pulsar (K = 2, K0 = 6)", "usps (K = 10, K0 = 13)"]
+        assert "(images/a.png)" in folded[0]
+        assert all(f"(images/{name}.png)" in folded[1] for name in "bc")
+        assert text.count("<details") == text.count("</details>") == len(opened)
+        assert "## Mean over the datasets" in "".join([*folded[::2], rest])
+
     def test_scores_are_put_where_they_belong(self):
         scores = {10.0: 0.9, 1.0: 0.8}
 
@@ -292,9 +305,19 @@ class TestPage:
 
         plan = Plan(self.METHODS, ("pulsar",), (10.0, 1.0), 1, bounds_factors=(3.0,), instances=(100,))
         results = results_of(plan, score)
-        assert wide_table(results).rows == [["pulsar", ".800 ± .000 (.800)", ".600 ± .000 (.600)"]]
+        assert wide_table(results).rows[0] == ["pulsar", ".800 ± .000 (.800)", ".600 ± .000 (.600)"]
+        assert wide_table(results).rows[-1] == ["paired difference of the mean", "", "-.200"]
         assert tenth_table(results).rows[0] == ["pulsar", "6", ".754", ".800 ± .000 (.800)", "+0.046"]
         assert generated_table(results).rows[-1] == ["all", ".800", ".900", ".300", ".400", ".400"]
+
+    def test_what_wide_bounds_cost_is_told_seed_by_seed(self):
+        def score(task):
+            lost = {"usps": 0.1, "pulsar": 0.2}[task.dataset] + 0.1 * (task.seed - 1)
+            return 0.3 * task.seed + (0.0 if task.bounds_factor == 1 else -lost)
+
+        plan = Plan(("DPMorse",), ("usps", "pulsar"), (1.0,), 3, bounds_factors=(10.0,))
+        last = wide_table(results_of(plan, score)).rows[-1]
+        assert last[1:] == ["", f"-.150 ± {0.1 / np.sqrt(3):.3f}".replace("0.", ".")]
 
     def test_numbers_are_short(self):
         assert [short(value) for value in (0.5, -0.0314, 1.0, -0.00001, 0.9999)] == [
