@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, update_wrapper
-from threading import Lock
+from threading import RLock
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_LOADING = Lock()
+_LOADING = RLock()
 
 _TOLD: list[Callable[[], None]] = []
 
