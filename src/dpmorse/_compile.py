@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_LOADING = RLock()
+_LOADING = RLock()  # a kernel that is loaded may ask for another
 
 _TOLD: list[Callable[[], None]] = []
 

@@ -2,7 +2,8 @@
 
 A function whose name is private to its file is a *part*: compiled code alone calls it. numba would optimise each
 part by itself, make machine code of it, and optimise it again in every function that calls it. Here parts are
-handed on as they were written, and are optimised where they end up: in the kernels that Python calls.
+handed on as they were written, and are optimised where they end up: in the kernels that Python calls. Nor are
+they compiled anew for a 0 that is written where another caller has a variable.
 """
 
 import gc
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import codegen, compiler, event
+from numba.core import codegen, compiler, event, types
 
 
 def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
@@ -19,7 +20,10 @@ def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
     options |= {"nogil": True, "error_model": "numpy"}
     if function.__name__.startswith("_"):
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        return numba.njit(pipeline_class=_CompilerOfParts, **options, **without)(function)
+        part = numba.njit(pipeline_class=_CompilerOfParts, **options, **without)(function)
+        of_types = part.get_call_template
+        part.get_call_template = lambda args, kws: of_types(tuple(map(types.unliteral, args)), kws)
+        return part
     try:
         jitted = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in: a read-only installation without a home
