@@ -1,29 +1,31 @@
-"""The options of numba in one place, and compilation that also works where nothing can be cached."""
+"""Functions that numba compiles when they are first called, with its options in one place."""
 
-import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property, update_wrapper
+from threading import RLock
 from typing import Any, TypeVar
 
-import numba
-from numba.core import event
-
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_LOADING = RLock()  # a kernel that is loaded may ask for another
+
+_TOLD: list[Callable[[], None]] = []
 
 
 def compiled(function: Function) -> Function:
     """Compile with IEEE arithmetic in the order written; release the interpreter lock."""
-    return _compile(function, fastmath=False)
+    return _later(function, fastmath=False)
 
 
 def compiled_fused(function: Function) -> Function:
     """Compile, and allow a product and a sum to be rounded once; NaN and infinity are handled as usual."""
-    return _compile(function, fastmath={"contract"})
+    return _later(function, fastmath={"contract"})
 
 
 def compiled_reordered(function: Function) -> Function:
     """Compile, and allow sums to be reordered and fused; NaN and infinity are handled as usual."""
-    return _compile(function, fastmath={"reassoc", "contract"})
+    return _later(function, fastmath={"reassoc", "contract"})
 
 
 def compiled_any_order(function: Function) -> Function:
@@ -32,61 +34,52 @@ def compiled_any_order(function: Function) -> Function:
     These are sums of integers that are exact in every order, and scores whose error bound covers any order.
     Values must be finite.
     """
-    return _compile(function, fastmath={"reassoc", "contract", "nnan", "ninf", "nsz"})
+    return _later(function, fastmath={"reassoc", "contract", "nnan", "ninf", "nsz"})
 
 
-def _compile(function: Function, **more: Any) -> Function:
-    # What is private to its file is called by compiled code alone: the way in from Python, which often takes
-    # longer to compile than the function, is left out.
-    inner = function.__name__.startswith("_")
-    more |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": inner}
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
-    try:
-        jitted: Function = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to cache in: a read-only installation without a home
-        jitted = numba.njit(**options)(function)
-    else:
-        _outlive_updates(jitted)
-    return jitted
+def _later(function: Function, **options: Any) -> Function:
+    kernel: Any = _Kernel(function, options)
+    return kernel  # type: ignore[no-any-return]  # called as the function is
 
 
-def _outlive_updates(jitted: Any) -> None:
-    """Compile anew where the cache is of an older version of the file.
+class _Kernel:
+    """A function that loads numba when it is first called: what is released is read without a compiler."""
 
-    numba unpickles the types of arguments before it compares versions. An update of dpmorse in place may have
-    renamed one of them, and the cache stays when files are replaced.
-    """
-    cache, load = jitted._cache, jitted._cache.load_overload  # noqa: SLF001 - numba has no public way
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self._function, self._options = function, options
 
-    def load_or_forget(*key: Any) -> Any:
-        try:
-            return load(*key)
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            cache.flush()
-            return None
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba made of it."""
+        with _LOADING:
+            if "dispatcher" in vars(self):  # by another thread meanwhile
+                return vars(self)["dispatcher"]
+            from dpmorse import _numba
 
-    cache.load_overload = load_or_forget
+            _numba.tell_through(_tell)
+            found = vars(self)["dispatcher"] = _numba.dispatcher(self._function, **self._options)
+            return found
+
+    @property
+    def _numba_type_(self) -> Any:  # by which compiled functions know those that they call
+        return self.dispatcher._numba_type_  # noqa: SLF001 - numba asks for this name
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
 
 
 @contextmanager
 def compilation_told(tell: Callable[[], None]) -> Iterator[None]:
     """Call a function once if anything is compiled while the block runs, and not taken from the cache."""
-    listener = _Once(tell)
-    event.register("numba:compile", listener)
+    _TOLD.append(tell)
     try:
         yield
     finally:
-        event.unregister("numba:compile", listener)
+        if tell in _TOLD:
+            _TOLD.remove(tell)
 
 
-class _Once(event.Listener):  # type: ignore[misc]  # numba has no types
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell, self._told = tell, False
-
-    def on_start(self, event: Any) -> None:
-        if not self._told:
-            self._told = True
-            self._tell()
-
-    def on_end(self, event: Any) -> None:
-        pass
+def _tell() -> None:
+    while _TOLD:
+        _TOLD.pop()()

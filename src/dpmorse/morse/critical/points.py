@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from dpmorse._compile import compiled
 from dpmorse.densities import DifferingPart
 from dpmorse.typing import BoolArray, FloatArray, IntArray
 
@@ -169,40 +168,20 @@ def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatA
     """
     matrix = np.full((n_nodes, n_nodes), np.inf)
     np.fill_diagonal(matrix, -np.inf)
-    edges = spanning_edges(n_nodes, first, second, weights)
-    fill_bottlenecks(first[edges], second[edges], weights[edges], matrix)
+    group = np.arange(n_nodes)
+    for edge in spanning_edges(n_nodes, first, second, weights):
+        ours, theirs = (np.flatnonzero(group == group[end[edge]]) for end in (first, second))
+        matrix[np.ix_(ours, theirs)] = matrix[np.ix_(theirs, ours)] = weights[edge]
+        group[theirs] = group[first[edge]]
     return matrix
 
 
-# -- compiled: these call functions of this file only, because numba's cache notices changes per file --------
-
-
-@compiled
 def joining_edges(n_nodes: int, first: IntArray, second: IntArray) -> BoolArray:
     """Say which edges, looked at in order, join what the ones before have not joined (Kruskal)."""
     group, joins = np.arange(n_nodes), np.zeros(first.size, np.bool_)
     for edge in range(first.size):
-        a, b = group[first[edge]], group[second[edge]]
-        if a != b:
-            joins[edge] = True
-            _rename(group, b, a)
-    return joins
-
-
-@compiled
-def fill_bottlenecks(first: IntArray, second: IntArray, weights: FloatArray, matrix: FloatArray) -> None:
-    """Write the weight of each edge of a forest, lightest first, for all pairs of nodes that it joins."""
-    group = np.arange(len(matrix))
-    for edge in range(first.size):
         ours, theirs = group[first[edge]], group[second[edge]]
-        for a in np.flatnonzero(group == ours):
-            for b in np.flatnonzero(group == theirs):
-                matrix[a, b] = matrix[b, a] = weights[edge]
-        _rename(group, theirs, ours)
-
-
-@compiled
-def _rename(group: IntArray, old: int, new: int) -> None:
-    for node in range(group.size):
-        if group[node] == old:
-            group[node] = new
+        if ours != theirs:
+            joins[edge] = True
+            group[group == theirs] = ours
+    return joins
