@@ -41,11 +41,11 @@ class State:
 
 
 STATES = (
-    State("report", height=1120),
-    State("report-dark", page="report.html", dark=True, n_clusters=7, above=".pair", height=760),
+    State("report", height=1060),
+    State("report-dark", page="report.html", dark=True, n_clusters=7, height=800),
     State("report-categories", above="#levels-card", height=420),
     State("report-table", above="#clusters", height=640),
-    State("report-narrow", width=390, above="#portraits-card", height=1200),
+    State("report-narrow", width=390, height=1300),
     State("report-print", width=800, printed=True, height=1130),
 )
 

@@ -284,6 +284,7 @@ def test_the_noise_beside_each_size(visit, name, request):
 
 def test_a_click_on_the_tree_cuts_it_there(visit, default_model):
     seen = visit(default_model)
+    seen.technical()
     drawn = seen.page.locator("#dendrogram")
     box = drawn.bounding_box()
     drawn.click(position={"x": box["width"] / 2, "y": 3})

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpmorse.profiles import Profile
 from dpmorse.report.text import plain
-from dpmorse.schema import CategoryColumn, NumberColumn, Numeric, Schema
+from dpmorse.schema import CategoryColumn, NumberColumn, Schema
 from dpmorse.typing import IntArray
 
 _DAY_ZERO = date(1970, 1, 1).toordinal()
@@ -117,7 +117,7 @@ def table_columns(schema: Schema) -> list[ShownColumn]:
                 next(numbers),
                 column.stated(plain) if schema.stated else _range(column),
                 label=plain(column.label),
-                unit=plain(column.unit) if isinstance(column, Numeric) else "",
+                unit=plain(column.unit) if "unit" in column.texts else "",  # as stated, not days or ranks
                 may_miss=column.missing != "refuse",
                 levels=tuple(map(plain, column.ranks)),
                 first_day=0 if column.first is None else column.first - _DAY_ZERO,

@@ -26,7 +26,7 @@ from dpmorse.report.bulletin import said_of
 from dpmorse.report.columns import Measured
 from dpmorse.report.quality import LARGER, word_of
 from dpmorse.report.released import ReleasedModel
-from dpmorse.report.sentences import compared, share_in_words, size_in_words
+from dpmorse.report.sentences import compared, size_in_words
 from dpmorse.report.text import plain
 from dpmorse.report.traits import Traits, robust_deviation
 from dpmorse.typing import FloatArray, IntArray
@@ -140,7 +140,6 @@ def _row(view: ClusterView, columns: Sequence[ColumnView], i: int) -> dict[str, 
     """
     share, numbers = view.share.at(i), [column for column in columns if isinstance(column, NumberView)]
     row: dict[str, Any] = {
-        "size_said": share_in_words(share.value),
         "share": _with_ends(share, shown_decimals(*share[1:]) if share.is_known else _DECIMALS),
         "numbers": [
             [

@@ -103,7 +103,7 @@ def render(
     numbers = json_for_script(contents(parts, n_drawn, _generator(random_state)))
     style = _asset("page.css")
     # All scripts are in one function, so that nothing of them is visible from outside.
-    script = '(() => {\n"use strict";\n' + "\n".join(map(_asset, _SCRIPTS)) + "})();\n"
+    script = '(() => {\n"use strict";\n' + "\n".join(map(_script, _SCRIPTS)) + "})();\n"
     return Template(_asset("page.html")).substitute(
         policy=html.escape(_policy(style, script)),
         title=html.escape(heading or said.headline),
@@ -202,6 +202,12 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def _asset(name: str) -> str:
     return resources.files("dpmorse.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _script(name: str) -> str:
+    """Return a script without its comments and indents, which would be a tenth of a page."""
+    lines = (line.lstrip() for line in _asset(name).splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _policy(style: str, script: str) -> str:

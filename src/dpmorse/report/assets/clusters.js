@@ -21,6 +21,10 @@ function clustersAt(k) {
   return {k, labels, clusters, colourOf: (place) => labels[place]};
 }
 
+// The size of a cluster as its sentence has it.
+const OF_RECORDS = " of the records";
+const clusterSize = ({row}) => (row.said.includes(OF_RECORDS) ? row.said.split(OF_RECORDS)[0] : "100\u00a0%");
+
 const mayBeNoise = (cluster) => !cluster.row.supported;
 
 // Numbers are [value, low, high, decimals], or null where noise hides them; of a column q1, median and q3.

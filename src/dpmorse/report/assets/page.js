@@ -31,8 +31,8 @@ function drawControls(cut) {
   const shown = cut.clusters.slice(0, 10);
   const more = cut.k > shown.length ? [make("li", {}, `and ${cut.k - shown.length} more`)] : [];
   byId("legend").replaceChildren(...shown.map((cluster) =>
-    make("li", {}, swatch(cluster.colour), `${cluster.number}: ${cluster.row.size_said}`)), ...more);
-  const shares = shown.map((cluster) => cluster.row.size_said).join(", ");
+    make("li", {}, swatch(cluster.colour), `${cluster.number}: ${clusterSize(cluster)}`)), ...more);
+  const shares = shown.map((cluster) => clusterSize(cluster)).join(", ");
   byId("announcement").textContent = `${state.k} groups with shares ${shares}`;
 }
 

@@ -33,7 +33,7 @@ function drawPortraits(cut) {
 const foundAgain = (cluster) => (data.again[state.k - 1][cluster.number] || "");
 
 function portrait(cluster, reach) {
-  const title = make("h3", {}, swatch(cluster.colour), `Group ${cluster.number}, ${cluster.row.size_said}`);
+  const title = make("h3", {}, swatch(cluster.colour), `Group ${cluster.number}, ${clusterSize(cluster)}`);
   return make("article", {class: "portrait"}, title,
     make("ul", {class: "quality", "aria-label": `Quality of group ${cluster.number}`},
       ...qualityOf(cluster)), ...ranking(cluster, reach));

@@ -12,8 +12,9 @@ const OF_TABLE = "Categories have no place on an axis: modes and saddles are tho
 function viewFrame() {
   const width = Math.max(byId("view").clientWidth || 560, 280);
   const height = Math.round(Math.min(400, 0.72 * width + 40));
-  const frame = {width, height, left: 58, right: 8, top: 8, bottom: 42};
   const x = data.axes[view.axes[state.x]], y = data.axes[view.axes[state.y]];
+  const ofDates = (data.columns[data.axes.indexOf(y)] || {}).kind === "date"; // they are long
+  const frame = {width, height, left: ofDates ? 78 : 58, right: 8, top: 8, bottom: 42};
   frame.wide = frame.width - frame.left - frame.right;
   frame.tall = frame.height - frame.top - frame.bottom;
   frame.x = (value) => frame.left + frame.wide * (value - x.low) / (x.high - x.low);
