@@ -13,7 +13,7 @@ from typing import Any
 
 import numba
 from numba.core import codegen, compiler, event
-from numba.core.types import unliteral
+from numba.core.types import unliteral  # type: ignore[attr-defined]
 
 
 def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
