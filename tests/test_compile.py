@@ -1,17 +1,89 @@
-"""What is compiled is told once, to those who can see it."""
+"""Kernels are compiled when they are called, their parts once; it is told once, to those who can see it."""
 
+import gc
 import importlib.util
+import subprocess
 import sys
 
 import numba
+import numpy as np
 import pytest
 
-from dpmorse._compile import compilation_told
+from dpmorse import PrivateGaussianMixture
+from dpmorse._compile import compilation_told, compiled
 from dpmorse.cli.progress import compiling_told
 
 
+@compiled
+def _part(values, place):
+    return 3.0 * values[place]
+
+
+@compiled
+def kernel(values, place):
+    return _part(values, 0) + _part(values, place)
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """Let nothing be compiled, here or on the disk."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    for each in (_part, kernel):
+        vars(each).pop("dispatcher", None)
+
+
 def compile_something():
+    kernel(np.ones(1), 0)
     return numba.njit(lambda x: x + 1)(1)
+
+
+def test_a_part_is_compiled_once_for_numbers_and_variables(fresh):
+    """And never made machine code: it is in that of the kernel that calls it."""
+    assert kernel(np.array([2.0, 5.0]), 1) == 21.0
+    (types,) = _part.dispatcher.signatures
+    assert str(types[1]) == "int64"
+    library = _part.dispatcher.overloads[types].library
+    assert library.get_pointer_to_function(library.name) == 0
+    assert kernel.dispatcher.nopython_signatures
+
+
+@pytest.mark.parametrize("collected", [True, False])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_compiling_leaves_the_collector_of_garbage_as_it_was(fresh, collected, frozen):
+    """Also what was frozen before, and where the function cannot be compiled."""
+    before = gc.isenabled()
+    try:
+        if frozen:
+            gc.freeze()
+        n_frozen = gc.get_freeze_count()
+        (gc.enable if collected else gc.disable)()
+        kernel(np.ones(2), 1)
+        assert gc.isenabled() == collected
+        with pytest.raises(numba.TypingError):
+            kernel("text", object)
+        assert gc.isenabled() == collected
+        assert (gc.get_freeze_count() > 0) == (n_frozen > 0) == frozen
+    finally:
+        gc.unfreeze()
+        (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "from dpmorse import DPMorse, load",
+        "import dpmorse; dpmorse.load(path)",
+        "from dpmorse.cli.application import app; app(['show', path], standalone_mode=False)",
+    ],
+)
+def test_released_values_are_read_without_a_compiler(what, tmp_path):
+    """A base without a tree; trees and densities are computed by kernels."""
+    path = tmp_path / "model.json"
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    PrivateGaussianMixture(2, epsilon=1.0, bounds=(-4, 4), random_state=0).fit(X).save(path)
+    script = f"import sys\npath = {str(path)!r}\n{what}\nprint('loaded', 'numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("loaded False\n")
 
 
 OF_A_VERSION = """
@@ -41,7 +113,7 @@ def test_an_update_that_renames_a_type_is_compiled_anew(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, path.stem, module)
         spec.loader.exec_module(module)
         assert module.found() == 1 + more
-    assert sum(module.f.stats.cache_hits.values()) == 1
+    assert sum(module.f.dispatcher.stats.cache_hits.values()) == 1
 
 
 def test_compilation_is_told_once_and_only_where_it_happens():

@@ -55,7 +55,7 @@ class _Kernel:
         with _LOADING:
             if "dispatcher" in vars(self):  # by another thread meanwhile
                 return vars(self)["dispatcher"]
-            from dpmorse import _numba
+            from dpmorse import _numba  # noqa: PLC0415 - what is released is read without it
 
             _numba.tell_through(_tell)
             found = vars(self)["dispatcher"] = _numba.dispatcher(self._function, **self._options)
@@ -63,7 +63,7 @@ class _Kernel:
 
     @property
     def _numba_type_(self) -> Any:  # by which compiled functions know those that they call
-        return self.dispatcher._numba_type_  # noqa: SLF001 - numba asks for this name
+        return self.dispatcher._numba_type_
 
     def __call__(self, *args: Any) -> Any:
         return self.dispatcher(*args)

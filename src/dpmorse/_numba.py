@@ -1,9 +1,9 @@
 """The one file that loads numba: how kernels are compiled, in little time, also where nothing can be cached.
 
-A function whose name is private to its file is a *part*: compiled code alone calls it. numba would optimise each
-part by itself, make machine code of it, and optimise it again in every function that calls it. Here parts are
-handed on as they were written, and are optimised where they end up: in the kernels that Python calls. Nor are
-they compiled anew for a 0 that is written where another caller has a variable.
+A function whose name is private to its file is a *part*: compiled code alone calls it. numba would optimise
+each part by itself, make machine code of it, and optimise it again in every function that calls it. Here
+parts are handed on as they were written, and are optimised where they end up: in the kernels that Python
+calls. Nor are they compiled anew for a 0 that is written where another caller has a variable.
 """
 
 import gc
@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import codegen, compiler, event, types
+from numba.core import codegen, compiler, event
+from numba.core.types import unliteral  # type: ignore[attr-defined]
 
 
 def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
@@ -22,7 +23,7 @@ def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         part = numba.njit(pipeline_class=_CompilerOfParts, **options, **without)(function)
         of_types = part.get_call_template
-        part.get_call_template = lambda args, kws: of_types(tuple(map(types.unliteral, args)), kws)
+        part.get_call_template = lambda args, kws: of_types(tuple(map(unliteral, args)), kws)
         return part
     try:
         jitted = numba.njit(cache=True, **options)(function)
@@ -81,7 +82,7 @@ def _outlive_updates(jitted: Any) -> None:
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]
-    """Tells of every compilation; puts off the collection of garbage, which would take an eighth of its time."""
+    """Tells of every compilation, and puts off the collection of garbage, an eighth of its time."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell, self._depth, self._collected = tell, 0, False
@@ -96,6 +97,11 @@ class _Compilations(event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         self._depth -= 1
         if not self._depth and self._collected:
+            if (
+                not gc.get_freeze_count()
+            ):  # else somebody has frozen what there was, before a fork for example
+                gc.freeze()  # what a compiler makes is old at once: it is not looked at until all is
+                gc.unfreeze()
             gc.enable()
 
 

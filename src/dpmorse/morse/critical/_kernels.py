@@ -24,6 +24,9 @@ _EPSILON, _MOST_TURNS = 2.0**-52, 60
 
 # -- descents: lengths are in the metric A, in which one standard deviation of a lone component is 1 --
 
+# Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
+_MEAN_SHIFTS = 6
+
 # Longest descent, in steps: one that has not arrived by then is given up, and its end is not certified.
 _MOST_STEPS_DOWN = 400
 
@@ -64,6 +67,9 @@ _LONGEST_UP, _SHORTEST_UP = 0.5, 0.02
 
 # As in descents.
 _ZERO_UP, _FLATTEST_UP = 1e-10, 1e-3
+
+# Where Newton's method is asked for one step.
+_FLATTEST = 1e-3
 
 
 class PackedComponents(NamedTuple):
@@ -608,22 +614,20 @@ def _write_step(coordinates: FloatArray, longest: float, room: _Room) -> None:
 
 
 @compiled
-def fill_newton_steps(
+def _newton_steps(
     points: FloatArray,
     components: PackedComponents,
-    flattest: float,
-    steps: FloatArray,
     curvatures: FloatArray,
     axes: FloatArray,
     start: int,
     stop: int,
 ) -> None:
-    """Write Newton steps downhill, with the lowest curvature and its axis at each point."""
+    """Write Newton steps downhill in the place of points, with the lowest curvature and its axis at each."""
     room = _room(components)
     for n in range(start, stop):
         _, n_axes, _ = _frame(points[n], components, room)
-        _write_step(_newton(room.curvatures[:n_axes], room.slopes[:n_axes], flattest), np.inf, room)
-        _copy(room.step, steps[n])
+        _write_step(_newton(room.curvatures[:n_axes], room.slopes[:n_axes], _FLATTEST), np.inf, room)
+        _copy(room.step, points[n])
         _copy(room.axes[0], axes[n])
         curvatures[n] = room.curvatures[0]
 
@@ -632,12 +636,12 @@ def fill_newton_steps(
 
 
 @compiled
-def shift(points: FloatArray, components: PackedComponents, n_steps: int, start: int, stop: int) -> None:
-    """Move points by mean-shift steps, -A^-1 grad."""
+def _shift(points: FloatArray, components: PackedComponents, start: int, stop: int) -> None:
+    """Move points by a few mean-shift steps, -A^-1 grad."""
     room = _room(components)
     for n in range(start, stop):
         point = points[n]
-        for _ in range(n_steps):
+        for _ in range(_MEAN_SHIFTS):
             _, n_active = _weigh(point, components, room)
             if n_active == 1:
                 _copy(components.centres[room.active[0]], point)
@@ -652,7 +656,7 @@ def shift(points: FloatArray, components: PackedComponents, n_steps: int, start:
 
 
 @compiled
-def descend(
+def _descend(
     points: FloatArray,
     components: PackedComponents,
     heights: FloatArray,
@@ -740,7 +744,7 @@ def _falls(point: FloatArray, components: PackedComponents, height: float, room:
 
 
 @compiled
-def climb(
+def _climb(
     points: FloatArray,
     tangents: FloatArray,
     components: PackedComponents,
@@ -790,3 +794,33 @@ def _uphill(tangent: FloatArray, n_axes: int, n_negative: int, room: _Room) -> i
         if along > most:
             chosen, most = a, along
     return chosen
+
+
+# -- the way in ---------------------------------------------------------------------------------------
+
+SHIFT, DESCEND, CLIMB, NEWTON = 0, 1, 2, 3
+
+
+@compiled
+def walk(
+    how: int,
+    points: FloatArray,
+    axes: FloatArray,
+    components: PackedComponents,
+    heights: FloatArray,
+    arrived: BoolArray,
+    start: int,
+    stop: int,
+) -> None:
+    """Move points. Climbs have tangents as ``axes``; Newton steps write axes, and curvatures as ``heights``.
+
+    This is one kernel, because most of what walks do is the same, and is compiled for each kernel anew.
+    """
+    if how == SHIFT:
+        _shift(points, components, start, stop)
+    elif how == DESCEND:
+        _descend(points, components, heights, arrived, start, stop)
+    elif how == CLIMB:
+        _climb(points, axes, components, heights, arrived, start, stop)
+    else:
+        _newton_steps(points, components, heights, axes, start, stop)

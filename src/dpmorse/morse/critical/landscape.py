@@ -19,7 +19,7 @@ from dpmorse.densities import GaussianMixture
 from dpmorse.exceptions import InvalidParameterError
 from dpmorse.morse.critical import _kernels
 from dpmorse.morse.critical._path_kernels import MOST_EXTREMA, fill_extrema
-from dpmorse.typing import FloatArray, IntArray
+from dpmorse.typing import BoolArray, FloatArray, IntArray
 
 # Points are given, at the farthest, this many standard deviations of the whole mixture from its mean: beyond,
 # squares of distances in the metric of a narrow component leave the range in which differences mean anything.
@@ -28,8 +28,8 @@ FARTHEST = 1e6
 # Multiplications that are worth a thread of their own; below that, starting it costs more than it saves.
 _WORK_PER_THREAD = 1 << 17
 
-# What a Newton step takes, in evaluations of f, and the least that curvatures count for in it.
-_NEWTON_STEP, _FLATTEST = 10, 1e-3
+# What a Newton step takes, in evaluations of f.
+_NEWTON_STEP = 10
 
 # Precisions, in units of the whole mixture, whose squares overflow: Hessians hold such squares.
 _STEEPEST = 1e154
@@ -123,11 +123,20 @@ class Landscape:
 
     def newton_steps(self, points: FloatArray) -> NewtonSteps:
         """Return where Newton's method leads, downhill along all axes."""
-        points = np.ascontiguousarray(points)
-        found = np.empty_like(points), np.empty(len(points)), np.empty_like(points)
-        work = partial(_kernels.fill_newton_steps, points, self.components, _FLATTEST, *found)
-        self.over(work, len(points), weight=_NEWTON_STEP)
-        return NewtonSteps(*found)
+        steps = np.array(points, order="C")
+        axes = np.empty_like(steps)
+        curvatures, _ = self.walk(_kernels.NEWTON, steps, axes, weight=_NEWTON_STEP)
+        return NewtonSteps(steps, curvatures, axes)
+
+    def walk(
+        self, how: int, points: FloatArray, axes: FloatArray | None = None, *, weight: int
+    ) -> tuple[FloatArray, BoolArray]:
+        """Move points, and axes; return heights at the ends and whether walks arrived (``_kernels.walk``)."""
+        heights, arrived = np.full(len(points), np.inf), np.zeros(len(points), dtype=bool)
+        axes = points if axes is None else axes  # not looked at
+        work = partial(_kernels.walk, how, points, axes, self.components, heights, arrived)
+        self.over(work, len(points), weight=weight)
+        return heights, arrived
 
     def extrema(self, paths: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return positions, heights and numbers of the local minima and maxima of f along polylines.

@@ -1,7 +1,6 @@
 """Modes: descents that never rise above where they started, the modes found so far, and their basins."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -10,9 +9,6 @@ from dpmorse.morse.critical import _kernels
 from dpmorse.morse.critical.landscape import FARTHEST, Landscape, relax_strings
 from dpmorse.morse.critical.points import CriticalPoints
 from dpmorse.typing import BoolArray, FloatArray, IntArray
-
-# Mean-shift steps before Newton's method: they are cheap, need no proof, and bring most points near a mode.
-_MEAN_SHIFTS = 6
 
 # Cost of a walk, in evaluations of f.
 _WALK = 30
@@ -58,8 +54,7 @@ class Descents:
 def shift_down(landscape: Landscape, points: FloatArray) -> FloatArray:
     """Return the points after a few mean-shift steps, each on a segment that stays below its start."""
     points = np.array(points)
-    work = partial(_kernels.shift, points, landscape.components, _MEAN_SHIFTS)
-    landscape.over(work, len(points), weight=_WALK)
+    landscape.walk(_kernels.SHIFT, points, weight=_WALK)
     return points
 
 
@@ -72,10 +67,8 @@ def descend(landscape: Landscape, points: FloatArray) -> Descents:
     curvatures made positive, are tried where the Hessian is positive or the gradient nearly vanishes (mean
     shift takes very long to leave a flat saddle), and taken if it holds for them or f falls along 26 points.
     """
-    ends = Descents(np.array(points), np.full(len(points), np.inf), np.zeros(len(points), dtype=bool))
-    work = partial(_kernels.descend, ends.points, landscape.components, ends.heights, ends.certified)
-    landscape.over(work, len(points), weight=_WALK)
-    return ends
+    points = np.array(points)
+    return Descents(points, *landscape.walk(_kernels.DESCEND, points, weight=_WALK))
 
 
 class ModeSet:

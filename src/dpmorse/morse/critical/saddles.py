@@ -6,7 +6,6 @@ direction and descend along all others lead to a saddle of index 1, which is the
 """
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -132,13 +131,10 @@ class SaddleSet:
         point. Along axis i of curvature c_i and slope g_i the step is -g_i / |c_i|, downhill whatever the
         sign of c_i; along the chosen axis it is +g_i / |c_i|, uphill.
         """
-        n = len(points)
-        if not n:
+        if not len(points):
             return
         points, downhill = np.array(points), np.array(tangents)  # f falls along these to both sides
-        heights, converged = np.full(n, np.inf), np.zeros(n, dtype=bool)
-        found = points, downhill, self._landscape.components, heights, converged
-        self._landscape.over(partial(_kernels.climb, *found), n, weight=_CLIMB)
+        heights, converged = self._landscape.walk(_kernels.CLIMB, points, downhill, weight=_CLIMB)
         new = self._new(points, heights, np.flatnonzero(converged))
         aside = _ASIDE * downhill[new]
         labels = self._modes.reach(np.vstack([points[new] + aside, points[new] - aside]))
