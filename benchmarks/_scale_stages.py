@@ -49,7 +49,7 @@ def _first_fits() -> dict[str, float]:
 
 
 def _cpu_of_children() -> float:
-    """Return the CPU seconds of the processes that have ended: other work on the machine takes none of them."""
+    """Return the CPU seconds of the processes that have ended, whatever else the machine does."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -63,6 +63,8 @@ class Change:
         text = textwrap.dedent(body.replace(self.old, self.new))
         code = compile(text, f"<mutant of {self.target}>", "exec")
         exec(code, self._module.__dict__, made)  # noqa: S102 - our own source
+        if hasattr(made[self._name], "__set_name__"):  # a cached property, which a class would tell its name
+            made[self._name].__set_name__(self._owner, self._name)
         original = self._owner.__dict__[self._name]
         for owner in [self._owner, *_modules_with(self._name, original)]:
             monkeypatch.setattr(owner, self._name, made[self._name])
@@ -90,4 +92,5 @@ def _function_of(value: Any) -> Any:
         return value.fget
     if isinstance(value, staticmethod | classmethod):
         return value.__func__
+    value = getattr(value, "func", value)  # of a cached property
     return value if isinstance(value, FunctionType) else getattr(value, "py_func", value)

@@ -277,12 +277,11 @@ REVIEWED = {
     "bases/randomness.py": {"_validate.describe(random_state)": PARAMETER},
     "bases/settings.py": {
         "_validate.describe(pair)": PARAMETER,
+        "_validate.describe(bounds)": PARAMETER,
         "listed(unknown)": PARAMETER,
         "listed(without)": COLUMNS,
         "_validate.did_you_mean(unknown[0], without)": COLUMNS,
         "name": PARAMETER,
-        "_validate.describe(value)": PARAMETER,
-        "given['n_features']": COLUMNS,
         "len(schema.names)": COLUMNS,
         "1 << 21": FIXED,
         "settings.n_components": PARAMETER,

@@ -17,7 +17,7 @@ MODULES = {
     for path in ROOT.rglob("*.py")
 }
 FACADES = sorted(name for name, path in MODULES.items() if path.with_suffix(".pyi").exists())
-LONGEST_CHAIN = 17
+LONGEST_CHAIN = 18
 ROOMS = sorted(path.parent.name for path in (ROOT / "bases").glob("*/__init__.py"))
 UNREACHABLE = (
     "dpmorse.records",

@@ -422,4 +422,4 @@ def test_a_model_is_an_argument_or_an_option(model_file, run):
     assert "give the model once" in run("show", model_file, "--model", model_file, code=2).stderr
     assert "a model is needed" in run("cut", "--clusters", "2", "-o", "x.json", code=2).stderr
     run("cut", model_file, "--clusters", "1", "-o", "one.json")
-    assert run("show", "one.json").stdout.startswith("1 cluster of ")
+    assert run("show", "one.json").stdout.startswith("One group: all of the records")
