@@ -37,7 +37,7 @@ def start_up() -> dict[str, float]:
 
 
 def _first_fits() -> dict[str, float]:
-    """Run a small fit in a process that finds nothing compiled, as in a fresh installation, and in a second."""
+    """Run a small fit in a process that finds nothing compiled, as a fresh installation, and in a second."""
     found = {}
     with tempfile.TemporaryDirectory() as cache:
         for name in ("first fit, which compiles", "the same in the next process"):
