@@ -1,6 +1,7 @@
 """Modes and saddles of a mixture, and the graph they make: modes are its nodes, saddles its edges."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -155,10 +156,7 @@ def spanning_edges(n_nodes: int, first: IntArray, second: IntArray, weights: Flo
 
     Parallel edges are allowed; loops and edges of infinite weight are left out.
     """
-    order = np.argsort(weights, kind="stable")
-    order = order[np.isfinite(weights[order])]
-    edges: IntArray = order[joining_edges(n_nodes, first[order], second[order])]
-    return edges
+    return np.array([edge for edge, _, _ in _joins(n_nodes, first, second, weights)], dtype=np.int64)
 
 
 def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatArray) -> FloatArray:
@@ -168,20 +166,23 @@ def bottlenecks(n_nodes: int, first: IntArray, second: IntArray, weights: FloatA
     """
     matrix = np.full((n_nodes, n_nodes), np.inf)
     np.fill_diagonal(matrix, -np.inf)
-    group = np.arange(n_nodes)
-    for edge in spanning_edges(n_nodes, first, second, weights):
-        ours, theirs = (np.flatnonzero(group == group[end[edge]]) for end in (first, second))
-        matrix[np.ix_(ours, theirs)] = matrix[np.ix_(theirs, ours)] = weights[edge]
-        group[theirs] = group[first[edge]]
+    for edge, some, others in _joins(n_nodes, first, second, weights):
+        rows = np.array(some)[:, None]
+        matrix[rows, others] = matrix.T[rows, others] = weights[edge]
     return matrix
 
 
-def joining_edges(n_nodes: int, first: IntArray, second: IntArray) -> BoolArray:
-    """Say which edges, looked at in order, join what the ones before have not joined (Kruskal)."""
-    group, joins = np.arange(n_nodes), np.zeros(first.size, np.bool_)
-    for edge in range(first.size):
-        ours, theirs = group[first[edge]], group[second[edge]]
-        if ours != theirs:
-            joins[edge] = True
-            group[group == theirs] = ours
-    return joins
+def _joins(
+    n_nodes: int, first: IntArray, second: IntArray, weights: FloatArray
+) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Yield edges that join what the lighter ones have not joined, and the nodes on both sides (Kruskal)."""
+    order = np.argsort(weights, kind="stable")
+    order = order[np.isfinite(weights[order])]
+    groups = [[node] for node in range(n_nodes)]  # of each node: all nodes that are joined to it
+    for edge, a, b in zip(order.tolist(), first[order].tolist(), second[order].tolist(), strict=True):
+        some, others = groups[a], groups[b]
+        if some is not others:
+            yield edge, some, others
+            joined = some + others
+            for node in joined:
+                groups[node] = joined
