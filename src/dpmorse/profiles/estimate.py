@@ -100,6 +100,27 @@ class Estimate:
         return Interval(float(self.value[place]), float(self.low[place]), float(self.high[place]))
 
 
+class Quartiles:
+    """What has quantiles, by the part of the values that lies below, has quartiles among them."""
+
+    quantiles: dict[float, Estimate]
+
+    @property
+    def median(self) -> Estimate:
+        """The value that half of the values lie below."""
+        return self.quantiles[0.5]
+
+    @property
+    def q1(self) -> Estimate:
+        """The value that a quarter of the values lies below."""
+        return self.quantiles[0.25]
+
+    @property
+    def q3(self) -> Estimate:
+        """The value that three quarters of the values lie below."""
+        return self.quantiles[0.75]
+
+
 def about_intervals(*, level: float = 0.95, population: bool = False) -> str:
     """Return a sentence or two about intervals of this level."""
     return f"Intervals ({100 * level:g} %) {_POPULATION if population else _AT_HAND}"

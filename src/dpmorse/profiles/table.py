@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpmorse.profiles.account import Account
-from dpmorse.profiles.estimate import Estimate
+from dpmorse.profiles.estimate import Estimate, Quartiles
 from dpmorse.profiles.profile import SUPPORT, Profile
 from dpmorse.profiles.quantiles import Curves
 from dpmorse.typing import BoolArray, FloatArray, IntArray
@@ -24,7 +24,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
-class ClusterTable:
+class ClusterTable(Quartiles):
     """What may be published about the clusters of one cut. What is not known is NaN, with its interval.
 
     Attributes
@@ -53,21 +53,6 @@ class ClusterTable:
     level_share: tuple[Estimate, ...]
     missing: Estimate
     supported: BoolArray
-
-    @property
-    def median(self) -> Estimate:
-        """The value that half of the values lie below."""
-        return self.quantiles[0.5]
-
-    @property
-    def q1(self) -> Estimate:
-        """The value that a quarter of the values lies below."""
-        return self.quantiles[0.25]
-
-    @property
-    def q3(self) -> Estimate:
-        """The value that three quarters of the values lie below."""
-        return self.quantiles[0.75]
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{share:.3g}" for share in self.share.value)

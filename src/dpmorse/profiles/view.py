@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from dpmorse.densities import GaussianMixture, ProductMixture
 from dpmorse.profiles.again import Again
 from dpmorse.profiles.cautions import Caution
-from dpmorse.profiles.estimate import NOT_KNOWN, Estimate, Interval, shown_decimals
+from dpmorse.profiles.estimate import NOT_KNOWN, Estimate, Interval, Quartiles, shown_decimals
 from dpmorse.profiles.table import QUARTILES, ClusterTable
 from dpmorse.schema import CategoryColumn, NumberColumn, Schema
 from dpmorse.typing import FloatArray, IntArray
@@ -55,7 +55,7 @@ class LevelView(ColumnView):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberView(ColumnView):
+class NumberView(Quartiles, ColumnView):
     """A column that is a number.
 
     Attributes
@@ -68,21 +68,6 @@ class NumberView(ColumnView):
 
     column: NumberColumn
     quantiles: dict[float, Estimate]
-
-    @property
-    def median(self) -> Estimate:
-        """The value that half of the values lie below."""
-        return self.quantiles[0.5]
-
-    @property
-    def q1(self) -> Estimate:
-        """The value that a quarter of the values lies below."""
-        return self.quantiles[0.25]
-
-    @property
-    def q3(self) -> Estimate:
-        """The value that three quarters of the values lie below."""
-        return self.quantiles[0.75]
 
     def decimals(self, number: Interval) -> int:
         """Return how many decimals of a value matter: two digits of half its interval.
