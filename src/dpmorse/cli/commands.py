@@ -81,7 +81,7 @@ COMMANDS = {
     ),
     "show": Command(
         "released",
-        "Show the clusters of a model, its privacy statement and its ledger; or what a budget file says.",
+        "Show the clusters of a model in sentences and as a table; or what a budget file says.",
         (
             "dpmorse show model.json",
             "dpmorse show model.json --json",
