@@ -103,6 +103,7 @@ def test_what_noise_hides_is_no_number(doubtful_model, embedded):
     assert noise["numbers"] == [[None] * 3] * 2
     assert noise["share"][0] == pytest.approx(15 / 5065, abs=1e-3)
     assert noise["said"].endswith(": may be noise, too small to be told from it.")
+    assert noise["said"].startswith("0.3\N{NO-BREAK SPACE}% of the records, give or take ")
 
 
 def test_a_cluster_without_component_has_no_records(doubtful_model, embedded):

@@ -103,7 +103,8 @@ def test_whether_a_number_is_missing_is_drawn_where_it_is_a_level(hard_model):
 
 def test_stated_columns_head_the_page(model):
     page = render(model, title="Title <1>", dataset="a & b", made_on=dt.date(2026, 1, 31))
-    assert "<title>Title &lt;1&gt;" in page
+    assert '<p class="eyebrow">Title &lt;1&gt;</p>' in page
+    assert "<title>Title &lt;1&gt;</title>" in page
     assert "<dd>a &amp; b</dd>" in page
     assert "<dd>2026-01-31</dd>" in page
     for stated in (
