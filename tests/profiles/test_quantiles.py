@@ -71,7 +71,8 @@ def test_the_variance_is_that_of_the_noise(rng):
             drawn = with_noise(exact, rng, 15, 25)
             one = Curves.of(drawn, Account.of(drawn), 0)
             found.append((one.below - p * one.totals(drawn.unbiased)[:, None])[:, at_edges])
-        stated = np.sqrt(curves.variances(p))[:, at_edges]
+        fixed, linear, square = curves.variances
+        stated = np.sqrt(fixed + p * linear + p**2 * square)[:, at_edges]
         own_edge = np.array([np.isin(curves.grid[at_edges], profile.edges[k, 0]) for k in range(2)])
         own_edge[:, -2:] = True
         spread = np.std(found, axis=0)

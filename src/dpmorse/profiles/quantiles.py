@@ -13,7 +13,9 @@ than noise explains, the interval is wider (``_SLOPE``, ``_BEND``, ``_SHAPE``): 
 (docs/numbers.md).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -138,45 +140,46 @@ class Curves:
         total: FloatArray = entries[:, self.profile.columns[self.column].present].sum(axis=1)
         return total
 
-    def variances(self, p: float) -> FloatArray:
-        """Return the variance of ``F(x) - p N`` of each component at each point."""
+    @cached_property
+    def variances(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Variances of ``F(x) - p N`` of each component at each point: coefficients of 1, p and p^2."""
         profile, n, i, w = self.profile, self.n_bins[:, None], self.before, self.part
         all_entries = n + profile.columns[self.column].may_miss
-        squares = (1 - p) ** 2 * i + (w - p) ** 2 + p**2 * (n - i - 1)
-        sums = i + w - p * n
-        of_sizes = np.square(profile.count_stddev)[:, None]
-        of_entries = squares - sums**2 / all_entries
-        found: FloatArray = profile.entry_stddev**2 * of_entries + of_sizes * (sums / all_entries) ** 2
-        return found
+        of_entry, of_size = profile.entry_stddev**2, np.square(profile.count_stddev)[:, None]
+        of_sums = (of_size / all_entries - of_entry) / all_entries  # of (sum a)^2
+        fixed = of_entry * (i + w**2) + of_sums * (i + w) ** 2
+        return fixed, -2 * (i + w) * (of_entry + of_sums * n), of_entry * n + of_sums * n**2
 
-    def quantile(
-        self, members: FloatArray, account: Account, p: float, z: float, *, population: bool
-    ) -> Estimate:
-        """Return a quantile of groups of components, NaN where it is not known.
+    def quantiles(
+        self, members: FloatArray, account: Account, of: Sequence[float], z: float, *, population: bool
+    ) -> list[Estimate]:
+        """Return quantiles of groups of components, NaN where they are not known.
 
         ``members`` has a row for each group, with 1 where a component belongs to it.
         """
-        profile = self.profile
-        totals = members @ self.totals(profile.unbiased)
-        distance = members @ self.below - p * totals[:, None]
-        variance = members @ self.variances(p)
-        if population:
-            variance += p * (1 - p) * np.maximum(totals, 0.0)[:, None]
-        reach = z * np.sqrt(np.maximum(variance, 0.0)) + members @ self.doubt
-        low = _first_at_least(self.grid, distance + reach)
-        high = -_first_at_least(-self.grid[::-1], (reach - distance)[:, ::-1])
-        kept = members @ self.of_account - p * (members @ self.totals(account.entries))[:, None]
-        value = _first_at_least(self.grid, kept)
-        if profile.whole[self.column]:
-            low, high, value = (np.round(end - _LEAST) for end in (low, high, value))
-        low, high = np.minimum(low, high), np.maximum(low, high)
-        value = np.clip(value, low, high)
-        # Whether a number is known depends on the noise alone: were it asked of the interval, those that are
-        # narrow by chance would be shown, and miss more often.
-        place = np.clip(np.searchsorted(self.grid, value), 0, self.grid.size - 1)
-        in_doubt = z * np.sqrt(variance[np.arange(len(totals)), place])
-        known = in_doubt <= _MOST_IN_DOUBT * np.maximum(totals, 0.0)
-        return Estimate(value, low, high).unknown_where(~known)
+        below, doubt, of_account = (members @ each for each in (self.below, self.doubt, self.of_account))
+        variances = [members @ each for each in self.variances]
+        totals, kept = (members @ self.totals(each) for each in (self.profile.unbiased, account.entries))
+        found = []
+        for p in of:
+            variance = np.maximum(variances[0] + p * variances[1] + p**2 * variances[2], 0.0)
+            if population:
+                variance += p * (1 - p) * np.maximum(totals, 0.0)[:, None]
+            distance, reach = below - p * totals[:, None], z * np.sqrt(variance) + doubt
+            low = _first_at_least(self.grid, distance + reach)
+            high = -_first_at_least(-self.grid[::-1], (reach - distance)[:, ::-1])
+            value = _first_at_least(self.grid, of_account - p * kept[:, None])
+            if self.profile.whole[self.column]:
+                low, high, value = (np.round(end - _LEAST) for end in (low, high, value))
+            low, high = np.minimum(low, high), np.maximum(low, high)
+            value = np.clip(value, low, high)
+            # Whether a number is known depends on the noise alone: were it asked of the interval, those that
+            # are narrow by chance would be shown, and miss more often.
+            place = np.clip(np.searchsorted(self.grid, value), 0, self.grid.size - 1)
+            in_doubt = z * np.sqrt(variance[np.arange(len(totals)), place])
+            known = in_doubt <= _MOST_IN_DOUBT * np.maximum(totals, 0.0)
+            found.append(Estimate(value, low, high).unknown_where(~known))
+        return found
 
     def noise_of_totals(self, members: FloatArray) -> FloatArray:
         """Return the noise of the number of records that have the column."""

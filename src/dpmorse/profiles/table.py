@@ -147,8 +147,8 @@ class _Parts:
         found: dict[float, list[Estimate]] = {p: [] for p in of}
         for j in range(profile.n_numbers):
             curves = Curves.of(profile, self.account, j)
-            for p in of:
-                one = curves.quantile(self.members, self.account, p, self.z, population=self.population)
+            each = curves.quantiles(self.members, self.account, of, self.z, population=self.population)
+            for p, one in zip(of, each, strict=True):
                 found[p].append(one.unknown_where(~self.supported))
         none = np.zeros((n, 0))
         return {
