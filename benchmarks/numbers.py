@@ -168,6 +168,11 @@ def _variation(real: IntArray, made: IntArray, n: int) -> float:
 
 Rows = Sequence[Mapping[str, Any]]
 
+
+def _is_usual(row: Mapping[str, Any]) -> bool:
+    return bool(row["epsilon"] == 1 and row["n_records"] >= 20_000 and not row["persons"])
+
+
 FACTORS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("all", lambda _: "settings"),
     ("missing", lambda row: "none" if not row["missing"] else f"{row['missing']:.0%} {row['gaps']}"),
@@ -178,6 +183,7 @@ FACTORS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("columns", lambda row: str(row["n_columns"])),
     ("records", lambda row: f"{row['n_records']:,}"),
     ("epsilon", lambda row: f"{row['epsilon']:g}"),
+    ("rows, epsilon 1, 20,000 records or more", lambda row: "yes" if _is_usual(row) else "no"),
 )
 
 
